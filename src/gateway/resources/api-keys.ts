@@ -1,0 +1,14 @@
+import { defineResource } from "../resource.ts";
+import { answer, common, text } from "../wire.ts";
+
+/** `token` is in the answer to POST only, and null in every other. */
+export const apiKeys = defineResource({
+  name: "api_keys",
+  title: "API key",
+  path: "/api_keys",
+  listKey: "keys",
+  idPrefix: "ak_",
+  wire: answer({ ...common, token: text, owner_id: text }),
+  create: ["description", "metadata", "owner_id"],
+  update: ["description", "metadata"],
+});

@@ -1,0 +1,53 @@
+import { defineModule, defineResource } from "../resource.ts";
+import { answer, common, texts } from "../wire.ts";
+import {
+  backendModule,
+  ipRestrictionModule,
+  mutualTlsModule,
+  tlsTerminationModule,
+  trafficPolicyModule,
+} from "./module-shapes.ts";
+
+const edge = {
+  ...common,
+  hostports: texts,
+  backend: backendModule.nullish(),
+  ip_restriction: ipRestrictionModule.nullish(),
+  policy: trafficPolicyModule.nullish(),
+};
+
+const tcpMembers = ["description", "metadata", "hostports", "backend", "ip_restriction", "policy"];
+const tlsMembers = [...tcpMembers, "mutual_tls", "tls_termination"];
+
+/** A module left out of a PATCH stays as it was, one that is given replaces the whole; none can be removed by it. */
+export const tcpEdges = defineResource({
+  name: "tcp_edges",
+  title: "TCP edge",
+  path: "/edges/tcp",
+  listKey: "tcp_edges",
+  idPrefix: "edgtcp_",
+  wire: answer(edge),
+  create: tcpMembers,
+  update: tcpMembers,
+});
+
+export const tlsEdges = defineResource({
+  name: "tls_edges",
+  title: "TLS edge",
+  path: "/edges/tls",
+  listKey: "tls_edges",
+  idPrefix: "edgtls_",
+  wire: answer({ ...edge, mutual_tls: mutualTlsModule.nullish(), tls_termination: tlsTerminationModule.nullish() }),
+  create: tlsMembers,
+  update: [],
+  updateUnshown: tlsMembers,
+  verbs: { update: "unshown", delete: "unshown" },
+});
+
+export const tcpEdgePolicy = defineModule({
+  name: "tcp_edge_policy",
+  title: "traffic policy of a TCP edge",
+  path: "/edges/tcp/{id}/policy",
+  wire: trafficPolicyModule,
+  put: ["enabled", "inbound", "outbound"],
+});

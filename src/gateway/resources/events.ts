@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { defineResource } from "../resource.ts";
+import { answer, common, part, refs, text } from "../wire.ts";
+
+/** Exactly one of the two is configured. */
+const cloudAuth = part({
+  role: part({ role_arn: text }),
+  creds: part({ cloud_access_key_id: text, cloud_secret_access_key: text }),
+});
+
+/** Exactly one member is not null. */
+const target = part({
+  delivery: part({ auth: cloudAuth, delivery_stream_arn: text }),
+  stream: part({ auth: cloudAuth, stream_arn: text }),
+  logs: part({ auth: cloudAuth, log_group_arn: text }),
+  monitoring: part({ api_key: text, ddtags: text, service: text, ddsite: text }),
+});
+
+/** No effect until a subscription refers to it. */
+export const eventDestinations = defineResource({
+  name: "event_destinations",
+  title: "event destination",
+  path: "/event_destinations",
+  listKey: "event_destinations",
+  idPrefix: "ed_",
+  wire: answer({ ...common, format: text, target }),
+  create: ["description", "metadata", "format", "target"],
+  // the page says that its list of members is not complete
+  update: ["description", "metadata"],
+  updateUnshown: ["format", "target"],
+  secrets: ["cloud_secret_access_key", "api_key"],
+});
+
+const subscriptionMembers = ["description", "metadata", "sources", "destination_ids"];
+
+/** One event type of a subscription. It has no id: its type names it. */
+export const eventSource = answer({ type: z.string().min(1), uri: text });
+
+export const eventSubscriptions = defineResource({
+  name: "event_subscriptions",
+  title: "event subscription",
+  path: "/event_subscriptions",
+  listKey: "event_subscriptions",
+  idPrefix: "esb_",
+  wire: answer({ ...common, sources: z.array(eventSource).nullish(), destinations: refs }),
+  create: subscriptionMembers,
+  update: subscriptionMembers,
+});
+
+/** Adds one event type to a subscription, or takes one away, beside the subscription's own list. */
+export const eventSources = {
+  name: "event_sources",
+  path: "/event_subscriptions/{subscription_id}/sources",
+  listKey: "sources",
+  wire: eventSource,
+} as const;
+
+export type EventSource = z.output<typeof eventSource>;

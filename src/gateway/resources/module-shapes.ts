@@ -1,0 +1,13 @@
+import * as z from "zod";
+import { answer, flag, optionalRef, refs, text, texts } from "../wire.ts";
+
+/** Answers of modules; requests hold ids where these hold refs: `backend_id`, `ip_policy_ids`, … */
+export const backendModule = answer({ enabled: flag, backend: optionalRef });
+export const ipRestrictionModule = answer({ enabled: flag, ip_policies: refs });
+export const mutualTlsModule = answer({ enabled: flag, certificate_authorities: refs });
+export const tlsTerminationModule = answer({ enabled: flag, terminate_at: text, min_version: text });
+
+const action = answer({ type: text, config: z.unknown() });
+const rules = z.array(answer({ name: text, expressions: texts, actions: z.array(action).nullish() })).nullish();
+
+export const trafficPolicyModule = answer({ enabled: flag, inbound: rules, outbound: rules });

@@ -1,0 +1,14 @@
+import { defineResource } from "../resource.ts";
+import { answer, common, optionalRef, text } from "../wire.ts";
+
+export const reservedAddresses = defineResource({
+  name: "reserved_addrs",
+  title: "reserved address",
+  path: "/reserved_addrs",
+  listKey: "reserved_addrs",
+  idPrefix: "ra_",
+  wire: answer({ ...common, addr: text, region: text, endpoint_configuration: optionalRef }),
+  create: ["description", "metadata", "region"],
+  // the last is in the page's sample of the request, though not in its list of parameters
+  update: ["description", "metadata", "endpoint_configuration_id"],
+});

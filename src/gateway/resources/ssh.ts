@@ -1,0 +1,43 @@
+import { defineResource } from "../resource.ts";
+import { answer, common, text, texts } from "../wire.ts";
+
+/** No `acl` means no restrictions. */
+export const sshCredentials = defineResource({
+  name: "ssh_credentials",
+  title: "SSH credential",
+  path: "/ssh_credentials",
+  listKey: "ssh_credentials",
+  idPrefix: "sshcr_",
+  wire: answer({ ...common, public_key: text, acl: texts, owner_id: text }),
+  create: ["description", "metadata", "acl", "public_key", "owner_id"],
+  update: ["description", "metadata", "acl"],
+});
+
+/** No `principals` means valid for all hosts. Validity defaults to one year from now. */
+export const sshHostCertificates = defineResource({
+  name: "ssh_host_certificates",
+  title: "SSH host certificate",
+  path: "/ssh_host_certificates",
+  listKey: "ssh_host_certificates",
+  idPrefix: "shcrt_",
+  wire: answer({
+    ...common,
+    ssh_certificate_authority_id: text,
+    public_key: text,
+    principals: texts,
+    valid_after: text,
+    valid_until: text,
+    key_type: text,
+    certificate: text,
+  }),
+  create: [
+    "ssh_certificate_authority_id",
+    "public_key",
+    "principals",
+    "valid_after",
+    "valid_until",
+    "description",
+    "metadata",
+  ],
+  update: ["description", "metadata"],
+});
