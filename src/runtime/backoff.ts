@@ -1,0 +1,41 @@
+import type { Clock } from "./clock.ts";
+
+export interface BackoffOptions {
+  /** seconds */
+  base: number;
+  /** seconds */
+  cap: number;
+}
+
+export type Random = () => number;
+
+/** Seconds until the next attempt, with full jitter: evenly spread between 0 and base * 2^failures, at most cap. */
+export function fullJitter({ base, cap }: BackoffOptions, failures: number, random: Random): number {
+  return random() * Math.min(cap, base * 2 ** Math.min(failures, 64));
+}
+
+/** Counts failures of one thing, and forgets them once it has been quiet for long enough. */
+export class Backoff {
+  readonly #options: BackoffOptions & { resetAfter: number };
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #failures = 0;
+  #last = Number.NEGATIVE_INFINITY;
+
+  /** resetAfter: seconds without a failure after which the count begins anew. */
+  constructor(options: BackoffOptions & { resetAfter: number }, clock: Clock, random: Random) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Milliseconds to wait after one more failure; never before the server's Retry-After, in seconds. */
+  next(retryAfterSeconds = 0): number {
+    const now = this.#clock.now();
+    if (now - this.#last > this.#options.resetAfter * 1000) this.#failures = 0;
+    const delay = (retryAfterSeconds + fullJitter(this.#options, this.#failures, this.#random)) * 1000;
+    this.#failures += 1;
+    this.#last = now + delay;
+    return delay;
+  }
+}
