@@ -1,0 +1,25 @@
+import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from "undici";
+import type { TlsOptions } from "./connection.ts";
+
+export interface Agents {
+  api: Dispatcher;
+  watch: Dispatcher;
+}
+
+// HTTP/1.1: a half-open HTTP/2 connection would take every request on it down with it
+const common = { allowH2: false, pipelining: 1, keepAliveTimeout: 30_000, headersTimeout: 30_000 };
+
+/** Watches stay open for minutes, so they have an agent of their own, without a limit on connections. */
+export function createAgents(tls: TlsOptions, proxyUrl?: string): Agents {
+  return {
+    api: createAgent({ ...common, connections: 16, bodyTimeout: 30_000 }, tls, proxyUrl),
+    watch: createAgent({ ...common, bodyTimeout: 0 }, tls, proxyUrl),
+  };
+}
+
+function createAgent(options: Agent.Options, tls: TlsOptions, proxyUrl?: string): Dispatcher {
+  const connect = { ...tls, timeout: 10_000, keepAlive: true, keepAliveInitialDelay: 30_000 };
+  if (!proxyUrl) return new Agent({ ...options, connect });
+  if (proxyUrl.startsWith("socks")) return new Socks5ProxyAgent(proxyUrl, { ...options, requestTls: connect } as never);
+  return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: connect });
+}

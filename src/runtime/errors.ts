@@ -1,0 +1,118 @@
+export interface StatusCause {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+/** What the API server said, taken from its Status object when it sent one. */
+export interface Refusal {
+  status: number;
+  message: string;
+  reason?: string | undefined;
+  causes?: readonly StatusCause[] | undefined;
+  retryAfterSeconds?: number | undefined;
+}
+
+/** The API server answered, and the answer is no. */
+export class KubeError extends Error {
+  override readonly name = "KubeError";
+  /** HTTP status code */
+  readonly status: number;
+  /** `NotFound`, `Conflict`, `Invalid`...; absent when the answer was not a Status object. */
+  readonly reason: string | undefined;
+  readonly causes: readonly StatusCause[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor({ status, message, reason, causes, retryAfterSeconds }: Refusal) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.causes = causes ?? [];
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** No answer arrived: no connection, no credentials, connection lost, or too slow. A write may have happened. */
+export class KubeUnreachable extends Error {
+  override readonly name = "KubeUnreachable";
+  /** `ECONNREFUSED`, `UND_ERR_SOCKET`...; `ETIMEDOUT` when the deadline passed. */
+  readonly code: string;
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const statusIs =
+  (...statuses: number[]) =>
+  (error: unknown): error is KubeError =>
+    error instanceof KubeError && statuses.includes(error.status);
+
+export const isNotFound = statusIs(404);
+export const isForbidden = statusIs(403);
+export const isUnauthorized = statusIs(401);
+export const isInvalid = statusIs(422);
+export const isTooManyRequests = statusIs(429);
+
+/** The resourceVersion asked for is no longer, or not yet, known to the server: list again. */
+export const isGone = (error: unknown): error is KubeError =>
+  error instanceof KubeError &&
+  (error.status === 410 || error.causes.some((c) => c.reason === "ResourceVersionTooLarge"));
+
+/** Somebody else wrote first, or the object is not the one meant. */
+export const isConflict = (error: unknown): error is KubeError =>
+  error instanceof KubeError && error.status === 409 && error.reason !== "AlreadyExists";
+
+export const isAlreadyExists = (error: unknown): error is KubeError =>
+  error instanceof KubeError && error.status === 409 && error.reason === "AlreadyExists";
+
+/** The server does not serve this kind: its CRD is not installed, or not yet. The answer is then plain text. */
+export const isKindAbsent = (error: unknown): error is KubeError =>
+  error instanceof KubeError && error.status === 404 && error.reason === undefined;
+
+export const isUnreachable = (error: unknown): error is KubeUnreachable => error instanceof KubeUnreachable;
+
+interface Status {
+  message?: string;
+  reason?: string;
+  code?: number;
+  details?: { causes?: StatusCause[]; retryAfterSeconds?: number };
+}
+
+/** Accepts anything as a body: a Status, other JSON, plain text, nothing. */
+export function kubeErrorOf(status: number, body: string, retryAfter?: string): KubeError {
+  const parsed = parseStatus(body);
+  const text = body.trim().slice(0, 200);
+  return new KubeError({
+    status,
+    message: parsed?.message ?? (text || `HTTP ${status}`),
+    reason: parsed?.reason,
+    causes: parsed?.details?.causes,
+    retryAfterSeconds: secondsOf(retryAfter) ?? parsed?.details?.retryAfterSeconds,
+  });
+}
+
+/** The error inside a watch event of type ERROR. */
+export function kubeErrorOfStatus(object: unknown): KubeError {
+  const status = isStatus(object) ? object : {};
+  return kubeErrorOf(status.code ?? 500, JSON.stringify({ ...status, kind: "Status" }));
+}
+
+function parseStatus(body: string): Status | undefined {
+  if (!body.startsWith("{")) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return isStatus(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isStatus = (value: unknown): value is Status =>
+  typeof value === "object" && value !== null && "kind" in value && value.kind === "Status";
+
+function secondsOf(retryAfter: string | undefined): number | undefined {
+  if (!retryAfter) return undefined;
+  const seconds = Number(retryAfter);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}
