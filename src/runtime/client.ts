@@ -1,0 +1,254 @@
+import { type Clock, systemClock } from "./clock.ts";
+import { Deadline, TimedOut } from "./deadline.ts";
+import { KubeUnreachable, kubeErrorOf } from "./errors.ts";
+import { apiVersionOf, type KubeObject, type ObjectMeta, type ObjectRef, pathOf, type ResourceType } from "./object.ts";
+import { retrying } from "./retry.ts";
+import type { Answer, Exchange, Transport } from "./transport.ts";
+
+export interface ClientOptions {
+  /** Names who wrote a field, in `managedFields`. */
+  fieldManager: string;
+  clock?: Clock;
+  random?: () => number;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** For the call with all its retries; default 30. */
+  deadlineSeconds?: number | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  subresource?: "status" | undefined;
+  /** The server checks and answers, but stores nothing. */
+  dryRun?: boolean | undefined;
+}
+
+export interface ListOptions extends CallOptions {
+  namespace?: string | undefined;
+  limit?: number | undefined;
+  continue?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  resourceVersion?: string | undefined;
+  /** Leaves spec, status and data on the server. */
+  metadataOnly?: boolean | undefined;
+}
+
+export interface ListAnswer<T extends KubeObject = KubeObject> {
+  items: T[];
+  resourceVersion: string;
+  /** for the next page; absent on the last */
+  continue?: string;
+}
+
+/** Conditions under which a delete is carried out; otherwise 409. */
+export interface DeleteOptions extends WriteOptions {
+  uid?: string | undefined;
+  resourceVersion?: string | undefined;
+  propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined;
+}
+
+export interface PatchOperation {
+  op: "add" | "remove" | "replace" | "test" | "move" | "copy";
+  path: string;
+  value?: unknown;
+  from?: string;
+}
+
+/** A merge patch; `metadata.resourceVersion` or `metadata.uid` in it make it conditional. */
+export type MergePatch = { metadata?: { [M in keyof ObjectMeta]?: unknown } } & Record<string, unknown>;
+
+export interface ApplyOptions extends WriteOptions {
+  /** Take over fields that others own; default true. */
+  force?: boolean | undefined;
+}
+
+/** Objects without spec, status and data; no other form is accepted, so that none of these arrive by accident. */
+export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/**
+ * Typed calls to the API server. Answers are the server's own JSON, times stay strings.
+ *
+ * Throws KubeError for an answer of 300 and above, KubeUnreachable when no answer came, and the signal's
+ * reason when the caller aborted. Retries, within the deadline and with full jitter: lost connections, and
+ * 429 or 503 with Retry-After, and only where a repetition does no harm: reads, deletes, updates, applies,
+ * and merge patches that carry a resourceVersion or uid.
+ */
+export class KubeClient {
+  readonly #transport: Transport;
+  readonly #options: ClientOptions;
+  readonly #clock: Clock;
+
+  constructor(transport: Transport, options: ClientOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  async get<T extends KubeObject = KubeObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options: CallOptions = {},
+  ): Promise<T> {
+    return this.#object({ method: "GET", path: pathOf(type, ref) }, options, true);
+  }
+
+  /** One page. */
+  async list<T extends KubeObject = KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<ListAnswer<T>> {
+    const { namespace, limit, labelSelector, fieldSelector, resourceVersion, metadataOnly } = options;
+    const answer = await this.#send(
+      {
+        method: "GET",
+        path: pathOf(type, { namespace }),
+        query: { limit, continue: options.continue, labelSelector, fieldSelector, resourceVersion },
+        ...(metadataOnly && { headers: { accept: metadataOnlyList } }),
+      },
+      options,
+      true,
+    );
+    return listOf(type, JSON.parse(answer.body));
+  }
+
+  /** All pages. */
+  async listAll<T extends KubeObject = KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<T[]> {
+    const items: T[] = [];
+    let next: string | undefined;
+    do {
+      const page: ListAnswer<T> = await this.list(type, { limit: 500, ...options, continue: next });
+      for (const item of page.items) items.push(item);
+      next = page.continue;
+    } while (next);
+    return items;
+  }
+
+  /** An unnamed object may carry `metadata.generateName`. */
+  async create<T extends KubeObject = KubeObject>(
+    type: ResourceType,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const path = pathOf(type, { namespace: object.metadata.namespace });
+    return this.#object({ method: "POST", path, ...this.#write(object, options) }, options, false);
+  }
+
+  /** Replaces the object; `metadata.resourceVersion` in it makes that conditional. */
+  async update<T extends KubeObject = KubeObject>(
+    type: ResourceType,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const path = pathOf(type, object.metadata, options.subresource);
+    return this.#object({ method: "PUT", path, ...this.#write(object, options) }, options, true);
+  }
+
+  async patchMerge<T extends KubeObject = KubeObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: MergePatch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const guarded = Boolean(patch.metadata?.resourceVersion ?? patch.metadata?.uid);
+    const path = pathOf(type, ref, options.subresource);
+    const write = this.#write(patch, options, "application/merge-patch+json");
+    return this.#object({ method: "PATCH", path, ...write }, options, guarded);
+  }
+
+  /** Never retried. A failed `test` is answered with 422. */
+  async patchJSON<T extends KubeObject = KubeObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    operations: readonly PatchOperation[],
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const path = pathOf(type, ref, options.subresource);
+    const write = this.#write(operations, options, "application/json-patch+json");
+    return this.#object({ method: "PATCH", path, ...write }, options, false);
+  }
+
+  /** Server-side apply. Creates the object when it is absent, unless it carries a uid, which then is a 409. */
+  async apply<T extends KubeObject = KubeObject>(
+    type: ResourceType,
+    object: T,
+    options: ApplyOptions = {},
+  ): Promise<T> {
+    const path = pathOf(type, object.metadata, options.subresource);
+    const write = this.#write(object, options, "application/apply-patch+yaml");
+    const query = { ...write.query, force: options.force ?? true };
+    return this.#object({ method: "PATCH", path, ...write, query }, options, true);
+  }
+
+  /** The object as it was when it went away or, when finalizers hold it, as it is now. */
+  async delete(type: ResourceType, ref: ObjectRef, options: DeleteOptions = {}): Promise<KubeObject> {
+    const { uid, resourceVersion, propagationPolicy, dryRun } = options;
+    const body = {
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      ...((uid || resourceVersion) && { preconditions: { uid, resourceVersion } }),
+      ...(propagationPolicy && { propagationPolicy }),
+    };
+    const write = this.#write(body, { dryRun });
+    return this.#object(
+      {
+        method: "DELETE",
+        path: pathOf(type, ref),
+        headers: write.headers,
+        body: write.body,
+        query: { dryRun: write.query.dryRun },
+      },
+      options,
+      true,
+    );
+  }
+
+  #write(body: unknown, { dryRun }: WriteOptions, contentType = "application/json") {
+    return {
+      headers: { "content-type": contentType },
+      query: { fieldManager: this.#options.fieldManager, dryRun: dryRun ? "All" : undefined },
+      body: JSON.stringify(body),
+    };
+  }
+
+  async #object<T extends KubeObject = KubeObject>(
+    exchange: Exchange,
+    options: CallOptions,
+    repeatable: boolean,
+  ): Promise<T> {
+    return JSON.parse((await this.#send(exchange, options, repeatable)).body);
+  }
+
+  async #send(exchange: Exchange, options: CallOptions, repeatable: boolean): Promise<Answer> {
+    using deadline = new Deadline(this.#clock, (options.deadlineSeconds ?? 30) * 1000, options.signal);
+    const { signal } = deadline;
+    const attempt = async () => {
+      const answer = await this.#transport.request({ ...exchange, signal });
+      if (answer.status >= 300) throw kubeErrorOf(answer.status, answer.body, answer.retryAfter);
+      return answer;
+    };
+    try {
+      if (!repeatable) return await attempt();
+      return await retrying(attempt, { clock: this.#clock, random: this.#options.random ?? Math.random, signal });
+    } catch (error) {
+      if (!(error instanceof TimedOut)) throw error;
+      throw new KubeUnreachable("ETIMEDOUT", `${exchange.method} ${exchange.path}: ${error.message}`, { cause: error });
+    }
+  }
+}
+
+interface RawList<T> {
+  metadata?: { resourceVersion?: string; continue?: string };
+  items?: T[] | null;
+}
+
+/** Items of a list carry neither kind nor apiVersion for built-in types. */
+export function listOf<T extends KubeObject = KubeObject>(
+  type: ResourceType,
+  { metadata = {}, items }: RawList<T>,
+): ListAnswer<T> {
+  const identity = { apiVersion: apiVersionOf(type), kind: type.kind };
+  return {
+    items: (items ?? []).map((item) => ({ ...item, ...identity })),
+    resourceVersion: metadata.resourceVersion ?? "",
+    ...(metadata.continue && { continue: metadata.continue }),
+  };
+}
