@@ -1,0 +1,95 @@
+/** A binary heap whose items can be taken out or moved wherever they are: the least item is on top. */
+export class Heap<T> {
+  readonly #items: T[] = [];
+  readonly #positions = new Map<T, number>();
+  readonly #before: (a: T, b: T) => boolean;
+
+  constructor(before: (a: T, b: T) => boolean) {
+    this.#before = before;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  peek(): T | undefined {
+    return this.#items[0];
+  }
+
+  has(item: T): boolean {
+    return this.#positions.has(item);
+  }
+
+  [Symbol.iterator](): IterableIterator<T> {
+    return this.#items[Symbol.iterator]();
+  }
+
+  /** Adds the item, or finds its place anew after what it is ordered by has changed. */
+  put(item: T): void {
+    const at = this.#positions.get(item) ?? this.#items.length;
+    this.#set(at, item);
+    this.#down(this.#up(at));
+  }
+
+  pop(): T | undefined {
+    const top = this.#items[0];
+    if (top !== undefined) this.delete(top);
+    return top;
+  }
+
+  delete(item: T): boolean {
+    const at = this.#positions.get(item);
+    if (at === undefined) return false;
+    this.#positions.delete(item);
+    const last = this.#items.pop() as T;
+    if (at < this.#items.length) {
+      this.#set(at, last);
+      this.#down(this.#up(at));
+    }
+    return true;
+  }
+
+  clear(): void {
+    this.#items.length = 0;
+    this.#positions.clear();
+  }
+
+  #set(at: number, item: T): void {
+    this.#items[at] = item;
+    this.#positions.set(item, at);
+  }
+
+  #up(from: number): number {
+    const item = this.#items[from] as T;
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = this.#items[parent] as T;
+      if (!this.#before(item, above)) break;
+      this.#set(at, above);
+      at = parent;
+    }
+    this.#set(at, item);
+    return at;
+  }
+
+  #down(from: number): void {
+    const item = this.#items[from] as T;
+    let at = from;
+    for (let child = this.#lesserChild(at); child !== undefined; child = this.#lesserChild(at)) {
+      const below = this.#items[child] as T;
+      if (!this.#before(below, item)) break;
+      this.#set(at, below);
+      at = child;
+    }
+    this.#set(at, item);
+  }
+
+  #lesserChild(at: number): number | undefined {
+    const left = 2 * at + 1;
+    const right = left + 1;
+    if (left >= this.#items.length) return undefined;
+    if (right >= this.#items.length) return left;
+    return this.#before(this.#items[right] as T, this.#items[left] as T) ? right : left;
+  }
+}
