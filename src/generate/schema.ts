@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { ownTraits, type Rule, traitsOf } from "../kinds/traits.ts";
+
+export type JSONSchema = { [member: string]: unknown; properties?: Record<string, JSONSchema>; items?: JSONSchema };
+
+/**
+ * The structural OpenAPI schema of a zod object, with the CEL rules that its fields are marked with.
+ * The API server refuses what it does not understand in a structural schema, so each deviation is undone here.
+ */
+export function structural(schema: z.ZodObject): JSONSchema {
+  const json = z.toJSONSchema(schema, {
+    target: "openapi-3.0",
+    io: "input",
+    override: ({ zodSchema, jsonSchema }) => decorate(zodSchema as unknown as z.ZodType, jsonSchema as JSONSchema),
+  });
+  delete json.$schema;
+  return json as JSONSchema;
+}
+
+function decorate(schema: z.ZodType, json: JSONSchema): void {
+  const rules = ownTraits(schema).rules ?? [];
+  const all = schema instanceof z.ZodObject ? [...rules, ...immutability(schema)] : rules;
+  if (all.length > 0) json["x-kubernetes-validations"] = all;
+  restoreMap(schema, json);
+  if (json["minimum"] === Number.MIN_SAFE_INTEGER) delete json["minimum"];
+  if (json["maximum"] === Number.MAX_SAFE_INTEGER) delete json["maximum"];
+  if (json["type"] === "integer") json["format"] = "int64";
+}
+
+/** A map of anything is one whose members the API server must not prune; a map of strings keeps its value schema. */
+function restoreMap(schema: z.ZodType, json: JSONSchema): void {
+  if (!(schema instanceof z.ZodRecord)) return;
+  if (schema.valueType instanceof z.ZodUnknown) {
+    json["x-kubernetes-preserve-unknown-fields"] = true;
+    return;
+  }
+  json["additionalProperties"] = structuralValue(schema.valueType as z.ZodType);
+}
+
+const structuralValue = (schema: z.ZodType): unknown => {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" });
+  return json;
+};
+
+/**
+ * Immutability is a rule of the object around the field: on the field itself it would not see
+ * an optional field being added or removed.
+ */
+function immutability(schema: z.ZodObject): Rule[] {
+  return Object.entries(schema.shape)
+    .filter(([, member]) => traitsOf(member as z.ZodType).immutable)
+    .map(([field]) => ({
+      rule: `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+      message: `\`${field}\` is immutable: the service takes it on create only. Create a new object instead`,
+      fieldPath: `.${field}`,
+      reason: "FieldValueForbidden" as const,
+    }));
+}

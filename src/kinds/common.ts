@@ -1,0 +1,91 @@
+import * as z from "zod";
+import type { Kind } from "./define.ts";
+import { mark } from "./traits.ts";
+
+/** A field that steers the operator and is no part of any request. */
+const local = <S extends z.ZodType>(schema: S): S => mark(schema, { local: true });
+
+const adoptID = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9_]+$/)
+  .optional()
+  .describe("Remote id of the resource to take over.");
+
+const adoptByID = mark(z.object({ id: adoptID }), {
+  rules: [{ rule: "has(self.id)", message: "must give `id`, the remote id of the resource to take over" }],
+});
+
+const adoptByKey = mark(
+  z.object({
+    id: adoptID,
+    existing: z.literal(true).optional().describe("Takes over the resource that has the same name in the account."),
+  }),
+  { rules: [{ rule: "has(self.id) != has(self.existing)", message: "must give exactly one of `id` and `existing: true`" }] },
+);
+
+/** The spec fields that every managed kind has beside its own. */
+const steering = {
+  managementPolicy: local(z.enum(["Full", "ObserveOnly"]))
+    .default("Full")
+    .describe("ObserveOnly: the status is kept fresh and nothing in the account is ever written. Default: Full."),
+  deletionPolicy: local(z.enum(["Delete", "Retain"]))
+    .optional()
+    .describe(
+      "What happens to the remote resource when this object is deleted. Default: Delete, but Retain where `adopt` is set.",
+    ),
+  driftPolicy: local(z.enum(["Correct", "Report"]))
+    .default("Correct")
+    .describe("What to do when somebody else changes the remote resource: put it right, or only say so. Default: Correct."),
+};
+
+/** The whole spec of a kind: its own fields and those of every kind. */
+export function specOf(kind: Kind): z.ZodObject {
+  const adopt = local(kind.naturalKey ? adoptByKey : adoptByID)
+    .optional()
+    .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
+  return z.object({ ...kind.spec.shape, adopt, ...steering });
+}
+
+const condition = z.object({
+  type: z.string().max(316).describe("Type of the condition."),
+  status: z.enum(["True", "False", "Unknown"]).describe("Whether the condition holds."),
+  reason: z.string().min(1).max(1024).describe("Cause in one CamelCase word, see the troubleshooting page."),
+  message: z.string().max(32768).describe("What to do, or what is so, in one line."),
+  lastTransitionTime: z.iso.datetime({ offset: true }).describe("When the status of the condition last changed."),
+  observedGeneration: z.int().min(-1).optional().describe("Generation of the object that the condition speaks of."),
+});
+
+const secretVersion = z.object({
+  name: z.string().describe("Name of the Secret."),
+  resourceVersion: z.string().describe("Its resourceVersion when its value was last sent."),
+});
+
+const commonStatus = {
+  id: z.string().optional().describe("Remote id of the resource."),
+  uri: z.string().optional().describe("Address of the resource at the service."),
+  createdAt: z.string().optional().describe("When the resource was created, in RFC 3339."),
+};
+
+const bookkeeping = {
+  appliedFields: z
+    .array(z.string())
+    .optional()
+    .describe("Spec fields whose values the account has from this object. One that is removed from the spec is cleared."),
+  appliedSecrets: z.array(secretVersion).optional().describe("Secrets whose values the account has from this object."),
+  drift: z.array(z.string()).optional().describe("Spec fields that differ in the account, when they are not put right."),
+  lastHandledReconcileAt: z
+    .string()
+    .optional()
+    .describe("The last value of the annotation tunnelgateway.dev/reconcile-requested-at that was acted on."),
+  observedGeneration: z.int().min(-1).optional().describe("Generation of the spec that the status speaks of."),
+  conditions: z.array(condition).optional().describe("What is so, and why."),
+};
+
+/** The whole status of a kind. */
+export const statusOf = (kind: Kind): z.ZodObject =>
+  z.object({ ...commonStatus, ...kind.status.shape, ...bookkeeping });
+
+/** The members of an answer that the status keeps. */
+export const shownOf = (kind: Kind): z.ZodObject => z.object({ ...commonStatus, ...kind.status.shape });

@@ -1,0 +1,57 @@
+// Names that manifests, dashboards and other tools depend on. They never change within v1.
+
+export const GROUP = "tunnelgateway.dev";
+export const VERSION = "v1";
+export const API_VERSION = `${GROUP}/${VERSION}`;
+export const CATEGORY = "tunnelgateway";
+
+export const FINALIZER = `${GROUP}/remote`;
+
+export const annotations = {
+  /** "true": the object is left alone, in both directions. */
+  paused: `${GROUP}/paused`,
+  /** Any new value asks for a fresh look at the remote; echoed in `status.lastHandledReconcileAt`. */
+  reconcileRequestedAt: `${GROUP}/reconcile-requested-at`,
+  /** "true": on deletion the remote is left as it is. */
+  orphan: `${GROUP}/orphan`,
+  /** The operator's own: when a create was under way, see reconcile/intent.ts. */
+  createIntent: `${GROUP}/create-intent`,
+} as const;
+
+/** Key inside a remote's `metadata` that names the object it belongs to. */
+export const OWNER_KEY = `${GROUP}/owner`;
+
+/** Every reason that a condition can have; each is a heading of docs/troubleshooting.md. */
+export const reasons = [
+  "Available",
+  "Pending",
+  "Creating",
+  "Updating",
+  "Deleting",
+  "ReferenceNotReady",
+  "SecretNotReady",
+  "AccountNotReady",
+  "CertificateProvisioning",
+  "CertificateRetrying",
+  "CertificateDNSError",
+  "InvalidSpec",
+  "ImmutableField",
+  "ReplacementRequired",
+  "UpdateUnsupported",
+  "DeleteUnsupported",
+  "AlreadyExists",
+  "OwnershipConflict",
+  "InUse",
+  "Unauthorized",
+  "Forbidden",
+  "RateLimited",
+  "ServiceUnavailable",
+  "UnexpectedResponse",
+  "RemoteMissing",
+  "RemoteDiffers",
+  "RemoteNormalises",
+  "AccountMismatch",
+  "Paused",
+] as const;
+
+export type Reason = (typeof reasons)[number];

@@ -1,0 +1,72 @@
+import type * as z from "zod";
+import type { Resource } from "../gateway/resource.ts";
+import type { Rule } from "./traits.ts";
+
+/** A column of `kubectl get`. */
+export interface Column {
+  name: string;
+  jsonPath: string;
+  type?: "string" | "integer" | "boolean" | "date";
+  /** Shown with `-o wide` only. */
+  wide?: true;
+  description?: string;
+}
+
+/** A member of an answer of the service, by the service's own name. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+/** Whether a resource that exists can be used; `Ready` of the object follows it. `afterSeconds`: when to look again. */
+export type Usability =
+  | { state: "usable"; message: string; afterSeconds?: number }
+  /** Will become usable by itself; look again after so many seconds. */
+  | { state: "pending"; reason: "CertificateProvisioning" | "CertificateRetrying"; message: string; afterSeconds: number }
+  /** Needs a person. Until `stalledAt` (epoch milliseconds) it counts as work under way. */
+  | { state: "failing"; reason: "CertificateDNSError"; message: string; afterSeconds: number; stalledAt: number };
+
+/** A condition that a kind has beside the common ones. */
+export interface KindCondition {
+  type: "CertificateReady";
+  status: "True" | "False" | "Unknown";
+  reason: string;
+  message: string;
+}
+
+/** Everything the operator knows about one kind: data, and a few small pure functions. */
+export interface Kind {
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  /** Group of kinds in `kubectl get`, beside `tunnelgateway`. */
+  readonly categories: readonly string[];
+  /** One or two sentences; open the CRD and the reference page. */
+  readonly summary: string;
+  readonly remote: Resource;
+  /** The kind's own spec fields; those that every kind has are added by the generator. */
+  readonly spec: z.ZodObject;
+  /** Read-only members of the answer, kept in the status. */
+  readonly status: z.ZodObject;
+  /** Rules across spec fields. */
+  readonly rules: readonly Rule[];
+  readonly columns: readonly Column[];
+  /** The spec field that no two resources of an account share; its wire member has the same value. */
+  readonly naturalKey: string | undefined;
+  /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
+  readonly judge: (answer: Answer, now: number) => { usability: Usability; conditions?: KindCondition[] };
+}
+
+type Optional = "plural" | "shortNames" | "categories" | "status" | "rules" | "columns" | "naturalKey" | "judge";
+
+export const usable: Usability = { state: "usable", message: "The resource exists in the account as specified" };
+
+export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Optional>> & { status: z.ZodObject }): Kind {
+  return {
+    plural: `${given.kind.toLowerCase()}s`,
+    shortNames: [],
+    categories: [],
+    rules: [],
+    columns: [],
+    naturalKey: undefined,
+    judge: () => ({ usability: usable }),
+    ...given,
+  };
+}

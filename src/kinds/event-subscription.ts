@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { eventSubscriptions } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { refsTo, texts, unordered } from "./fields.ts";
+import { mark } from "./traits.ts";
+
+export const eventType = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[a-z0-9_]+\.v[0-9]+$/)
+  .describe("Event type, named <thing>_<action>.v<N>, such as ip_policy_created.v0.");
+
+export const EventSubscription = defineKind({
+  kind: "EventSubscription",
+  shortNames: ["gwes"],
+  categories: ["tunnelgateway-events"],
+  summary: "Sends chosen types of account events to event destinations.",
+  remote: eventSubscriptions,
+  spec: z.object({
+    ...texts,
+    sources: mark(z.array(z.object({ type: eventType })).max(256), { normalize: unordered })
+      .optional()
+      .describe("Event types that trigger the subscription."),
+    destinationRefs: refsTo("EventDestination", { sends: "destination_ids", returns: "destinations" })
+      .optional()
+      .describe("Destinations that receive the events."),
+  }),
+  status: z.object({}),
+  columns: [{ name: "Sources", jsonPath: ".spec.sources[*].type" }],
+});

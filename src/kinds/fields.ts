@@ -1,0 +1,133 @@
+import * as z from "zod";
+import { OWNER_KEY } from "./contract.ts";
+import { mark, type Rule, type Traits } from "./traits.ts";
+
+/** A string of at most `max` bytes in UTF-8: the service counts bytes, OpenAPI counts characters. */
+export const bytes = (max: number, minLength = 0) =>
+  mark(minLength > 0 ? z.string().min(minLength).max(max) : z.string().max(max), {
+    rules: [{ rule: `size(bytes(self)) <= ${max}`, message: `must be at most ${max} bytes (UTF-8)` }],
+  });
+
+export const description = bytes(255).optional().describe("What the resource is for. At most 255 bytes.");
+
+export const metadata = mark(bytes(4096), { normalize: jsonValue })
+  .optional()
+  .describe(
+    "Any text of yours, at most 4096 bytes. When it is unset or a JSON object, the operator adds one key to what " +
+      "it sends, `tunnelgateway.dev/owner`, to find the resource again.",
+  );
+
+/** The two texts that nearly every resource has. */
+export const texts = { description, metadata };
+
+/** Accepted on create only. Refused at admission afterwards, with the way out. */
+export const immutable = <S extends z.ZodType>(schema: S): S => mark(schema, { immutable: true });
+
+/** Every module can be switched off without losing its settings. */
+export const enabled = z.boolean().default(true).describe("Whether the module applies to traffic. Default: true.");
+
+/** A part that the service replaces whole when it is given and keeps when it is not. */
+export const module = <S extends z.ZodObject>(schema: S, how: { onRemove: "disable" | "delete" }) =>
+  mark(schema, how).optional();
+
+const objectName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
+const remoteID = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9_]+$/)
+  .optional()
+  .describe("Remote id of a resource that is not managed by an object here.");
+
+const exactlyOne: Rule = {
+  rule: "has(self.name) != has(self.id)",
+  message: "must give exactly one of `name` (an object in this namespace) and `id` (a remote id)",
+};
+
+function target(kinds: readonly string[]): z.ZodObject {
+  const [only] = kinds;
+  const name = objectName.optional().describe(`Name of a ${kinds.join(" or ")} in this namespace.`);
+  if (kinds.length === 1 && only) return mark(z.object({ name, id: remoteID }), { rules: [exactlyOne] });
+  const kind = z.enum(kinds as [string, ...string[]]).optional().describe("Kind of the object that `name` names.");
+  return mark(z.object({ kind, name, id: remoteID }), {
+    rules: [
+      exactlyOne,
+      { rule: "has(self.kind) == has(self.name)", message: "must give `kind` beside `name`, and only then" },
+    ],
+  });
+}
+
+type Wiring = Pick<Traits, "sends" | "returns" | "encode" | "decode" | "normalize" | "immutable"> & { yields?: string };
+
+function reference(kinds: readonly string[], { yields = "id", ...wiring }: Wiring): Traits {
+  return { ...wiring, reference: { kinds, yields } };
+}
+
+/** A reference to one object of any of these kinds; the request takes what its status holds (its id, by default). */
+export const refTo = (kinds: string | readonly string[], wiring: Wiring = {}) => {
+  const list = typeof kinds === "string" ? [kinds] : kinds;
+  return mark(target(list), reference(list, wiring));
+};
+
+/** A list of references. The order is sent as written; it is compared only where `normalize` keeps it. */
+export const refsTo = (kinds: string | readonly string[], wiring: Wiring & { max?: number } = {}) => {
+  const { max = 64, ...rest } = wiring;
+  const list = typeof kinds === "string" ? [kinds] : kinds;
+  return mark(z.array(target(list)).max(max), { normalize: unordered, ...reference(list, rest) });
+};
+
+/** The value under one key of a Secret in the namespace of the object. */
+export const secretKey = (what: string, wiring: { sends: string }) =>
+  mark(
+    z.object({
+      name: objectName.describe("Name of a Secret in this namespace."),
+      key: z
+        .string()
+        .min(1)
+        .max(253)
+        .regex(/^[-._a-zA-Z0-9]+$/)
+        .describe("Key in the Secret's data."),
+    }),
+    { ...wiring, secret: true },
+  ).describe(`Secret and key that hold ${what}.`);
+
+/** Ids of things that have no kind here. */
+export const plainID = (prefix: string) =>
+  z
+    .string()
+    .max(128)
+    .regex(new RegExp(`^${prefix}[A-Za-z0-9]+$`));
+
+/** A map whose keys are the user's own and are never renamed. */
+export const stringMap = (maxProperties = 64) =>
+  z.record(z.string(), z.string().max(1024)).meta({ maxProperties });
+
+/** Kinds that an edge, or another backend, can send traffic to. */
+export const backendKinds = ["TunnelGroupBackend", "HTTPResponseBackend", "WeightedBackend", "FailoverBackend"] as const;
+
+export const regions = ["au", "eu", "ap", "us", "jp", "in", "sa"] as const;
+
+/** For lists whose order means nothing to the service. */
+export function unordered(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return [...value].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+/** For host names: the service lower-cases them and drops the final dot. */
+export const hostname = (value: unknown): unknown =>
+  typeof value === "string" ? value.toLowerCase().replace(/\.$/, "") : value;
+
+/** For metadata: JSON objects are equal whatever their spacing, and the operator's own key is not the user's. */
+function jsonValue(value: unknown): unknown {
+  if (typeof value !== "string" || !value.trimStart().startsWith("{")) return value;
+  try {
+    const { [OWNER_KEY]: _, ...users } = JSON.parse(value);
+    return users;
+  } catch {
+    return value;
+  }
+}

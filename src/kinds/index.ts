@@ -1,0 +1,19 @@
+import type { Kind } from "./define.ts";
+import { EventDestination } from "./event-destination.ts";
+import { EventSubscription } from "./event-subscription.ts";
+import { IPPolicy } from "./ip-policy.ts";
+import { ReservedAddress } from "./reserved-address.ts";
+import { ReservedDomain } from "./reserved-domain.ts";
+import { TCPEdge } from "./tcp-edge.ts";
+import { TunnelGroupBackend } from "./tunnel-group-backend.ts";
+
+/** Every kind the operator manages. A new kind is a file and a line here. */
+export const kinds: readonly Kind[] = [
+  IPPolicy,
+  ReservedAddress,
+  ReservedDomain,
+  TunnelGroupBackend,
+  TCPEdge,
+  EventDestination,
+  EventSubscription,
+];

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { reservedAddresses } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { immutable, plainID, regions, texts } from "./fields.ts";
+import { text } from "./status.ts";
+import { mark } from "./traits.ts";
+
+export const ReservedAddress = defineKind({
+  kind: "ReservedAddress",
+  plural: "reservedaddresses",
+  shortNames: ["gwra"],
+  summary: "A TCP address, host and port, that the service reserves for the account.",
+  remote: reservedAddresses,
+  spec: z.object({
+    ...texts,
+    region: immutable(z.enum(regions)).optional().describe("Region of the address. The service's default is us."),
+    // the service takes it in updates only, so a create is followed by one
+    endpointConfigurationId: mark(plainID("ec_"), {
+      returns: "endpoint_configuration",
+      decode: (answered: { id?: string }) => answered.id,
+    })
+      .optional()
+      .describe("Id of an endpoint configuration to attach."),
+  }),
+  status: z.object({ addr: text("The reserved address, as host:port.") }),
+  columns: [
+    { name: "Address", jsonPath: ".status.addr" },
+    { name: "Region", jsonPath: ".spec.region" },
+  ],
+});

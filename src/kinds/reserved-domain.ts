@@ -1,0 +1,62 @@
+import * as z from "zod";
+import { reservedDomains } from "../gateway/resources/index.ts";
+import { judgeCertificate } from "./certificate.ts";
+import { defineKind } from "./define.ts";
+import { hostname, immutable, refTo, regions, texts } from "./fields.ts";
+import { certificateManagementPolicy, certificateManagementStatus } from "./modules/certificate-policy.ts";
+import { remoteRef, text } from "./status.ts";
+import { mark } from "./traits.ts";
+
+/** A host name, or a wildcard for all names one level below one. */
+const domain = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^(\*\.)?([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/);
+
+export const ReservedDomain = defineKind({
+  kind: "ReservedDomain",
+  shortNames: ["gwrd"],
+  summary: "A host name that the service reserves for the account, with its certificate.",
+  remote: reservedDomains,
+  naturalKey: "domain",
+  spec: z.object({
+    ...texts,
+    domain: mark(immutable(domain), { normalize: hostname }).describe(
+      "Host name to reserve. A name under your own domain needs the CNAME record that the status gives.",
+    ),
+    region: immutable(z.enum(regions)).optional().describe("Deprecated by the service: traffic is handled globally."),
+    certificateRef: refTo("TLSCertificate", {
+      sends: "certificate_id",
+      returns: "certificate",
+      // under automatic management the answer shows the certificate that was issued last, which nobody asked for
+      decode: ({ id }: { id: string }, { certificate_management_policy }) => (certificate_management_policy ? undefined : id),
+    })
+      .optional()
+      .describe("An uploaded certificate to serve. Excludes certificateManagementPolicy."),
+    certificateManagementPolicy,
+  }),
+  rules: [
+    {
+      rule: "!(has(self.certificateRef) && has(self.certificateManagementPolicy))",
+      message: "must not set both `certificateRef` and `certificateManagementPolicy`: choose one",
+      fieldPath: ".certificateRef",
+    },
+  ],
+  status: z.object({
+    domain: text("The reserved host name."),
+    cnameTarget: text("Make a CNAME record for the domain that points here. Unset for names of the service's own."),
+    acmeChallengeCnameTarget: text(
+      "Make a CNAME record for _acme-challenge.<domain> that points here. Only for wildcard domains.",
+    ),
+    certificate: remoteRef.optional().describe("The certificate that is served."),
+    certificateManagementStatus,
+    httpEndpointConfiguration: remoteRef.optional().describe("Endpoint configuration for HTTP."),
+    httpsEndpointConfiguration: remoteRef.optional().describe("Endpoint configuration for HTTPS."),
+  }),
+  columns: [
+    { name: "Domain", jsonPath: ".spec.domain" },
+    { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
+  ],
+  judge: (answer, now) => judgeCertificate(answer, now, answer["certificate"] !== null && answer["certificate"] !== undefined),
+});

@@ -1,0 +1,33 @@
+import * as z from "zod";
+import { tcpEdges } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { refsTo, texts, unordered } from "./fields.ts";
+import { backendModule } from "./modules/backend.ts";
+import { ipRestrictionModule } from "./modules/ip-restriction.ts";
+import { trafficPolicyModule } from "./modules/traffic-policy.ts";
+import { mark } from "./traits.ts";
+
+/** The fields of every edge. Both ways of naming an address end in one member, `hostports`. */
+export const edgeFields = {
+  ...texts,
+  hostports: mark(z.array(z.string().min(3).max(300).regex(/^[^:]+:[0-9]{1,5}$/)).max(64), { normalize: unordered })
+    .optional()
+    .describe("Addresses to listen on, each host:port, that no object here manages."),
+  addressRefs: refsTo("ReservedAddress", { sends: "hostports", returns: "", yields: "addr" })
+    .optional()
+    .describe("Reserved addresses to listen on, beside `hostports`."),
+  backend: backendModule,
+  ipRestriction: ipRestrictionModule,
+  policy: trafficPolicyModule,
+};
+
+export const TCPEdge = defineKind({
+  kind: "TCPEdge",
+  shortNames: ["gwtcp"],
+  categories: ["tunnelgateway-edges"],
+  summary: "Listens on reserved addresses and hands each TCP connection to a backend.",
+  remote: tcpEdges,
+  spec: z.object(edgeFields),
+  status: z.object({ hostports: z.array(z.string()).optional().describe("Addresses the edge listens on.") }),
+  columns: [{ name: "Hostports", jsonPath: ".status.hostports" }],
+});

@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { tunnelGroupBackends } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { stringMap, texts } from "./fields.ts";
+import { remoteRef } from "./status.ts";
+
+export const TunnelGroupBackend = defineKind({
+  kind: "TunnelGroupBackend",
+  shortNames: ["gwtg"],
+  categories: ["tunnelgateway-backends"],
+  summary: "Sends traffic to every tunnel that carries all of its labels.",
+  remote: tunnelGroupBackends,
+  spec: z.object({
+    ...texts,
+    labels: stringMap().optional().describe("Labels to watch for tunnels on. A tunnel must carry all of them."),
+  }),
+  // no tunnel is no fault: tunnels come and go, and edges may refer to the group beforehand
+  status: z.object({ tunnels: z.array(remoteRef).optional().describe("Tunnels that match now.") }),
+  columns: [{ name: "Labels", jsonPath: ".spec.labels" }],
+});

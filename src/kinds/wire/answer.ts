@@ -1,0 +1,52 @@
+import * as z from "zod";
+import type { Answer } from "../define.ts";
+import { traitsOf, unwrap } from "../traits.ts";
+import { returnedAs, sentAs } from "./names.ts";
+import type { Body } from "./request.ts";
+
+/**
+ * The request that would have produced an answer, in the same members as `toRequest`.
+ * Secrets are left out, whatever the service echoes; so are members that the schema does not know.
+ */
+export function fromAnswer(schema: z.ZodObject, answer: Answer): Body {
+  const body: Body = {};
+  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const traits = traitsOf(member);
+    const value = answer[returnedAs(field, member)];
+    if (traits.local || traits.secret || value === undefined || value === null) continue;
+    body[sentAs(field, member)] = decode(member, value, answer);
+  }
+  return body;
+}
+
+function decode(schema: z.ZodType, value: unknown, around: Answer): unknown {
+  const traits = traitsOf(schema);
+  if (traits.decode) return traits.decode(value as never, around);
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => (traits.reference ? idOf(item) : decode(inner.element as z.ZodType, item, around)));
+  }
+  if (traits.reference) return idOf(value);
+  if (inner instanceof z.ZodObject && isObject(value)) return fromAnswer(inner, value);
+  return value;
+}
+
+const idOf = (ref: unknown): unknown => (isObject(ref) ? ref["id"] : ref);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The status members of an answer, in the names of the status schema. Unset members are left out. */
+export function toStatus(schema: z.ZodType, value: unknown): unknown {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => toStatus(inner.element as z.ZodType, item));
+  }
+  if (!(inner instanceof z.ZodObject) || !isObject(value)) return value;
+  const status: Record<string, unknown> = {};
+  for (const [field, member] of Object.entries(inner.shape) as [string, z.ZodType][]) {
+    const shown = value[returnedAs(field, member)];
+    if (shown !== undefined && shown !== null && shown !== "") status[field] = toStatus(member, shown);
+  }
+  return status;
+}

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
+import { type Traits, traitsOf, unwrap } from "../traits.ts";
+import { sentAs } from "./names.ts";
+import type { Body } from "./request.ts";
+
+/** One member of the request that the account does not have as wanted. */
+export interface Difference {
+  /** Member of the request. */
+  member: string;
+  /** Fields of the spec that feed it. */
+  fields: string[];
+  /**
+   * change: send `value`. remove: delete the module by its own operation.
+   * frozen: cannot be sent, since the service takes it on create only.
+   */
+  how: "change" | "remove" | "frozen";
+  value?: unknown;
+}
+
+interface Member {
+  fields: string[];
+  schema: z.ZodType;
+  traits: Traits;
+}
+
+/**
+ * What must be sent so that `seen` becomes `wanted`; both are requests, `seen` from `fromAnswer`.
+ * A member that is unset is left alone unless `applied` names one of its fields: then it was ours, and is cleared.
+ */
+export function differences(schema: z.ZodObject, wanted: Body, seen: Body, applied: readonly string[]): Difference[] {
+  const found: Difference[] = [];
+  for (const [member, { fields, schema: of, traits }] of membersOf(schema)) {
+    const ours = wanted[member] !== undefined || fields.some((field) => applied.includes(field));
+    if (!ours) continue;
+    const difference =
+      wanted[member] === undefined ? removal(of, traits, seen[member]) : change(of, traits, wanted[member], seen[member]);
+    if (difference) found.push({ member, fields, ...difference });
+  }
+  return found;
+}
+
+function change(schema: z.ZodType, traits: Traits, wanted: unknown, seen: unknown): Pick<Difference, "how" | "value"> | undefined {
+  if (same(schema, wanted, seen)) return undefined;
+  return { how: traits.immutable ? "frozen" : "change", value: wanted };
+}
+
+function removal(schema: z.ZodType, traits: Traits, seen: unknown): Pick<Difference, "how" | "value"> | undefined {
+  if (isUnset(seen)) return undefined;
+  if (traits.onRemove === "delete") return { how: "remove" };
+  if (traits.onRemove === "disable") return disabled(seen as Body);
+  const value = "clear" in traits ? traits.clear : emptyOf(schema);
+  return same(schema, value, seen) ? undefined : { how: traits.immutable ? "frozen" : "change", value };
+}
+
+/** Switched off with its settings kept: a configuration the service accepted once, it accepts again. */
+function disabled(seen: Body): Pick<Difference, "how" | "value"> | undefined {
+  return seen["enabled"] === false ? undefined : { how: "change", value: { ...seen, enabled: false } };
+}
+
+/** Members of the request, each with the fields that feed it. */
+export function membersOf(schema: z.ZodObject): Map<string, Member> {
+  const members = new Map<string, Member>();
+  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const traits = traitsOf(member);
+    if (traits.local) continue;
+    const name = sentAs(field, member);
+    const known = members.get(name);
+    if (known) known.fields.push(field);
+    else members.set(name, { fields: [field], schema: member, traits });
+  }
+  return members;
+}
+
+/** Whether two values of a field mean the same to the service. Unset, null, "" and [] are one value. */
+export function same(schema: z.ZodType, wanted: unknown, seen: unknown): boolean {
+  const { secret, serverDefault, normalize = (value: unknown) => value } = traitsOf(schema);
+  if (secret) return true;
+  if (serverDefault && isUnset(wanted)) return true;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject && isMap(wanted ?? {}) && isMap(seen ?? {})) {
+    return sameMembers(inner, (wanted ?? {}) as Body, (seen ?? {}) as Body);
+  }
+  if (inner instanceof z.ZodArray && inner.element instanceof z.ZodObject && bothLists(wanted, seen)) {
+    const [left, right] = [normalize(wanted) as unknown[], normalize(seen) as unknown[]];
+    return left.length === right.length && left.every((item, index) => same(inner.element as z.ZodType, item, right[index]));
+  }
+  return isDeepStrictEqual(orUnset(normalize(wanted)), orUnset(normalize(seen)));
+}
+
+const sameMembers = (schema: z.ZodObject, wanted: Body, seen: Body): boolean =>
+  Object.entries(schema.shape).every(([field, member]) => {
+    const name = sentAs(field, member as z.ZodType);
+    return same(member as z.ZodType, wanted[name], seen[name]);
+  });
+
+const isMap = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const bothLists = (left: unknown, right: unknown): boolean => Array.isArray(left) && Array.isArray(right);
+
+const isUnset = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isMap(value) && Object.keys(value as object).length === 0);
+
+const orUnset = (value: unknown): unknown => (isUnset(value) ? undefined : value);
+
+function emptyOf(schema: z.ZodType): unknown {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodString) return "";
+  if (inner instanceof z.ZodArray) return [];
+  if (inner instanceof z.ZodRecord) return {};
+  return null;
+}

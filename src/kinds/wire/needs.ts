@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
+
+/** What a spec needs from elsewhere before it can be sent, each with the path of its field. */
+export type Need =
+  | { sort: "reference"; path: string; to: { kind?: string; name?: string; id?: string }; trait: ReferenceTrait }
+  | { sort: "secret"; path: string; name: string; key: string };
+
+/** All references and Secrets of a spec, in the order of its fields. */
+export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
+  if (value === undefined || value === null) return [];
+  const traits = traitsOf(schema);
+  const inner = unwrap(schema);
+  if (traits.secret) return [{ sort: "secret", path, ...(value as { name: string; key: string }) }];
+  if (inner instanceof z.ZodArray) {
+    const items = value as unknown[];
+    const { reference } = traits;
+    return items.flatMap((item, index): Need[] =>
+      reference
+        ? [{ sort: "reference", path: `${path}[${index}]`, to: item as object, trait: reference }]
+        : needsOf(inner.element as z.ZodType, item, `${path}[${index}]`),
+    );
+  }
+  if (traits.reference) return [{ sort: "reference", path, to: value as object, trait: traits.reference }];
+  if (!(inner instanceof z.ZodObject)) return [];
+  return Object.entries(inner.shape).flatMap(([field, member]) =>
+    needsOf(member as z.ZodType, (value as Record<string, unknown>)[field], path ? `${path}.${field}` : field),
+  );
+}

@@ -1,0 +1,48 @@
+import * as z from "zod";
+import { traitsOf, unwrap } from "../traits.ts";
+import { sentAs } from "./names.ts";
+
+/** Members of a request, by the service's names. */
+export type Body = Record<string, unknown>;
+
+/** What references and Secrets came to, by the path of their field. */
+export type Resolved = ReadonlyMap<string, unknown>;
+
+/** The request that a spec asks for. Fields that are unset are absent; every need must be in `resolved`. */
+export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, resolved: Resolved, path = ""): Body {
+  const body: Body = {};
+  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const value = spec[field];
+    const traits = traitsOf(member);
+    if (value === undefined || value === null || traits.local) continue;
+    const sent = encode(member, value, resolved, path ? `${path}.${field}` : field);
+    if (traits.spreads) Object.assign(body, sent);
+    else add(body, sentAs(field, member), sent);
+  }
+  return body;
+}
+
+/** Two fields may feed one list. */
+function add(body: Body, name: string, value: unknown): void {
+  const present = body[name];
+  body[name] = Array.isArray(present) && Array.isArray(value) ? [...present, ...value] : value;
+}
+
+function encode(schema: z.ZodType, value: unknown, resolved: Resolved, path: string): unknown {
+  const { encode: reshape } = traitsOf(schema);
+  const plain = plainly(schema, value, resolved, path);
+  return reshape ? reshape(plain as never) : plain;
+}
+
+function plainly(schema: z.ZodType, value: unknown, resolved: Resolved, path: string): unknown {
+  const traits = traitsOf(schema);
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) {
+    const item = (one: unknown, at: string) =>
+      traits.reference ? resolved.get(at) : encode(inner.element as z.ZodType, one, resolved, at);
+    return (value as unknown[]).map((one, index) => item(one, `${path}[${index}]`));
+  }
+  if (traits.secret || traits.reference) return resolved.get(path);
+  if (inner instanceof z.ZodObject) return toRequest(inner, value as Record<string, unknown>, resolved, path);
+  return value;
+}
