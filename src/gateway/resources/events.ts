@@ -53,6 +53,7 @@ export const eventSources = {
   path: "/event_subscriptions/{subscription_id}/sources",
   listKey: "sources",
   wire: eventSource,
+  verbs: { create: "shown", list: "shown", get: "shown", update: "shown", delete: "shown" },
 } as const;
 
 export type EventSource = z.output<typeof eventSource>;

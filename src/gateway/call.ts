@@ -1,0 +1,36 @@
+import { type Connection, exchange } from "./exchange.ts";
+import { expandPath, type PathIds } from "./path.ts";
+import type { Verb } from "./resource.ts";
+import { Unsent } from "./unsent.ts";
+
+export interface CallOptions {
+  /** Ends the call. Once its request is written, the outcome is `unknown`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A call in terms of the API page. */
+export interface Request<T> {
+  readonly method: string;
+  readonly route: string;
+  readonly family: { readonly name: string; readonly secrets?: readonly string[] };
+  readonly verb?: Verb;
+  readonly ids?: PathIds;
+  /** Instead of `route` with its ids: the path of a further page. */
+  readonly path?: string | undefined;
+  readonly body?: object;
+  readonly read: (body: string) => T;
+}
+
+export function call<T>(connection: Connection, request: Request<T>, options: CallOptions = {}): Promise<T> {
+  const { family, verb, ids = {}, path, ...rest } = request;
+  return exchange(connection, {
+    ...rest,
+    resource: family.name,
+    secrets: family.secrets,
+    signal: options.signal,
+    path() {
+      if (verb === "none") throw new Unsent("there is no such operation");
+      return path ?? connection.base.prefix + expandPath(rest.route, ids);
+    },
+  });
+}

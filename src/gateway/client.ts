@@ -1,0 +1,216 @@
+import type { Dispatcher } from "undici";
+import type * as z from "zod";
+import { parseBaseURL } from "./base-url.ts";
+import { type CallOptions, call, type Request } from "./call.ts";
+import { newDispatcher } from "./dispatcher.ts";
+import type { Connection, ExchangeEvent } from "./exchange.ts";
+import type { Key } from "./key.ts";
+import { allRows, type Page, pages } from "./list.ts";
+import { readOne, readOptional } from "./read.ts";
+import type { Module, ModuleOwner, Remote, Resource } from "./resource.ts";
+import { type EventSource, eventSources, type SessionCommand, sessionCommands } from "./resources/index.ts";
+
+export type { CallOptions } from "./call.ts";
+export type { ExchangeEvent } from "./exchange.ts";
+export type { Page } from "./list.ts";
+export type { RowProblem } from "./read.ts";
+
+export interface ClientOptions {
+  /** `https://api.example.com`, with or without a path. http or https, no credentials. */
+  readonly baseURL: string;
+  /** A function is asked before every call. */
+  readonly apiKey: Key;
+  /** For one whole exchange: key, connection, request and answer to its last byte. 30,000 unless given. */
+  readonly timeoutMs?: number | undefined;
+  /** Instead of connections of its own. It stays the caller's to close, and must not repeat or redirect by itself. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Called once for each call, after it ended, also for each page of a list. */
+  readonly onExchange?: ((event: ExchangeEvent) => void) | undefined;
+  readonly userAgent?: string | undefined;
+  /** Milliseconds since the epoch, for `Page.startedAt`. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Members of a request, in the service's own names. Undefined ones are not sent. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * The management API of one account. Every call is one HTTP exchange (a list: one for each page), is never repeated
+ * here, and rejects with GatewayError only. Safe to share; has no state but its connections.
+ */
+export class GatewayClient {
+  readonly #connection: Connection;
+  readonly #own: Dispatcher | undefined;
+
+  /** Throws TypeError when `baseURL` is not as it should be. Connects to nothing yet. */
+  constructor(options: ClientOptions) {
+    const base = parseBaseURL(options.baseURL);
+    const dispatcher = options.dispatcher ?? newDispatcher();
+    this.#own = options.dispatcher ? undefined : dispatcher;
+    this.#connection = {
+      base,
+      dispatcher,
+      apiKey: options.apiKey,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      userAgent: options.userAgent ?? "tunnel-gateway-client",
+      onExchange: options.onExchange ?? (() => {}),
+      now: options.now ?? Date.now,
+    };
+  }
+
+  create<Wire extends z.ZodObject>(resource: Resource<Wire>, body: Body, options?: CallOptions): Promise<Remote<Wire>> {
+    const verb = resource.verbs.create;
+    return this.#call(
+      { method: "POST", route: resource.path, family: resource, verb, body, read: reads(resource) },
+      options,
+    );
+  }
+
+  get<Wire extends z.ZodObject>(resource: Resource<Wire>, id: string, options?: CallOptions): Promise<Remote<Wire>> {
+    return this.#call({ method: "GET", ...item(resource, "get", id), read: reads(resource) }, options);
+  }
+
+  /** `body` must name something: services refuse an empty PATCH. */
+  update<Wire extends z.ZodObject>(
+    resource: Resource<Wire>,
+    id: string,
+    body: Body,
+    options?: CallOptions,
+  ): Promise<Remote<Wire>> {
+    return this.#call({ method: "PATCH", ...item(resource, "update", id), body, read: reads(resource) }, options);
+  }
+
+  /** Rejects with 404 when it is not there. */
+  delete(resource: Resource, id: string, options?: CallOptions): Promise<void> {
+    return this.#call({ method: "DELETE", ...item(resource, "delete", id), read: nothing }, options);
+  }
+
+  /** Page by page, as the service orders them. While a list is read, rows may move from page to page and come twice. */
+  list<Wire extends z.ZodObject>(
+    resource: Resource<Wire>,
+    options?: CallOptions,
+  ): AsyncGenerator<Page<Remote<Wire>>, void, void> {
+    return pages(this.#connection, resource, {}, options) as AsyncGenerator<Page<Remote<Wire>>, void, void>;
+  }
+
+  /** The whole list, each id once. Unlike `list`, it rejects when a row cannot be read: whoever takes it is told all. */
+  async listAll<Wire extends z.ZodObject>(resource: Resource<Wire>, options?: CallOptions): Promise<Remote<Wire>[]> {
+    const rows = await allRows(this.list(resource, options), resource.path);
+    return [...new Map(rows.map((row) => [row.id, row])).values()];
+  }
+
+  /** Replaces the whole configuration of the module. */
+  putModule<Wire extends z.ZodObject>(
+    module: Module<Wire>,
+    owner: ModuleOwner,
+    body: Body,
+    options?: CallOptions,
+  ): Promise<z.output<Wire>> {
+    const read = (answer: string) => readOne(module.wire, answer);
+    return this.#call({ method: "PUT", ...moduleOf(module, "put", owner), body, read }, options);
+  }
+
+  /** Null when the service answers that nothing is set; it may as well answer 404, which rejects. */
+  getModule<Wire extends z.ZodObject>(
+    module: Module<Wire>,
+    owner: ModuleOwner,
+    options?: CallOptions,
+  ): Promise<z.output<Wire> | null> {
+    const read = (answer: string) => readOptional(module.wire, answer);
+    return this.#call({ method: "GET", ...moduleOf(module, "get", owner), read }, options);
+  }
+
+  deleteModule(module: Module, owner: ModuleOwner, options?: CallOptions): Promise<void> {
+    return this.#call({ method: "DELETE", ...moduleOf(module, "delete", owner), read: nothing }, options);
+  }
+
+  /** Adds one event type to a subscription. */
+  createSource(subscriptionId: string, type: string, options?: CallOptions): Promise<EventSource> {
+    const { path: route } = eventSources;
+    const ids = { subscription_id: subscriptionId };
+    return this.#call({ method: "POST", route, family: eventSources, ids, body: { type }, read: readSource }, options);
+  }
+
+  /** Rejects when a row cannot be read. */
+  listSources(subscriptionId: string, options?: CallOptions): Promise<EventSource[]> {
+    const ids = { subscription_id: subscriptionId };
+    return allRows(pages(this.#connection, eventSources, ids, options), eventSources.path);
+  }
+
+  getSource(subscriptionId: string, type: string, options?: CallOptions): Promise<EventSource> {
+    return this.#call({ method: "GET", ...source(subscriptionId, type), read: readSource }, options);
+  }
+
+  /** The page's list of members has `type`, its sample sends an empty object. */
+  updateSource(
+    subscriptionId: string,
+    type: string,
+    body: { readonly type?: string } = {},
+    options?: CallOptions,
+  ): Promise<EventSource> {
+    return this.#call({ method: "PATCH", ...source(subscriptionId, type), body, read: readSource }, options);
+  }
+
+  deleteSource(subscriptionId: string, type: string, options?: CallOptions): Promise<void> {
+    return this.#call({ method: "DELETE", ...source(subscriptionId, type), read: nothing }, options);
+  }
+
+  /** The agent reconnects with a new session, of another id. Agents on Windows cannot. */
+  restartSession(id: string, options?: CallOptions): Promise<void> {
+    return this.#command("restart", id, options);
+  }
+
+  /** The agent exits. */
+  stopSession(id: string, options?: CallOptions): Promise<void> {
+    return this.#command("stop", id, options);
+  }
+
+  /** To the latest of the same major version. Wait at least 10 seconds before a restart. */
+  updateSession(id: string, options?: CallOptions): Promise<void> {
+    return this.#command("update", id, options);
+  }
+
+  /** Ends its own connections once the calls under way have ended. */
+  async close(): Promise<void> {
+    await this.#own?.close();
+  }
+
+  #command(command: SessionCommand, id: string, options?: CallOptions): Promise<void> {
+    const route = sessionCommands[command];
+    const family = { name: "tunnel_sessions" };
+    return this.#call({ method: "POST", route, family, ids: { id }, body: {}, read: nothing }, options);
+  }
+
+  #call<T>(request: Request<T>, options?: CallOptions): Promise<T> {
+    return call(this.#connection, request, options);
+  }
+}
+
+const nothing = (): void => {};
+
+const readSource = (body: string): EventSource => readOne(eventSources.wire, body);
+
+const reads =
+  <Wire extends z.ZodObject>({ wire }: Resource<Wire>) =>
+  (body: string) =>
+    readOne(wire, body) as Remote<Wire>;
+
+const item = (resource: Resource, verb: "get" | "update" | "delete", id: string) => ({
+  route: `${resource.path}/{id}`,
+  family: resource,
+  verb: resource.verbs[verb],
+  ids: { id },
+});
+
+const moduleOf = (module: Module, verb: keyof Module["verbs"], owner: ModuleOwner) => ({
+  route: module.path,
+  family: module,
+  verb: module.verbs[verb],
+  ids: { ...owner },
+});
+
+const source = (subscriptionId: string, type: string) => ({
+  route: `${eventSources.path}/{type}`,
+  family: eventSources,
+  ids: { subscription_id: subscriptionId, type },
+});

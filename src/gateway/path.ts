@@ -1,0 +1,18 @@
+import { Unsent } from "./unsent.ts";
+
+export type PathIds = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Puts ids, encoded, into a template such as `/edges/https/{edge_id}/routes/{id}/oidc`. Throws Unsent for an id that
+ * would make it the path of something else: an empty one turns `DELETE /things/{id}` on the whole collection, and
+ * proxies resolve dots.
+ */
+export function expandPath(template: string, ids: PathIds): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, ids[name]));
+}
+
+function segment(name: string, value: string | undefined): string {
+  if (value === undefined || value.trim() === "") throw new Unsent(`${name} is empty`);
+  if (value === "." || value === ".." || !value.isWellFormed()) throw new Unsent(`${name} is not an id`);
+  return encodeURIComponent(value);
+}

@@ -1,0 +1,85 @@
+import * as z from "zod";
+import { cleaner } from "./redact.ts";
+
+/** A 2xx answer that is not as the API page says. The message names members and types, never values. */
+export class Malformed extends Error {
+  override readonly name = "Malformed";
+  readonly id: string | undefined;
+  constructor(problem: string, id?: string) {
+    super(problem);
+    this.id = id;
+  }
+}
+
+export interface RowProblem {
+  readonly id?: string | undefined;
+  readonly problem: string;
+}
+
+export interface Listing<Row> {
+  readonly rows: Row[];
+  /** Rows that could not be read; the others are not lost for it. */
+  readonly problems: RowProblem[];
+  /** As the service gave it. */
+  readonly next: string | undefined;
+}
+
+/** Reads the body of an answer that is one thing. */
+export function readOne<Wire extends z.ZodObject>(wire: Wire, body: string): z.output<Wire> {
+  const value = parseJSON(body);
+  const result = wire.safeParse(value);
+  if (result.success) return result.data;
+  throw new Malformed(problemOf(result.error), idOf(value));
+}
+
+/** Like `readOne`, but nothing, or null, says that there is nothing. */
+export const readOptional = <Wire extends z.ZodObject>(wire: Wire, body: string): z.output<Wire> | null =>
+  body.trim() === "" || body.trim() === "null" ? null : readOne(wire, body);
+
+const envelope = z.looseObject({ next_page_uri: z.string().nullish() });
+
+/** Reads one page. A null in place of the rows is an empty list; without the member it is no list at all. */
+export function readListing<Wire extends z.ZodObject>(
+  listKey: string,
+  wire: Wire,
+  body: string,
+): Listing<z.output<Wire>> {
+  const result = envelope.safeParse(parseJSON(body));
+  if (!result.success) throw new Malformed(problemOf(result.error));
+  const given = result.data[listKey];
+  if (given !== null && !Array.isArray(given)) throw new Malformed(`member ${listKey} is not a list`);
+
+  const rows: z.output<Wire>[] = [];
+  const problems: RowProblem[] = [];
+  for (const row of given ?? []) {
+    const read = wire.safeParse(row);
+    if (read.success) rows.push(read.data);
+    else problems.push({ id: idOf(row), problem: problemOf(read.error) });
+  }
+  return { rows, problems, next: result.data.next_page_uri || undefined };
+}
+
+function parseJSON(body: string): unknown {
+  if (body.trim() === "") throw new Malformed("the answer is empty");
+  try {
+    return JSON.parse(body);
+  } catch {
+    // the parser's own message quotes the text
+    throw new Malformed("the answer is not JSON");
+  }
+}
+
+// names of members can be the service's, as in a map
+const plain = cleaner([]);
+
+function problemOf({ issues }: z.ZodError): string {
+  const [first] = issues;
+  const where = first?.path.length ? `member ${z.core.toDotPath(first.path)}` : "the answer";
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  return plain(`${where} is not as expected: ${first?.message}${more}`);
+}
+
+const idOf = (value: unknown): string | undefined => {
+  if (typeof value !== "object" || value === null || !("id" in value)) return undefined;
+  return typeof value.id === "string" && value.id !== "" ? value.id : undefined;
+};

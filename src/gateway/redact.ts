@@ -1,0 +1,52 @@
+const MASK = "[redacted]";
+
+/** Part of a secret this long is treated as the secret: services quote beginnings, and PEM line by line. */
+const GRAM = 8;
+
+/** No message needs to be read further than this, whatever the service sends. */
+const READ = 8192;
+
+export type Clean = (text: string, length?: number) => string;
+
+/** Makes the service's text fit for logs and conditions: one line, bounded, with nothing of `secrets` in it. */
+export function cleaner(secrets: readonly string[]): Clean {
+  const lines = secrets.map(oneLine).filter((secret) => secret !== "");
+  const short = lines.filter((secret) => secret.length < GRAM).sort((a, b) => b.length - a.length);
+  const grams = new Set(lines.flatMap(gramsOf));
+  return (text, length = 200) => {
+    const masked = short.reduce((rest, secret) => rest.replaceAll(secret, MASK), oneLine(text.slice(0, READ)));
+    return cut(maskGrams(masked, grams), length);
+  };
+}
+
+/** The strings under the named members of a request body, at any depth. */
+export function secretsIn(body: unknown, names: readonly string[], inside = false): string[] {
+  if (names.length === 0) return [];
+  if (typeof body === "string") return inside ? [body] : [];
+  if (typeof body !== "object" || body === null) return [];
+  return Object.entries(body).flatMap(([name, value]) => secretsIn(value, names, inside || names.includes(name)));
+}
+
+// control, format and unpaired characters, and every kind of line end
+const oneLine = (text: string): string => text.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim();
+
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+function gramsOf(secret: string): string[] {
+  return Array.from({ length: Math.max(0, secret.length - GRAM + 1) }, (_, at) => secret.slice(at, at + GRAM));
+}
+
+function maskGrams(text: string, grams: ReadonlySet<string>): string {
+  let out = "";
+  let kept = 0;
+  let end = 0;
+  for (let at = 0; at + GRAM <= text.length; at++) {
+    if (!grams.has(text.slice(at, at + GRAM))) continue;
+    if (at > end || end === 0) {
+      out += text.slice(kept, at) + MASK;
+    }
+    end = at + GRAM;
+    kept = end;
+  }
+  return out + text.slice(kept);
+}

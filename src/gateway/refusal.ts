@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders } from "node:http";
+import * as z from "zod";
+import type { Clean } from "./redact.ts";
+import type { Reply } from "./send.ts";
+
+/** What a service says when it does not do as asked. */
+export interface Refusal {
+  readonly code: string | undefined;
+  readonly serviceMessage: string | undefined;
+  readonly operationId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+const said = z.union([z.string(), z.number()]).transform(String).optional().catch(undefined);
+
+// the API page shows no error body: this is the usual one, and any member may be missing or of another type
+const errorBody = z.object({
+  error_code: said,
+  msg: said,
+  message: said,
+  error: said,
+  details: z.object({ operation_id: said }).optional().catch(undefined),
+});
+
+/** Reads any answer that is not 2xx; a body that is missing, cut or not JSON says nothing. */
+export function refusalOf(reply: Exclude<Reply, { got: "nothing" }>, clean: Clean): Refusal {
+  const body = reply.got === "answer" ? errorBodyOf(reply.body, reply.headers) : {};
+  return {
+    code: quote(body.error_code, clean, 64),
+    serviceMessage: quote(body.msg ?? body.message ?? body.error, clean),
+    operationId: quote(body.details?.operation_id, clean, 64),
+    retryAfterSeconds: retryAfter(reply.headers["retry-after"]),
+  };
+}
+
+function errorBodyOf(body: string, headers: IncomingHttpHeaders): Partial<z.output<typeof errorBody>> {
+  if (/^text\/plain\b/i.test(headers["content-type"] ?? "")) return { msg: body };
+  try {
+    return errorBody.safeParse(JSON.parse(body)).data ?? {};
+  } catch {
+    return {};
+  }
+}
+
+const quote = (text: string | undefined, clean: Clean, length?: number): string | undefined =>
+  text === undefined ? undefined : clean(text, length) || undefined;
+
+/** Seconds, given as such or as a date. */
+function retryAfter(header: string | undefined): number | undefined {
+  if (!header) return undefined;
+  const seconds = /^\s*\d+\s*$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
+}

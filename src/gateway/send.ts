@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+
+export interface Request {
+  readonly origin: string;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** How far one exchange got. It never throws: what is known is data, to be judged elsewhere. */
+export type Reply =
+  | (Head & { readonly got: "answer"; readonly body: string })
+  /** A status line, but not the whole body. */
+  | (Head & { readonly got: "head"; readonly why: Error; readonly tooLarge: boolean })
+  /** `sent` is false only when not one byte of the request was written. */
+  | { readonly got: "nothing"; readonly why: Error; readonly sent: boolean };
+
+/** Far above any page of 100 rows; keeps a broken or hostile service from filling the memory. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/**
+ * One HTTP exchange. `stop` ends it at any time, its reason an Error.
+ *
+ * `dispatch` rather than `request`, because only it tells the moment a request is written to a connection, and so
+ * whether a failure leaves something undone for certain or in doubt. It follows no redirect and repeats nothing.
+ */
+export function send(dispatcher: Dispatcher, request: Request, stop: AbortSignal): Promise<Reply> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let head: Head | undefined;
+    let settled = false;
+    let size = 0;
+    const chunks: Buffer[] = [];
+
+    const settle = (reply: Reply) => {
+      if (settled) return;
+      settled = true;
+      stop.removeEventListener("abort", onStop);
+      resolve(reply);
+    };
+    const lose = (why: Error, tooLarge = false) =>
+      settle(head ? { got: "head", ...head, why, tooLarge } : { got: "nothing", why, sent: controller !== undefined });
+    const quit = (why: Error, tooLarge = false) => {
+      lose(why, tooLarge);
+      controller?.abort(why);
+    };
+    const onStop = () => quit(stop.reason);
+
+    if (stop.aborted) return onStop();
+    stop.addEventListener("abort", onStop, { once: true });
+
+    dispatcher.dispatch(
+      { ...request, body: request.body ?? null, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        // called right before the first byte is written; an abort in here keeps it from being written
+        onRequestStart(given) {
+          if (settled) return given.abort(stop.reason);
+          controller = given;
+        },
+        onResponseStart(_, status, headers) {
+          if (status < 200) return;
+          head = { status, headers };
+          if (Number(headers["content-length"]) > MAX_ANSWER_BYTES) quit(tooLong(), true);
+        },
+        onResponseData(_, chunk) {
+          if (settled) return;
+          size += chunk.length;
+          if (size > MAX_ANSWER_BYTES) return quit(tooLong(), true);
+          chunks.push(chunk);
+        },
+        onResponseEnd() {
+          if (head) settle({ got: "answer", ...head, body: new TextDecoder().decode(Buffer.concat(chunks)) });
+        },
+        onResponseError: (_, error) => lose(error),
+      },
+    );
+  });
+}
+
+const tooLong = () => new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
