@@ -1,0 +1,154 @@
+import { spawn } from "node:child_process";
+import { access, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, join, sep } from "node:path";
+import { createInterface } from "node:readline";
+import { isAlive, withLock } from "./lock.ts";
+import { type PinnedTool, pinnedTool, type ToolName } from "./tools.ts";
+
+export interface BuildOptions {
+  readonly onProgress?: ((line: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Paths by binary name. */
+export type Binaries = Readonly<Record<string, string>>;
+
+const HEARTBEAT_MS = 10_000;
+const OUTPUT_LINES_KEPT = 30;
+
+/**
+ * Builds a tool with Go from its pinned module, or finds it in the user's cache folder, where it stays.
+ * Two processes may ask at once: one builds, the other waits for it.
+ */
+export async function buildTool(name: ToolName, options: BuildOptions = {}): Promise<Binaries> {
+  const tool = await pinnedTool(name);
+  const directory = cacheDirectory(tool);
+  if (await exists(directory)) return binariesIn(directory, tool);
+
+  await mkdir(dirname(directory), { recursive: true });
+  await withLock(`${directory}.lock`, `the build of ${name} ${tool.version}`, options, async () => {
+    if (await exists(directory)) return;
+    await buildInto(directory, tool, options);
+  });
+  return binariesIn(directory, tool);
+}
+
+/** Path of helm, built when it is not there. */
+export async function helmBinary(options: BuildOptions = {}): Promise<string> {
+  const { helm } = await buildTool("helm", options);
+  return helm as string;
+}
+
+/** Whether {@link buildTool} would need no compiler. */
+export async function isBuilt(name: ToolName): Promise<boolean> {
+  return exists(cacheDirectory(await pinnedTool(name)));
+}
+
+async function buildInto(directory: string, tool: PinnedTool, options: BuildOptions): Promise<void> {
+  await removeUnfinished(directory);
+  const unfinished = `${directory}.building-${process.pid}`;
+  await mkdir(unfinished);
+  try {
+    await goBuild(tool, unfinished, options);
+    await rename(unfinished, directory);
+  } catch (error) {
+    // whoever was faster has built the same thing
+    if (!(await exists(directory))) throw error;
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** What builds left behind that were killed. */
+async function removeUnfinished(directory: string): Promise<void> {
+  const prefix = `${basename(directory)}.building-`;
+  const siblings = await readdir(dirname(directory));
+  const dead = siblings.filter((name) => name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length))));
+  await Promise.all(dead.map((name) => rm(join(dirname(directory), name), { recursive: true, force: true })));
+}
+
+async function goBuild(tool: PinnedTool, directory: string, options: BuildOptions): Promise<void> {
+  const what = `${tool.name} ${tool.version}`;
+  const started = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
+  const tail: string[] = [];
+  let packages = 0;
+
+  options.onProgress?.(`building ${what} with Go, once for all later runs`);
+  const heartbeat = setInterval(() => {
+    options.onProgress?.(`building ${what}: ${packages} packages compiled in ${elapsed()}`);
+  }, HEARTBEAT_MS);
+  try {
+    const flags = ["-v", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", tool.ldflags];
+    const code = await run(
+      "go",
+      ["build", ...flags, "-o", outputOf(tool, directory), ...Object.values(tool.binaries)],
+      {
+        cwd: tool.moduleDirectory,
+        signal: options.signal,
+        onLine: (line) => {
+          if (!line.startsWith("go: ")) packages += 1;
+          tail.push(line);
+          if (tail.length > OUTPUT_LINES_KEPT) tail.shift();
+        },
+      },
+    );
+    if (code !== 0) throw new Error(`go build of ${what} failed (exit ${code}):\n${tail.join("\n")}`);
+    options.onProgress?.(`built ${what} in ${elapsed()}`);
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+/** Go names several binaries after their packages, a single one as told. */
+function outputOf({ binaries }: PinnedTool, directory: string): string {
+  const names = Object.keys(binaries);
+  return names.length === 1 ? join(directory, names[0] as string) : `${directory}${sep}`;
+}
+
+interface RunOptions {
+  readonly cwd: string;
+  readonly signal: AbortSignal | undefined;
+  readonly onLine: (line: string) => void;
+}
+
+function run(command: string, args: string[], { cwd, signal, onLine }: RunOptions): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: goEnvironment(),
+      stdio: ["ignore", "ignore", "pipe"],
+      ...(signal && { signal }),
+    });
+    createInterface({ input: child.stderr }).on("line", onLine);
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+}
+
+/** The user's own, without what would build for another machine or look elsewhere for modules. */
+function goEnvironment(): NodeJS.ProcessEnv {
+  const { GOOS: _os, GOARCH: _arch, GOFLAGS: _flags, ...rest } = process.env;
+  return { GOTOOLCHAIN: "auto", ...rest, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "" };
+}
+
+function cacheDirectory({ name, version, digest }: PinnedTool): string {
+  const folder = `${name}-${version}-${process.platform}-${process.arch}-${digest}`;
+  return join(userCache(), "tunnel-gateway-operator", folder);
+}
+
+function userCache(): string {
+  if (process.env["XDG_CACHE_HOME"]) return process.env["XDG_CACHE_HOME"];
+  return process.platform === "darwin" ? join(homedir(), "Library", "Caches") : join(homedir(), ".cache");
+}
+
+function binariesIn(directory: string, tool: PinnedTool): Binaries {
+  return Object.fromEntries(Object.keys(tool.binaries).map((binary) => [binary, join(directory, binary)]));
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

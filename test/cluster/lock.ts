@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+
+interface LockOptions {
+  readonly onProgress?: ((line: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const POLL_MS = 500;
+const REMIND_EVERY = 20;
+
+/**
+ * Runs `work` while no other process runs its own under the same path. The lock of a process that died is taken over;
+ * two that do so at the same moment may both run, so `work` must bear a rival, however rare.
+ */
+export async function withLock<T>(
+  path: string,
+  what: string,
+  options: LockOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 0; !(await take(path)); attempt++) {
+    if (await isStale(path)) {
+      await rm(path, { force: true });
+      continue;
+    }
+    if (attempt % REMIND_EVERY === 0) options.onProgress?.(`waiting for ${what} in another process`);
+    await sleep(POLL_MS, undefined, options.signal && { signal: options.signal });
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function take(path: string): Promise<boolean> {
+  const mine = `${path}-${randomUUID()}`;
+  await writeFile(mine, String(process.pid));
+  try {
+    // a link appears with its content, a file written in place does not
+    await link(mine, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(mine, { force: true });
+  }
+}
+
+async function isStale(path: string): Promise<boolean> {
+  const owner = await readFile(path, "utf8").catch(() => undefined);
+  return owner !== undefined && !isAlive(Number(owner));
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
