@@ -1,0 +1,21 @@
+import { startCluster } from "./cluster.ts";
+
+const interrupted = new AbortController();
+const ended = new Promise<void>((resolve) => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      interrupted.abort();
+      resolve();
+    });
+  }
+});
+
+try {
+  const cluster = await startCluster({ onProgress: (line) => console.error(line), signal: interrupted.signal });
+  console.log(`export KUBECONFIG=${cluster.kubeconfig}\nalias kubectl=${cluster.kubectl}`);
+  console.error("stays until Ctrl-C");
+  await ended;
+  await cluster.stop();
+} catch (error) {
+  if (!interrupted.signal.aborted) throw error;
+}
