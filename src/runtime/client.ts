@@ -1,9 +1,10 @@
 import { type Clock, systemClock } from "./clock.ts";
 import { Deadline, TimedOut } from "./deadline.ts";
-import { KubeUnreachable, kubeErrorOf } from "./errors.ts";
+import { isGone, KubeUnreachable, kubeErrorOf } from "./errors.ts";
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ObjectRef, pathOf, type ResourceType } from "./object.ts";
 import { retrying } from "./retry.ts";
 import type { Answer, Exchange, Transport } from "./transport.ts";
+import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface ClientOptions {
   /** Names who wrote a field, in `managedFields`. */
@@ -110,16 +111,23 @@ export class KubeClient {
     return listOf(type, JSON.parse(answer.body));
   }
 
-  /** All pages. */
-  async listAll<T extends KubeObject = KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<T[]> {
-    const items: T[] = [];
-    let next: string | undefined;
-    do {
-      const page: ListAnswer<T> = await this.list(type, { limit: 500, ...options, continue: next });
-      for (const item of page.items) items.push(item);
-      next = page.continue;
-    } while (next);
-    return items;
+  /** All pages, as they were at one resourceVersion. The deadline counts for each page. */
+  async listAll<T extends KubeObject = KubeObject>(
+    type: ResourceType,
+    options: Omit<ListOptions, "continue"> = {},
+  ): Promise<ListAnswer<T>> {
+    try {
+      return await this.#pages(type, { limit: 500, ...options });
+    } catch (error) {
+      // it grew too old between two pages: once more, in one piece
+      if (!isGone(error)) throw error;
+      return this.#pages(type, { ...options, limit: undefined });
+    }
+  }
+
+  /** The stream of changes; see `watch`. */
+  watch(type: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent[]> {
+    return watch(this.#transport, this.#clock, type, options);
   }
 
   /** An unnamed object may carry `metadata.generateName`. */
@@ -199,6 +207,16 @@ export class KubeClient {
       options,
       true,
     );
+  }
+
+  async #pages<T extends KubeObject>(type: ResourceType, options: ListOptions): Promise<ListAnswer<T>> {
+    const { items, resourceVersion, ...first } = await this.list<T>(type, options);
+    for (let next = first.continue; next; ) {
+      const page: ListAnswer<T> = await this.list(type, { ...options, continue: next });
+      for (const item of page.items) items.push(item);
+      next = page.continue;
+    }
+    return { items, resourceVersion };
   }
 
   #write(body: unknown, { dryRun }: WriteOptions, contentType = "application/json") {

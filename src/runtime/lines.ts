@@ -1,0 +1,22 @@
+const newline = 0x0a;
+
+/**
+ * Text lines as they arrive, in batches. Splits on the byte 0x0A and on nothing else: JSON may contain the
+ * line separators of Unicode. What follows the last newline is the last line.
+ */
+export async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
+  let pending: Buffer[] = [];
+  for await (const chunk of body) {
+    const last = chunk.lastIndexOf(newline);
+    if (last === -1) {
+      pending.push(chunk);
+      continue;
+    }
+    const complete = Buffer.concat([...pending, chunk.subarray(0, last)]);
+    pending = [chunk.subarray(last + 1)];
+    yield split(complete);
+  }
+  yield split(Buffer.concat(pending));
+}
+
+const split = (complete: Buffer): string[] => complete.toString("utf8").split("\n").filter(Boolean);
