@@ -1,0 +1,131 @@
+import type { Agenda } from "../agenda.ts";
+import type { Members, Row } from "../resource/collection.ts";
+import type { Store } from "../resource/store.ts";
+import { days, stamp } from "../shape/time.ts";
+
+export type CertificateState = "issued" | "provisioning" | "dns_error" | "internal_error";
+
+export interface CertificateSteering {
+  readonly state: CertificateState;
+  readonly msg?: string;
+  /** RFC 3339. */
+  readonly retriesAt?: string;
+}
+
+interface Job {
+  readonly error_code: string | null;
+  readonly msg: string;
+  readonly started_at: string;
+  readonly retries_at: string | null;
+}
+
+interface Status {
+  readonly renews_at: string | null;
+  readonly provisioning_job: Job | null;
+}
+
+export interface CourseOptions {
+  readonly store: Store;
+  readonly agenda: Agenda;
+  readonly clock: () => number;
+  readonly provisionMs: number;
+  /** Stores the certificate of a row that can show one, and answers its id. */
+  readonly issue: (row: Row) => string | undefined;
+}
+
+const troubles = {
+  dns_error: { code: "DNS_ERROR", msg: "The CNAME record of the domain does not exist", retryMs: 3_600_000 },
+  internal_error: { code: "INTERNAL_ERROR", msg: "The certificate authority is not available", retryMs: 60_000 },
+};
+
+/** Where a domain whose certificate can never be issued by itself ends. */
+const unresolvable = ".dns-error.example";
+
+/** Runs the certificate jobs of rows that have a `certificate_management_policy`. */
+export class CertificateCourse {
+  readonly #options: CourseOptions;
+
+  constructor(options: CourseOptions) {
+    this.#options = options;
+  }
+
+  /** A job that ends by itself. */
+  start(row: Row): void {
+    const { agenda, clock, provisionMs } = this.#options;
+    const job = this.#job({ error_code: null, msg: "The certificate is being provisioned", retries_at: null });
+    this.#put(row.id, { ...statusOf(row), provisioning_job: job });
+    agenda.at(clock() + provisionMs, () => this.#finish(row.id, job));
+  }
+
+  /** A state that stays until it is steered again; `provisioning` never ends by itself. */
+  steer(row: Row, { state, msg, retriesAt }: CertificateSteering): void {
+    if (!row.members.certificate_management_policy) throw new Error(`${row.id} has no certificate policy`);
+    if (state === "issued") {
+      this.#issue(row.id);
+      return;
+    }
+    const trouble = state === "provisioning" ? undefined : troubles[state];
+    const job = this.#job({
+      error_code: trouble?.code ?? null,
+      msg: msg ?? trouble?.msg ?? "The certificate is being provisioned",
+      retries_at: retriesAt ?? (trouble ? stamp(this.#options.clock() + trouble.retryMs) : null),
+    });
+    this.#put(row.id, { ...statusOf(row), provisioning_job: job });
+  }
+
+  /** The policy went away, and with it what it had issued. */
+  stop(row: Row): void {
+    const { store } = this.#options;
+    const issued = row.members.issued_id;
+    const { certificate_id: shown, ...members } = row.members;
+    const kept = shown === issued ? null : shown;
+    store.replace(row.id, {
+      ...members,
+      certificate_management_status: null,
+      issued_id: null,
+      ...(shown !== undefined && { certificate_id: kept }),
+    });
+    if (typeof issued === "string" && store.find(issued)) store.remove(issued);
+  }
+
+  /** The row is gone: its certificate goes with it. */
+  discard({ members }: Row): void {
+    if (this.#options.store.find(members.issued_id)) this.#options.store.remove(members.issued_id as string);
+  }
+
+  #finish(id: string, job: Job): void {
+    const row = this.#options.store.find(id);
+    if (!row || statusOf(row).provisioning_job !== job) return;
+    const state = String(row.members.domain).endsWith(unresolvable) ? "dns_error" : "issued";
+    this.steer(row, { state });
+  }
+
+  #issue(id: string): void {
+    const { store, agenda, clock, issue } = this.#options;
+    const row = store.find(id);
+    if (!row) return;
+    const issued = issue(row);
+    const renewal = clock() + days(60);
+    const status: Status = { renews_at: stamp(renewal), provisioning_job: null };
+    this.#put(id, status, issued ? { certificate_id: issued, issued_id: issued } : {});
+    this.discard(row);
+    agenda.at(renewal, () => this.#renew(id, status));
+  }
+
+  #renew(id: string, status: Status): void {
+    const row = this.#options.store.find(id);
+    if (row && row.members.certificate_management_status === status) this.start(row);
+  }
+
+  #job(given: Omit<Job, "started_at">): Job {
+    return { ...given, started_at: stamp(this.#options.clock()) };
+  }
+
+  #put(id: string, status: Status, more: Members = {}): void {
+    const row = this.#options.store.find(id);
+    if (row) this.#options.store.replace(id, { ...row.members, ...more, certificate_management_status: status });
+  }
+}
+
+const statusOf = ({ members }: Row): Status =>
+  (members.certificate_management_status as Status | null | undefined) ?? { renews_at: null, provisioning_job: null };

@@ -1,0 +1,27 @@
+import type { Control } from "./control.ts";
+import { controlMethods } from "./methods.ts";
+import { decode, encode } from "./wire.ts";
+
+type Remote<Methods> = {
+  readonly [Name in keyof Methods]: Methods[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Result>
+    : Remote<Methods[Name]>;
+};
+
+/** `Control` over HTTP. */
+export type RemoteControl = Remote<Control>;
+
+/** Controls the simulator at `url`, in this process or another. */
+export function connectControl(url: string): RemoteControl {
+  const method =
+    (name: string) =>
+    async (...args: readonly unknown[]): Promise<unknown> => {
+      const response = await fetch(`${url}/_control/${name}`, { method: "POST", body: encode(args) });
+      const { result, error } = decode(await response.text()) as { result?: unknown; error?: string };
+      if (error !== undefined) throw new Error(`${name}: ${error}`);
+      return result;
+    };
+  const plain = Object.fromEntries(controlMethods.map((name) => [name, method(name)]));
+  const apiKeys = { revoke: method("apiKeys.revoke"), accept: method("apiKeys.accept") };
+  return { ...plain, apiKeys } as unknown as RemoteControl;
+}

@@ -1,0 +1,23 @@
+import type { Members, Row } from "../resource/collection.ts";
+import { type Check, object } from "../shape/check.ts";
+import { oneOf, orNull } from "../shape/scalars.ts";
+import type { World } from "../world.ts";
+
+/** Null switches automatic certificates off. */
+export const certificatePolicy: Check = orNull(
+  object({
+    authority: { check: oneOf("freeca"), required: true },
+    private_key_type: { check: oneOf("rsa", "ecdsa"), initial: "rsa" },
+  }),
+);
+
+export const unmanaged: Members = { certificate_management_policy: null, certificate_management_status: null };
+
+const policyOf = (row: Row | undefined): string => JSON.stringify(row?.members.certificate_management_policy ?? null);
+
+/** A new or different policy starts a job; a policy that is taken away ends it. */
+export function followPolicy(row: Row, before: Row | undefined, world: World): void {
+  if (policyOf(row) === policyOf(before)) return;
+  const course = world.certificates;
+  row.members.certificate_management_policy ? course.start(row) : course.stop(row);
+}

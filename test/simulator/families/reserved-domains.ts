@@ -1,0 +1,71 @@
+import { invalid } from "../http/refusal.ts";
+import type { Collection, Members } from "../resource/collection.ts";
+import { domain } from "../shape/names.ts";
+import { reference } from "../shape/references.ts";
+import { orNull } from "../shape/scalars.ts";
+import { texts } from "../shape/texts.ts";
+import type { World } from "../world.ts";
+import { certificatePolicy, followPolicy, unmanaged } from "./certificate-policy.ts";
+import { region } from "./regions.ts";
+
+/** Names below it belong to the service, which needs no records from the user. */
+const serviceOwned = ".gateway.example";
+
+function targets(name: string, { random }: World): Members {
+  const custom = !name.endsWith(serviceOwned);
+  const target = `${random.text(10).toLowerCase()}.${random.text(5).toLowerCase()}`;
+  return {
+    cname_target: custom ? `${target}.gateway-cname.example` : null,
+    acme_challenge_cname_target: custom && name.startsWith("*.") ? `${target}.acme.gateway-cname.example` : null,
+  };
+}
+
+export const reservedDomains: Collection = {
+  name: "reserved_domains",
+  prefix: "rd",
+  listKey: "reserved_domains",
+  verbs: {
+    create: "documented",
+    get: "documented",
+    list: "documented",
+    update: "undocumented",
+    delete: "documented",
+  },
+  unset: ["missing", "empty"],
+  nextPage: "absolute",
+  unique: "domain",
+  fields: {
+    ...texts,
+    domain: { check: domain, required: true, createOnly: true },
+    region: { check: orNull(region), createOnly: true, initial: null },
+    certificate_id: { check: orNull(reference("cert")) },
+    certificate_management_policy: { check: certificatePolicy },
+  },
+  rule({ certificate_id: id, certificate_management_policy: policy }) {
+    if (id && policy) throw invalid("certificate_id and certificate_management_policy are mutually exclusive");
+  },
+  // each of the two takes the place of the other
+  merge: (before, given) => ({
+    ...before,
+    ...(given.certificate_id ? { certificate_management_policy: null } : {}),
+    ...(given.certificate_management_policy ? { certificate_id: before.issued_id ?? null } : {}),
+    ...given,
+  }),
+  compute: (members, world) => ({
+    ...unmanaged,
+    certificate_id: null,
+    issued_id: null,
+    ...members,
+    ...targets(String(members.domain), world),
+  }),
+  changed: followPolicy,
+  removed: (row, world) => world.certificates.discard(row),
+  holds: ({ certificate_id: id }) => (id ? [String(id)] : []),
+  show: ({ certificate_id: id, issued_id: _, region: where, ...members }, view) => ({
+    ...members,
+    region: where ?? "",
+    certificate: view.ref(id),
+    http_endpoint_configuration: null,
+    https_endpoint_configuration: null,
+  }),
+};

@@ -1,0 +1,96 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Control } from "../control/control.ts";
+import type { Faults } from "../control/faults.ts";
+import type { Outage } from "../control/outage.ts";
+import type { MutableRequest, RequestLog } from "../control/request-log.ts";
+import { serveControl } from "../control/serve.ts";
+import { answer, type Request, type Service } from "./dispatch.ts";
+import { readBody, send } from "./exchange.ts";
+import { type Exchange, performFault } from "./perform-fault.ts";
+import type { Answer } from "./route.ts";
+
+export interface Front {
+  readonly service: Service;
+  readonly log: RequestLog;
+  readonly faults: Faults;
+  readonly outage: Outage;
+  readonly control: Control;
+}
+
+export function createFront(front: Front): Server {
+  return createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    serve(front, request, response).catch((error: unknown) => fail(error, response));
+  });
+}
+
+/** The caller may leave at any moment; anything else is a mistake of the simulator, and must be seen. */
+function fail(error: unknown, response: ServerResponse): void {
+  if (response.req.destroyed && !response.req.complete) return;
+  console.error("simulator failed", error);
+  response.destroy();
+}
+
+async function serve(front: Front, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [path = "", query = ""] = (message.url ?? "").split(/\?(.*)/s);
+  if (path.startsWith("/_control/")) return serveControl(front.control, path, message, response);
+
+  const entry = logged(front, message, path, query);
+  if (front.outage.kind) return refuse(front.outage.kind, entry, response);
+
+  const action = front.faults.hit(entry);
+  if (action) entry.fault = JSON.stringify(action);
+  const body = await readBody(message);
+  entry.body = parsed(body);
+  const request = { method: entry.method, path, query, headers: message.headers, body };
+  const exchange = exchangeOf(front, request, entry, response);
+  const { latencyMs } = front.service.world.settings;
+  if (latencyMs > 0) await sleep(latencyMs);
+  if (action) return performFault(action, exchange);
+  send(response, exchange.handle());
+}
+
+function logged({ log, service }: Front, message: IncomingMessage, path: string, query: string): MutableRequest {
+  const { authorization: _, ...headers } = message.headers;
+  return log.add({
+    time: service.world.clock(),
+    method: message.method ?? "",
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    headers,
+  });
+}
+
+function exchangeOf({ service }: Front, request: Request, entry: MutableRequest, response: ServerResponse): Exchange {
+  const instead = (given: Answer): Answer => {
+    entry.status = given.status;
+    return given;
+  };
+  const handle = (): Answer => {
+    entry.handled = true;
+    return instead(answer(request, service));
+  };
+  return { response, handle, instead };
+}
+
+function refuse(kind: "destroy" | "unavailable", entry: MutableRequest, response: ServerResponse): void {
+  entry.fault = "outage";
+  if (kind === "destroy") {
+    response.destroy();
+    return;
+  }
+  entry.status = 503;
+  send(response, {
+    status: 503,
+    body: { error_code: "ERR_GATEWAY_503", status_code: 503, msg: "Down for maintenance" },
+  });
+}
+
+function parsed(body: string): unknown {
+  if (body === "") return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { conflict, inUse } from "../http/refusal.ts";
+import type { World } from "../world.ts";
+import type { Collection, Members, Row } from "./collection.ts";
+
+/** Adds a row of checked members; `given` are read-only members that the caller chooses. */
+export function createRow(collection: Collection, members: Members, world: World, given: Members = {}): Row {
+  const { unique } = collection;
+  if (unique && world.store.owner(collection, members[unique])) {
+    throw conflict(`${unique}: ${members[unique]} is already reserved`);
+  }
+  collection.rule?.(members, members, undefined);
+  const { id, created_at: createdAt, ...others } = given;
+  const row = world.store.add(
+    collection,
+    { ...members, ...collection.compute?.(members, world), ...others },
+    {
+      ...(typeof id === "string" && { id }),
+      ...(typeof createdAt === "string" && { createdAt }),
+    },
+  );
+  collection.changed?.(row, undefined, world);
+  return world.store.find(row.id) ?? row;
+}
+
+/** Applies checked members. */
+export function updateRow(row: Row, given: Members, world: World): Row {
+  const { merge, rule, changed } = row.collection;
+  const members = merge ? merge(row.members, given) : { ...row.members, ...given };
+  rule?.(given, members, row.id);
+  changed?.(world.store.replace(row.id, members), row, world);
+  return world.store.find(row.id) ?? row;
+}
+
+export function deleteRow(row: Row, world: World): void {
+  const holders = world.store.holders(row.id);
+  if (holders.length > 0) throw inUse(world.settings.inUseStatus, `${row.id} is in use by ${holders.join(", ")}`);
+  removeRow(row, world);
+}
+
+/** Without asking who refers to it. */
+export function removeRow(row: Row, world: World): void {
+  world.store.remove(row.id);
+  row.collection.removed?.(row, world);
+}

@@ -1,0 +1,83 @@
+import { notFound } from "../http/refusal.ts";
+import type { Call, Route } from "../http/route.ts";
+import type { Check, Field, Fields } from "../shape/check.ts";
+import type { Members, Row } from "./collection.ts";
+import { updateRow } from "./lifecycle.ts";
+import type { View } from "./view.ts";
+
+/** A part of an edge or route that is replaced whole, and unset while null. */
+export interface Module {
+  readonly name: string;
+  readonly check: Check;
+  /** By default as it was given. */
+  readonly show?: (value: Members, view: View, ownerId: string) => Members;
+}
+
+export type ModuleVerb = "PUT" | "GET" | "DELETE";
+
+/** In an edge's own body: null and left out both mean that it stays as it is. */
+export const moduleFields = (modules: readonly Module[]): Fields =>
+  Object.fromEntries(
+    modules.map(({ name, check }): [string, Field] => [name, { check, nullable: true, initial: null }]),
+  );
+
+/** What a collection of edges or routes shows of them. */
+export const showModules =
+  (modules: readonly Module[]) =>
+  (members: Members, view: View, ownerId: string): Members =>
+    Object.fromEntries(modules.map((module) => [module.name, showModule(module, members[module.name], view, ownerId)]));
+
+function showModule({ show }: Module, value: unknown, view: View, ownerId: string): Members | null {
+  if (!value) return null;
+  return show ? show(value as Members, view, ownerId) : (value as Members);
+}
+
+export interface ModuleOwner {
+  /** Path of the object that has the module. */
+  readonly path: string;
+  readonly find: (call: Call) => Row;
+}
+
+export function moduleRoutes(owner: ModuleOwner, module: Module, documented: readonly ModuleVerb[]): Route[] {
+  const { name, check } = module;
+  const path = `${owner.path}/${name}`;
+  const unset = (row: Row) => notFound(`${row.id} has no ${name} module`);
+  const routes: Route[] = [
+    {
+      method: "PUT",
+      path,
+      takes: "members",
+      handle(call) {
+        const row = owner.find(call);
+        const value = check(call.body, "", call.world.store) as Members;
+        updateRow(row, { [name]: value }, call.world);
+        return { status: 200, body: showModule(module, value, call.view, row.id) };
+      },
+    },
+    {
+      method: "GET",
+      path,
+      takes: "nothing",
+      handle(call) {
+        const row = owner.find(call);
+        if (!row.members[name] && call.world.settings.unsetModule === 404) throw unset(row);
+        return { status: 200, body: showModule(module, row.members[name], call.view, row.id) };
+      },
+    },
+    {
+      method: "DELETE",
+      path,
+      takes: "nothing",
+      handle(call) {
+        const row = owner.find(call);
+        if (!row.members[name]) throw unset(row);
+        updateRow(row, { [name]: null }, call.world);
+        return { status: 204 };
+      },
+    },
+  ];
+  return routes.map((route) => ({
+    ...route,
+    ...(!documented.includes(route.method as ModuleVerb) && { undocumented: true as const }),
+  }));
+}

@@ -1,0 +1,53 @@
+import type { Collection, Members, Row, Unset } from "./collection.ts";
+import type { Store } from "./store.ts";
+
+export interface Ref {
+  readonly id: string;
+  readonly uri: string;
+}
+
+/** How rows look to one caller, who reached the service at `origin`. */
+export interface View {
+  readonly origin: string;
+  /** Null when there is no such row. */
+  ref(id: unknown): Ref | null;
+  /** Rows that are gone are left out. */
+  refs(ids: unknown): Ref[];
+  show(row: Row): Members;
+}
+
+export function viewOf(store: Store, origin: string): View {
+  const view: View = {
+    origin,
+    ref(id) {
+      const row = store.find(id);
+      return row ? { id: row.id, uri: `${origin}/${row.collection.name}/${row.id}` } : null;
+    },
+    refs: (ids) => ((ids ?? []) as unknown[]).map((id) => view.ref(id)).filter((ref) => ref !== null),
+    show: (row) => show(row, view),
+  };
+  return view;
+}
+
+function show({ id, createdAt, collection, members }: Row, view: View): Members {
+  const { description: _, metadata: __, ...rest } = members;
+  return {
+    id,
+    uri: `${collection.uri === "path" ? "" : view.origin}/${collection.name}/${id}`,
+    ...(!collection.undated && { created_at: createdAt }),
+    ...texts(collection, members),
+    ...(collection.show ? collection.show(rest, view, id) : rest),
+    x_future: "a member that no description of the service mentions yet",
+  };
+}
+
+function texts({ unset }: Collection, members: Members): Members {
+  if (!unset) return members.metadata === undefined ? {} : { metadata: members.metadata };
+  return { ...text("description", members, unset[0]), ...text("metadata", members, unset[1]) };
+}
+
+function text(name: string, members: Members, unset: Unset): Members {
+  if (members[name]) return { [name]: members[name] };
+  if (unset === "missing") return {};
+  return { [name]: unset === "null" ? null : "" };
+}

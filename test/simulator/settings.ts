@@ -1,0 +1,81 @@
+import { randomInt } from "node:crypto";
+
+export interface RouteId {
+  readonly edgeId: string;
+  readonly routeId: string;
+}
+
+export interface SimulatorOptions {
+  /** Default `127.0.0.1`. */
+  readonly host?: string | undefined;
+  /** Default: any free port. */
+  readonly port?: number | undefined;
+  /** The token that authenticates from the start. Default: a random one. */
+  readonly apiKey?: string | undefined;
+  /** Rows in a page of a list. Default 100. */
+  readonly pageSize?: number | undefined;
+  /** Makes ids, tokens and chances repeatable. Default: a different one each time. */
+  readonly seed?: number | undefined;
+  /** Added before each request is handled. */
+  readonly latencyMs?: number | undefined;
+  /** Milliseconds since the epoch. Certificate jobs and agents go by it; latency and delays do not. */
+  readonly clock?: (() => number) | undefined;
+  /** How long a certificate job runs. Default 300. */
+  readonly certificates?: { readonly provisionMs?: number | undefined } | undefined;
+  /** How long an agent takes to come back, and to update itself. Defaults 300 and 10,000. */
+  readonly sessions?: { readonly restartMs?: number | undefined; readonly updateMs?: number | undefined } | undefined;
+  /** Whether operations that the API page does not show are served. Otherwise they answer 405. Default true. */
+  readonly undocumented?: boolean | undefined;
+  /** Beyond so many requests in any minute the answer is 429. Default: no limit. */
+  readonly rateLimitPerMinute?: number | undefined;
+  /** Lists show the account as it was so long ago. Default 0. */
+  readonly listLagMs?: number | undefined;
+  /** How a DELETE of something in use is refused. Default 400. */
+  readonly inUseStatus?: 400 | 409 | undefined;
+  /** What a GET of a module that was never set answers: 404, or 200 with `null`. Default 404. */
+  readonly unsetModule?: 404 | 200 | undefined;
+  /** HTTPS edge routes that exist from the start. */
+  readonly routes?: readonly RouteId[] | undefined;
+  /** How many requests the log remembers. Default 100,000. */
+  readonly logLimit?: number | undefined;
+}
+
+export interface Settings {
+  readonly pageSize: number;
+  readonly seed: number;
+  readonly latencyMs: number;
+  readonly clock: () => number;
+  readonly provisionMs: number;
+  readonly restartMs: number;
+  readonly updateMs: number;
+  readonly undocumented: boolean;
+  readonly rateLimitPerMinute: number;
+  readonly listLagMs: number;
+  readonly inUseStatus: 400 | 409;
+  readonly unsetModule: 404 | 200;
+  readonly routes: readonly RouteId[];
+  readonly logLimit: number;
+}
+
+/** What is left out takes its default. */
+export function settingsOf(options: SimulatorOptions): Settings {
+  const { certificates, sessions, ...others } = options;
+  const defaults: Settings = {
+    pageSize: 100,
+    seed: randomInt(2 ** 32 - 1),
+    latencyMs: 0,
+    clock: Date.now,
+    provisionMs: 300,
+    restartMs: 300,
+    updateMs: 10_000,
+    undocumented: true,
+    rateLimitPerMinute: Number.POSITIVE_INFINITY,
+    listLagMs: 0,
+    inUseStatus: 400,
+    unsetModule: 404,
+    routes: [],
+    logLimit: 100_000,
+  };
+  const given = Object.entries({ ...others, ...certificates, ...sessions }).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
+}
