@@ -1,0 +1,81 @@
+import type { GatewayClient } from "../gateway/client.ts";
+import type { Resource } from "../gateway/resource.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Budget } from "./budget.ts";
+import { Collection } from "./collection.ts";
+import { Corrections } from "./corrections.ts";
+import type { Intent } from "./intent.ts";
+import type { Sweep } from "./inventory.ts";
+import type { ManagedObject } from "./object.ts";
+
+export interface AccountOptions {
+  client: GatewayClient;
+  budget: Budget;
+  clock: Clock;
+  /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
+  deadlineMs: number;
+  /** Whether operations that the API page does not show are tried. */
+  undocumented: boolean;
+  signal: AbortSignal;
+  onSweep?: (resource: Resource, sweep: Sweep) => void;
+}
+
+/** One account of the service: its client, its budget, and what is known of its resources. */
+export class Account {
+  readonly deadlineMs: number;
+  readonly corrections: Corrections;
+  readonly #options: AccountOptions;
+  readonly #collections = new Map<string, Collection>();
+  readonly #unsupported = new Set<string>();
+  readonly #refused = new Map<string, number>();
+
+  constructor(options: AccountOptions) {
+    this.deadlineMs = options.deadlineMs;
+    this.corrections = new Corrections(options.clock);
+    this.#options = options;
+  }
+
+  collection(resource: Resource): Collection {
+    const known = this.#collections.get(resource.name);
+    if (known) return known;
+    const { client, budget, clock, signal, onSweep } = this.#options;
+    const made = new Collection({
+      ...{ client, resource, budget, clock, signal },
+      ...(onSweep && { onSweep: (sweep) => onSweep(resource, sweep) }),
+    });
+    this.#collections.set(resource.name, made);
+    return made;
+  }
+
+  /** The create that this intent was recorded for was answered with a refusal: it made nothing, and nothing is sought. */
+  refused(object: ManagedObject, intent: Intent): void {
+    this.#refused.set(object.metadata.uid, intent.last);
+  }
+
+  wasRefused(object: ManagedObject, intent: Intent): boolean {
+    return this.#refused.get(object.metadata.uid) === intent.last;
+  }
+
+  /** The object is no more. */
+  forget(uid: string): void {
+    this.#refused.delete(uid);
+    this.corrections.forget(uid);
+  }
+
+  /** Whether it makes sense to try an operation: the page shows it, or it may be tried and was not refused yet. */
+  supports(resource: Resource, verb: "update" | "delete"): boolean {
+    const shown = resource.verbs[verb];
+    if (shown === "shown") return true;
+    return shown === "unshown" && this.#options.undocumented && !this.#unsupported.has(`${resource.name}:${verb}`);
+  }
+
+  /** Whether a member that the page does not show in updates may be tried in one. */
+  get triesUnshown(): boolean {
+    return this.#options.undocumented;
+  }
+
+  /** The service does not have the operation; it is not tried again before the next start. */
+  lacks(resource: Resource, verb: "update" | "delete"): void {
+    this.#unsupported.add(`${resource.name}:${verb}`);
+  }
+}

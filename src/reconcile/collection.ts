@@ -1,0 +1,162 @@
+import { isLimited, isNotFound } from "../gateway/errors.ts";
+import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
+import type { Module, Resource } from "../gateway/resource.ts";
+import type { Answer } from "../kinds/define.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Budget, Lane } from "./budget.ts";
+import { Inventory, type Row, type Sweep } from "./inventory.ts";
+
+/** How a request is sent: in which lane it waits, and when to give up. */
+export interface Sending {
+  lane: Lane;
+  signal: AbortSignal;
+}
+
+export interface CollectionOptions {
+  client: GatewayClient;
+  resource: Resource;
+  budget: Budget;
+  clock: Clock;
+  /** Ends the lists under way: they are shared, so no single pass may end them. */
+  signal: AbortSignal;
+  /** Told what each list changed. */
+  onSweep?: (sweep: Sweep) => void;
+}
+
+/**
+ * One resource of one account: calls within the budget, with every answer folded into the inventory.
+ * Rejects with GatewayError, or with the reason of the signal.
+ */
+export class Collection {
+  readonly resource: Resource;
+  readonly #options: CollectionOptions;
+  readonly #inventory = new Inventory();
+  #listing: { startedAt: number; done: Promise<void> } | undefined;
+
+  constructor(options: CollectionOptions) {
+    this.resource = options.resource;
+    this.#options = options;
+  }
+
+  /** When the latest complete list began, in monotonic milliseconds. */
+  get listedAt(): number | undefined {
+    return this.#inventory.listedAt;
+  }
+
+  /**
+   * The resource as last seen, or undefined when a 404 said that it is gone: absence from a list is only a hint.
+   * `fresh` asks the service in any case.
+   */
+  async find(id: string, sending: Sending, fresh = false): Promise<Row | undefined> {
+    if (!fresh && this.listedAt === undefined) await this.listed(0, sending.lane);
+    const known = this.#inventory.get(id);
+    if (known && !fresh) return known;
+    try {
+      return await this.#fold((options) => this.#options.client.get(this.resource, id, options), sending);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#inventory.drop(id, this.#now());
+      return undefined;
+    }
+  }
+
+  /** All rows, from a list that began at `since` (monotonic milliseconds) or later. Lists under way are shared. */
+  async listed(since: number, lane: Lane): Promise<Row[]> {
+    while (this.listedAt === undefined || this.listedAt < since) {
+      // one that began too early says nothing, whether it fails or not
+      if (this.#listing && this.#listing.startedAt < since) await Promise.allSettled([this.#listing.done]);
+      this.#listing ??= this.#list(lane);
+      await this.#listing.done;
+    }
+    return this.#inventory.rows();
+  }
+
+  create(body: Body, { signal }: Sending): Promise<Row> {
+    // its place in the budget was taken before the intent was recorded, so that nothing delays it now
+    return this.#folding((options) => this.#options.client.create(this.resource, body, options), signal);
+  }
+
+  /** For a create: waits until one request may be sent, before anything is recorded about it. */
+  admit({ lane, signal }: Sending): Promise<void> {
+    return this.#options.budget.acquire(lane, signal);
+  }
+
+  update(id: string, body: Body, sending: Sending): Promise<Row> {
+    return this.#fold((options) => this.#options.client.update(this.resource, id, body, options), sending);
+  }
+
+  /** A 404 counts as done. */
+  async remove(id: string, sending: Sending): Promise<void> {
+    await this.#unlessGone((options) => this.#options.client.delete(this.resource, id, options), sending);
+    this.#inventory.drop(id, this.#now());
+  }
+
+  /** Removes a module of a resource by its own operation. A 404 counts as done. */
+  async removeModule(id: string, member: string, module: Module, sending: Sending): Promise<void> {
+    await this.#unlessGone((options) => this.#options.client.deleteModule(module, { id }, options), sending);
+    const row = this.#inventory.get(id);
+    if (row) this.#inventory.put({ ...row, [member]: null }, this.#now());
+  }
+
+  /** What is known of a resource, without asking. */
+  known(id: string): Answer | undefined {
+    return this.#inventory.get(id);
+  }
+
+  #now = (): number => this.#options.clock.now();
+
+  #list(lane: Lane): { startedAt: number; done: Promise<void> } {
+    const startedAt = this.#now();
+    const done = this.#readAll(startedAt, { lane, signal: this.#options.signal }).finally(() => {
+      this.#listing = undefined;
+    });
+    return { startedAt, done };
+  }
+
+  async #readAll(startedAt: number, sending: Sending): Promise<void> {
+    const rows: Row[] = [];
+    const unreadable = new Set<string>();
+    const pages = this.#options.client.list(this.resource, { signal: sending.signal });
+    for (;;) {
+      const { value, done } = await this.#spend(() => pages.next(), sending);
+      if (done) break;
+      const page = value as Page<Row>;
+      rows.push(...page.rows);
+      for (const { id } of page.problems) if (id) unreadable.add(id);
+    }
+    this.#options.onSweep?.(this.#inventory.replace(rows, startedAt, unreadable));
+  }
+
+  async #fold(call: (options: CallOptions) => Promise<Answer & { id: string }>, sending: Sending): Promise<Row> {
+    await this.#options.budget.acquire(sending.lane, sending.signal);
+    return this.#folding(call, sending.signal);
+  }
+
+  async #folding(call: (options: CallOptions) => Promise<Answer & { id: string }>, signal: AbortSignal): Promise<Row> {
+    const row = await this.#watchLimit(() => call({ signal }));
+    this.#inventory.put(row, this.#now());
+    return row;
+  }
+
+  async #unlessGone(call: (options: CallOptions) => Promise<void>, sending: Sending): Promise<void> {
+    try {
+      await this.#spend(() => call({ signal: sending.signal }), sending);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  async #spend<T>(call: () => Promise<T>, { lane, signal }: Sending): Promise<T> {
+    await this.#options.budget.acquire(lane, signal);
+    return this.#watchLimit(call);
+  }
+
+  async #watchLimit<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (isLimited(error)) this.#options.budget.limited(error.retryAfterSeconds);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { type GatewayError, isConflict, isGatewayError } from "../gateway/errors.ts";
+import type { Body } from "../kinds/wire/request.ts";
+import { Blocked, Retry } from "./fate.ts";
+import { sameKey } from "./find.ts";
+import { type Intent, intentOf, SEND_WINDOW_MS, textOf } from "./intent.ts";
+import type { Row } from "./inventory.ts";
+import { ownerIn, withOwner } from "./ownership.ts";
+import { collectionOf, now, type Pass, sending } from "./pass.ts";
+import type { Desired } from "./resolve.ts";
+
+/**
+ * Makes the remote of an object, by a protocol that loses nothing: the finalizer and the intent are durable before the
+ * request is sent, and an intent without an id makes the next pass look before it creates again (see find.ts).
+ */
+export async function create(pass: Pass, desired: Desired): Promise<Row> {
+  const collection = collectionOf(pass);
+  const body = creatable(pass, desired.body);
+  await collection.admit(sending(pass));
+  const intent = await record(pass);
+  if (now(pass) > intent.last + SEND_WINDOW_MS) {
+    throw new Retry("Creating", "Trying again: recording the create took longer than it may");
+  }
+  try {
+    return await collection.create(body, sending(pass));
+  } catch (error) {
+    if (!isGatewayError(error)) throw error;
+    return await afterFailure(pass, intent, error);
+  }
+}
+
+/** The members that a create takes, and the owner's mark. */
+function creatable({ kind, owner, object }: Pass, wanted: Body): Body {
+  const accepted = kind.remote.create;
+  const body = Object.fromEntries(Object.entries(wanted).filter(([member]) => accepted.includes(member)));
+  const metadata = withOwner(object.spec["metadata"] as string | undefined, owner);
+  return accepted.includes("metadata") && metadata ? { ...body, metadata } : body;
+}
+
+async function record(pass: Pass): Promise<Intent> {
+  const before = intentOf(pass.object);
+  const last = now(pass);
+  const intent = { first: before?.first ?? last, last, void: pass.findings.gone ? pass.object.status?.id : before?.void };
+  pass.object = await pass.cluster.annotate(pass.kind, pass.object, { finalizer: true, intent: textOf(intent) });
+  return intent;
+}
+
+async function afterFailure(pass: Pass, intent: Intent, error: GatewayError): Promise<Row> {
+  // it was done, and the id is all that is needed to go on
+  if (error.id !== undefined) return { id: error.id };
+  if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
+  pass.account.refused(pass.object, intent);
+  if (error.kind === "refused") await refuseExisting(pass, error);
+  throw error;
+}
+
+/** A service says in several ways that a name is taken, so whether it is decides a look. */
+async function refuseExisting(pass: Pass, error: GatewayError): Promise<void> {
+  if (!isConflict(error) && error.status !== 400 && error.status !== 422) return;
+  const row = await sameKey(pass, pass.clock.now());
+  if (!row) return;
+  const owner = ownerIn(row);
+  const claim = owner ? `, which belongs to ${owner}` : "";
+  throw new Blocked("AlreadyExists", `To take over ${row.id}${claim}, add to the spec: adopt: {id: ${row.id}}`, { cause: error });
+}

@@ -1,0 +1,135 @@
+import type * as z from "zod";
+import type { Answer } from "../kinds/define.ts";
+import { fromAnswer } from "../kinds/wire/answer.ts";
+import { differences } from "../kinds/wire/compare.ts";
+import { traitsOf } from "../kinds/traits.ts";
+import { Blocked, Waiting } from "./fate.ts";
+import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
+import type { Row } from "./inventory.ts";
+import { asksForLook, isObserveOnly } from "./object.ts";
+import { canBeMarked, ownerIn, ownerText } from "./ownership.ts";
+import { collectionOf, now, type Pass, sending } from "./pass.ts";
+import { desire } from "./resolve.ts";
+
+/**
+ * The remote of an object, whatever is left of what was known about it, or undefined where it has none and one may be
+ * created. Throws Waiting while nobody can tell, and Blocked where there is one that is not ours to take.
+ */
+export async function find(pass: Pass): Promise<Row | undefined> {
+  const { object } = pass;
+  const intent = intentOf(object);
+  const id = object.status?.id;
+  if (id !== undefined && id !== intent?.void) return known(pass, id);
+  if (object.spec.adopt?.id) return adoptable(pass, object.spec.adopt.id);
+  if (object.spec.adopt?.existing || isObserveOnly(object)) return existing(pass);
+  return intent && !pass.account.wasRefused(object, intent) ? recovered(pass, intent) : undefined;
+}
+
+async function known(pass: Pass, id: string): Promise<Row | undefined> {
+  refuseShared(pass, id);
+  const row = await collectionOf(pass).find(id, sending(pass), asksForLook(pass.object));
+  if (row) return refuseForeign(pass, row);
+  pass.findings.gone = true;
+  if (isObserveOnly(pass.object) || pass.object.spec.driftPolicy === "Report") throw missing(pass, id);
+  return undefined;
+}
+
+/** Taken over because the spec names it. */
+async function adoptable(pass: Pass, id: string): Promise<Row> {
+  refuseShared(pass, id);
+  const row = await collectionOf(pass).find(id, sending(pass), true);
+  if (!row) throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${pass.kind.remote.title} ${id}`);
+  pass.findings.adopted = true;
+  return refuseForeign(pass, row);
+}
+
+/** Taken over because it has the same name. Observing needs one; adopting creates one where there is none. */
+async function existing(pass: Pass): Promise<Row | undefined> {
+  const { naturalKey, remote } = pass.kind;
+  if (!naturalKey) throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${remote.title} can only be found by its id`);
+  const row = await sameKey(pass, pass.clock.now());
+  if (row) {
+    refuseShared(pass, row.id);
+    pass.findings.adopted = true;
+    return refuseForeign(pass, row);
+  }
+  if (isObserveOnly(pass.object)) throw missing(pass, String(pass.object.spec[naturalKey]));
+  return undefined;
+}
+
+/** The row with the natural key of the spec, from a list that began at `since` (monotonic milliseconds) or later. */
+export async function sameKey(pass: Pass, since: number): Promise<Row | undefined> {
+  const { naturalKey, spec } = pass.kind;
+  if (!naturalKey) return undefined;
+  const { normalize = (value: unknown) => value } = traitsOf(spec.shape[naturalKey] as z.ZodType);
+  const wanted = normalize(pass.object.spec[naturalKey]);
+  const rows = await collectionOf(pass).listed(since, "retry");
+  return rows.find((row) => normalize(row[naturalKey]) === wanted);
+}
+
+/**
+ * A create was sent, or may have been, and its answer never arrived here: looks for what it made. What is there counts
+ * at once; that nothing is there counts only when the create can no longer be under way.
+ */
+async function recovered(pass: Pass, intent: Intent): Promise<Row | undefined> {
+  const settled = settledAt(intent, pass.account.deadlineMs);
+  const wait = settled - now(pass);
+  // the list must have begun after the create was sent; when it is settled already, one from after that will do
+  const since = wait > 0 ? pass.clock.now() : pass.clock.now() + wait;
+  const rows = await collectionOf(pass).listed(since, "retry");
+  const made = await madeByUs(pass, intent, rows);
+  if (made) return made;
+  if (wait > 0) {
+    throw new Waiting("Creating", "Waiting until it is certain that an interrupted create came to nothing", {
+      afterSeconds: wait / 1000 + 0.5,
+    });
+  }
+  return undefined;
+}
+
+async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promise<Row | undefined> {
+  const { kind, object, owner, account } = pass;
+  const free = (row: Row) => row.id !== intent.void && pass.cluster.othersWithID(kind, row.id, object).length === 0;
+  const within = (row: Row) => covers(intent, row["created_at"], account.deadlineMs) && ownerIn(row) === undefined;
+  if (kind.naturalKey) {
+    const row = await sameKey(pass, 0);
+    if (!row || !free(row)) return undefined;
+    return ownerIn(row) === ownerText(owner) || within(row) ? row : undefined;
+  }
+  const marked = rows.filter((row) => ownerIn(row) === ownerText(owner) && free(row));
+  const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
+  if (marked.length > 0 || markable) return oldest(marked);
+  const { body } = await desire(kind, object, pass.cluster);
+  return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, body, row)));
+}
+
+const isAsWanted = ({ kind }: Pass, body: Answer, row: Row): boolean =>
+  differences(kind.spec, body, fromAnswer(kind.spec, row), []).length === 0;
+
+function oldest(rows: Row[]): Row | undefined {
+  const time = (row: Row) => Date.parse(String(row["created_at"])) || 0;
+  return rows.toSorted((a, b) => time(a) - time(b))[0];
+}
+
+/** Two objects must not steer one remote: the one that has had it longer keeps it. */
+function refuseShared({ cluster, kind, object }: Pass, id: string): void {
+  const [other] = cluster.othersWithID(kind, id, object);
+  if (!other || (object.status?.id === id && isOlder(object, other))) return;
+  const { namespace, name } = other.metadata;
+  throw new Blocked("OwnershipConflict", `Delete this object or ${kind.kind} ${namespace}/${name}: both stand for ${id}`);
+}
+
+function isOlder(one: Pass["object"], other: Pass["object"]): boolean {
+  const age = ({ metadata }: Pass["object"]) => `${metadata.creationTimestamp} ${metadata.uid}`;
+  return age(one) <= age(other);
+}
+
+/** What another cluster or object has marked as its own is never changed. */
+export function refuseForeign({ owner, object }: Pass, row: Row): Row {
+  const other = ownerIn(row);
+  if (other === undefined || other === ownerText(owner) || isObserveOnly(object)) return row;
+  throw new Blocked("OwnershipConflict", `Remove the owner from the metadata of ${row.id} first: it belongs to ${other}`);
+}
+
+const missing = ({ kind }: Pass, what: string): Blocked =>
+  new Blocked("RemoteMissing", `Create the ${kind.remote.title} ${what} in the account, or delete this object: it is not there`);

@@ -1,0 +1,56 @@
+import { annotations } from "../kinds/contract.ts";
+import type { ManagedObject } from "./object.ts";
+
+/**
+ * What the annotation `create-intent` records before a create is sent, so that whoever comes next knows that a remote
+ * may exist whose id was never written down. It stays for the life of the object.
+ */
+export interface Intent {
+  /** When the first create of this object may have been sent; epoch milliseconds. */
+  first: number;
+  /** When permission for the latest was recorded. */
+  last: number;
+  /** The id in the status at that time: it names a remote that is gone, and is not to be used again. */
+  void?: string | undefined;
+}
+
+/** A recorded intent permits sending for this long; after that it has to be recorded anew. */
+export const SEND_WINDOW_MS = 10_000;
+
+/** A service that answers late may still be at work on a request that was given up here. */
+const LATE_MS = 5_000;
+
+/** How far the clocks of two pods, or of a pod and the service, may be apart. */
+const SKEW_MS = 2_000;
+const SERVICE_SKEW_MS = 120_000;
+
+export function intentOf(object: ManagedObject): Intent | undefined {
+  const text = object.metadata.annotations?.[annotations.createIntent];
+  if (text === undefined) return undefined;
+  const [times = "", gone] = text.split(" void=");
+  const [first = "", last = first] = times.split("/");
+  const parsed = { first: Date.parse(first), last: Date.parse(last) };
+  // somebody edited it: a create may have been sent at any time of the object's life
+  if (!Number.isFinite(parsed.first) || !Number.isFinite(parsed.last)) {
+    const created = Date.parse(object.metadata.creationTimestamp ?? "") || 0;
+    return { first: created, last: created, void: gone };
+  }
+  return { ...parsed, void: gone };
+}
+
+/** `<first>/<last>` as an ISO 8601 interval, and ` void=<id>` where there is one. */
+export function textOf({ first, last, void: gone }: Intent): string {
+  const interval = `${new Date(first).toISOString()}/${new Date(last).toISOString()}`;
+  return gone ? `${interval} void=${gone}` : interval;
+}
+
+/** From this time on (epoch milliseconds), a list without the remote proves that the create came to nothing. */
+export const settledAt = ({ last }: Intent, deadlineMs: number): number =>
+  last + SEND_WINDOW_MS + deadlineMs + LATE_MS + SKEW_MS;
+
+/** Whether a remote that was created at `createdAt` (RFC 3339) can be the one this intent was for. */
+export function covers(intent: Intent, createdAt: unknown, deadlineMs: number): boolean {
+  const time = Date.parse(String(createdAt));
+  if (!Number.isFinite(time)) return false;
+  return time >= intent.first - SERVICE_SKEW_MS && time <= settledAt(intent, deadlineMs) + SERVICE_SKEW_MS;
+}

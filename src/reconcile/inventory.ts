@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Answer } from "../kinds/define.ts";
+
+export type Row = Answer & { id: string };
+
+interface Seen {
+  row: Row;
+  /** When the row was true at the earliest; monotonic milliseconds. */
+  at: number;
+}
+
+/** What a list changed: rows that differ from what was known, and known rows that it did not have. */
+export interface Sweep {
+  changed: string[];
+  absent: string[];
+}
+
+/**
+ * What one account has of one resource, as far as is known: the latest list with our own answers folded in.
+ * A list speaks for the moment at which it began, so it never undoes what was written or read after that.
+ * All times are monotonic milliseconds. No I/O.
+ */
+export class Inventory {
+  readonly #rows = new Map<string, Seen>();
+  readonly #removed = new Map<string, number>();
+  #listedAt: number | undefined;
+
+  /** When the latest complete list began. */
+  get listedAt(): number | undefined {
+    return this.#listedAt;
+  }
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id)?.row;
+  }
+
+  rows(): Row[] {
+    return [...this.#rows.values()].map(({ row }) => row);
+  }
+
+  /** An answer about one resource, to a call that ended at `at`. */
+  put(row: Row, at: number): void {
+    this.#rows.set(row.id, { row, at });
+    this.#removed.delete(row.id);
+  }
+
+  /** Deleted by us, or found gone, at `at`. */
+  drop(id: string, at: number): void {
+    this.#rows.delete(id);
+    this.#removed.set(id, at);
+  }
+
+  /** `unreadable`: ids of rows that were there and could not be understood; what was known of them stays. */
+  replace(rows: readonly Row[], startedAt: number, unreadable: ReadonlySet<string> = new Set()): Sweep {
+    const listed = new Set(unreadable);
+    const changed: string[] = [];
+    for (const row of rows) {
+      listed.add(row.id);
+      if (this.#learn(row, startedAt)) changed.push(row.id);
+    }
+    const absent = this.#forget(listed, startedAt);
+    for (const [id, at] of this.#removed) if (at < startedAt) this.#removed.delete(id);
+    this.#listedAt = startedAt;
+    return { changed, absent };
+  }
+
+  #learn(row: Row, startedAt: number): boolean {
+    const known = this.#rows.get(row.id);
+    const removedAt = this.#removed.get(row.id);
+    if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
+    const same = known !== undefined && isDeepStrictEqual(known.row, row);
+    // an equal row keeps the old object, so that a quiet sweep leaves no garbage behind
+    this.#rows.set(row.id, { row: same ? known.row : row, at: startedAt });
+    return !same;
+  }
+
+  #forget(listed: ReadonlySet<string>, startedAt: number): string[] {
+    const absent: string[] = [];
+    for (const [id, { at }] of this.#rows) {
+      if (listed.has(id) || at > startedAt) continue;
+      this.#rows.delete(id);
+      absent.push(id);
+    }
+    return absent;
+  }
+}

@@ -1,0 +1,60 @@
+import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
+import { isConflict, isForbidden, isUnreachable, KubeError } from "../runtime/errors.ts";
+import { Blocked, isFate, Outdated, Retry, type Unfinished } from "./fate.ts";
+
+/** A stalled object is looked at again after this long, even if nothing is known to have changed. */
+const STALLED_SECONDS = 30 * 60;
+
+/**
+ * The one place where a failure becomes a fate. Undefined: nothing to tell anybody, the object is looked at again.
+ * What is no failure of the world but a fault in the program is thrown on.
+ */
+export function fateOf(error: unknown): Unfinished | undefined {
+  if (isFate(error)) return error;
+  if (isGatewayError(error)) return ofService(error);
+  if (error instanceof Outdated || isConflict(error) || isUnreachable(error)) return undefined;
+  if (error instanceof KubeError) return ofCluster(error);
+  throw error;
+}
+
+/** When to look again at the latest; undefined leaves it to the growing delay between attempts. */
+export function delayOf(fate: Unfinished): number | undefined {
+  return fate.afterSeconds ?? (fate instanceof Blocked ? STALLED_SECONDS : undefined);
+}
+
+function ofService(error: GatewayError): Unfinished {
+  const words = error.serviceMessage ?? error.message;
+  const after = error.retryAfterSeconds === undefined ? {} : { afterSeconds: error.retryAfterSeconds };
+  const options = { cause: error, ...after };
+  switch (error.kind) {
+    case "limited":
+      return new Retry("RateLimited", "Waiting as the service asked: it has had too many requests", options);
+    case "unsent":
+    case "unknown":
+    case "failed":
+      return new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${words}`, options);
+    case "unreadable":
+    case "redirected":
+      return new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${words}`, options);
+    case "refused":
+      return refused(error, words);
+  }
+}
+
+function refused(error: GatewayError, words: string): Unfinished {
+  if (error.status === 401) {
+    return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${words})`, { cause: error });
+  }
+  if (error.status === 403) {
+    return new Blocked("Forbidden", `Give the API key's owner the permission, or use another key: ${words}`, { cause: error });
+  }
+  return new Blocked("InvalidSpec", `Correct the spec: the service refused it: ${words}`, { cause: error });
+}
+
+/** Mostly a right that the operator lacks, which its Secrets show first. */
+function ofCluster(error: KubeError): Unfinished {
+  if (isForbidden(error)) {
+    return new Retry("Forbidden", `Grant the operator's service account the right: ${error.message}`, { cause: error });
+  }
+  return new Retry("Pending", `Waiting for the Kubernetes API: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,45 @@
+import type { Answer, Kind } from "../kinds/define.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Account } from "./account.ts";
+import type { Lane } from "./budget.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Collection, Sending } from "./collection.ts";
+import type { ManagedObject, SecretVersion } from "./object.ts";
+import type { Owner } from "./ownership.ts";
+
+/** What came out of a pass by now. It reaches the status even when a later step fails. */
+export interface Findings {
+  /** The latest answer about the remote. */
+  remote?: Answer & { id: string };
+  /** The id in the status names nothing any more. */
+  gone?: true;
+  appliedFields?: string[];
+  appliedSecrets?: SecretVersion[];
+  /** Spec fields that differ in the account and are left so. */
+  drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
+  /** Fields that somebody else had changed, and that were put right. */
+  corrected?: string[];
+  /** The remote was taken over in this pass. */
+  adopted?: true;
+}
+
+/** One look at one object. */
+export interface Pass {
+  readonly kind: Kind;
+  /** As last written; replaced by the answer of each own write. */
+  object: ManagedObject;
+  readonly owner: Owner;
+  readonly cluster: Cluster;
+  readonly account: Account;
+  readonly clock: Clock;
+  readonly lane: Lane;
+  readonly signal: AbortSignal;
+  readonly findings: Findings;
+}
+
+export const collectionOf = ({ account, kind }: Pass): Collection => account.collection(kind.remote);
+
+export const sending = ({ lane, signal }: Pass): Sending => ({ lane, signal });
+
+/** Epoch milliseconds. */
+export const now = ({ clock }: Pass): number => clock.date().getTime();

@@ -1,0 +1,74 @@
+import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
+import { FINALIZER } from "../kinds/contract.ts";
+import { Waiting } from "./fate.ts";
+import { find, refuseForeign } from "./find.ts";
+import { intentOf } from "./intent.ts";
+import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
+import { collectionOf, now, type Pass, sending } from "./pass.ts";
+
+/** How long a remote waits for the referrers that are being deleted as well to go before it. */
+const REFERRERS_FIRST_MS = 60_000;
+
+/**
+ * Ends an object: its remote goes first, then the finalizer. Needs the id and nothing else of the spec.
+ * Returns when the finalizer is gone; throws Waiting while something has to go before it.
+ */
+export async function remove(pass: Pass): Promise<void> {
+  const { object, cluster, kind } = pass;
+  if (!object.metadata.finalizers?.includes(FINALIZER)) return;
+  if (!isOrphan(object) && !isRetained(object) && !isObserveOnly(object)) await removeRemote(pass);
+  await cluster.removeFinalizer(kind, pass.object);
+  pass.account.forget(object.metadata.uid);
+}
+
+async function removeRemote(pass: Pass): Promise<void> {
+  const id = await idOf(pass);
+  if (id === undefined) return;
+  waitForReferrers(pass);
+  pass.findings.remote ??= { id };
+  try {
+    await collectionOf(pass).remove(id, sending(pass));
+  } catch (error) {
+    if (!isGatewayError(error)) throw error;
+    throw inUse(pass, error) ?? error;
+  }
+}
+
+/** The id that was written down, or that of a remote whose create was interrupted. */
+async function idOf(pass: Pass): Promise<string | undefined> {
+  const { object } = pass;
+  const intent = intentOf(object);
+  const id = object.status?.id;
+  if (id === undefined || id === intent?.void) return intent ? (await find(pass))?.id : undefined;
+  const row = collectionOf(pass).known(id);
+  // what another object or cluster has marked meanwhile is not ours to delete
+  if (row) refuseForeign(pass, row);
+  return id;
+}
+
+/** What others still use is not deleted under them: without its policy an edge would admit everybody, or nobody. */
+function waitForReferrers(pass: Pass): void {
+  const { cluster, kind, object } = pass;
+  const referrers = cluster.referrersOf(kind, object);
+  const staying = referrers.filter((referrer) => !isDeleting(referrer));
+  if (staying.length > 0) {
+    throw new Waiting("InUse", `Delete or change ${listed(staying)} first: it refers to this ${kind.kind}`, { afterSeconds: 300 });
+  }
+  const since = Date.parse(object.metadata.deletionTimestamp ?? "");
+  if (referrers.length === 0 || now(pass) - since > REFERRERS_FIRST_MS) return;
+  throw new Waiting("Deleting", `Waiting for ${listed(referrers)}, which refers to this ${kind.kind}, to be deleted first`, {
+    afterSeconds: 5,
+  });
+}
+
+/** Services answer 400 as well as 409 for what is in use, so any such refusal of a delete is taken for it. */
+function inUse({ kind }: Pass, error: GatewayError): Waiting | undefined {
+  if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
+  const words = error.serviceMessage ?? "it is still in use";
+  return new Waiting("InUse", `Remove what still uses this ${kind.remote.title} in the account: ${words}`, { cause: error });
+}
+
+function listed(objects: readonly ManagedObject[]): string {
+  const names = objects.map(({ kind, metadata }) => `${kind} "${metadata.name}"`).sort();
+  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+}

@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from "node:util";
+import { shownOf } from "../kinds/common.ts";
+import type { Answer, Kind, KindCondition, Usability } from "../kinds/define.ts";
+import { toStatus } from "../kinds/wire/answer.ts";
+import { Blocked, type Unfinished, Waiting } from "./fate.ts";
+import { askedAt, type Condition, conditionOf, type ManagedObject, type Status } from "./object.ts";
+import type { Findings } from "./pass.ts";
+
+/** How a pass ended. */
+export type Ending =
+  | { end: "settled"; usability: Usability; conditions: readonly KindCondition[] }
+  | { end: "unfinished"; fate: Unfinished }
+  | { end: "paused" };
+
+type Told = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+const MESSAGE_CHARACTERS = 200;
+
+/** What the status says after a pass. Equal to the status before when nothing has changed. */
+export function nextStatus(kind: Kind, object: ManagedObject, findings: Findings, ending: Ending, now: number): Status {
+  const before = object.status ?? {};
+  const shown = shownOf(kind);
+  const status: Status = { ...before, ...observed(kind, before, findings) };
+  if (findings.gone && !findings.remote) for (const field of Object.keys(shown.shape)) delete status[field];
+  const asked = askedAt(object);
+  if (ending.end === "settled" && asked !== undefined) status.lastHandledReconcileAt = asked;
+  if (findings.drift) status.drift = findings.drift.fields;
+  else if (ending.end === "settled") delete status.drift;
+  status.observedGeneration = object.metadata.generation;
+  status.conditions = conditions(object, findings, ending, now);
+  return status;
+}
+
+function observed(kind: Kind, before: Status, findings: Findings): Partial<Status> {
+  const { remote, appliedFields, appliedSecrets } = findings;
+  const shown = shownOf(kind);
+  const fresh = remote ? (toStatus(shown, remote) as Status) : undefined;
+  // an answer without its other members (an unreadable one with an id) takes nothing away
+  const complete = remote && Object.keys(remote).length > 1;
+  const old = Object.fromEntries(Object.keys(shown.shape).map((field) => [field, before[field]]));
+  const absent = Object.fromEntries(Object.keys(shown.shape).map((field) => [field, undefined]));
+  return {
+    ...(fresh && { ...(complete ? absent : old), ...fresh }),
+    ...(appliedFields && { appliedFields: appliedFields.length > 0 ? appliedFields : undefined }),
+    ...(appliedSecrets && { appliedSecrets: appliedSecrets.length > 0 ? appliedSecrets : undefined }),
+  } as Partial<Status>;
+}
+
+function conditions(object: ManagedObject, findings: Findings, ending: Ending, now: number): Condition[] {
+  const told = tell(object, findings, ending, now);
+  return told.map((one) => stamped(object, one, now));
+}
+
+function tell(object: ManagedObject, findings: Findings, ending: Ending, now: number): Told[] {
+  switch (ending.end) {
+    case "settled":
+      return [...settled(ending, now), ...drifted(findings)];
+    case "unfinished":
+      return [...unfinished(object, ending.fate), ...kept(object, ["CertificateReady", "Drifted"])];
+    case "paused":
+      return [...kept(object, ["Ready", "Synced", "CertificateReady", "Drifted"]), paused];
+  }
+}
+
+const paused: Told = {
+  type: "Paused",
+  status: "True",
+  reason: "Paused",
+  message: "Remove the annotation tunnelgateway.dev/paused to go on: the object is left alone",
+};
+
+const synced: Told = {
+  type: "Synced",
+  status: "True",
+  reason: "Available",
+  message: "The last call to the service did what it should",
+};
+
+function settled({ usability, conditions: more }: Extract<Ending, { end: "settled" }>, now: number): Told[] {
+  if (usability.state === "usable") {
+    return [{ type: "Ready", status: "True", reason: "Available", message: usability.message }, synced, ...more];
+  }
+  const { reason, message } = usability;
+  const stalled = usability.state === "failing" && now >= usability.stalledAt;
+  const progress: Told = { type: stalled ? "Stalled" : "Reconciling", status: "True", reason, message };
+  return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
+}
+
+function drifted({ drift }: Findings): Told[] {
+  return drift ? [{ type: "Drifted", status: "True", reason: drift.reason, message: drift.message }] : [];
+}
+
+/**
+ * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
+ * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
+ */
+function unfinished(object: ManagedObject, fate: Unfinished): Told[] {
+  const { reason, message } = fate;
+  const call: Told[] = fate instanceof Waiting ? kept(object, ["Synced"]) : [{ ...synced, status: "False", reason, message }];
+  if (staysReady(object, fate)) return [...kept(object, ["Ready"]), ...call];
+  const progress: Told = { type: fate instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message };
+  return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
+}
+
+function staysReady(object: ManagedObject, fate: Unfinished): boolean {
+  if (object.metadata.deletionTimestamp) return false;
+  const ready = conditionOf(object.status, "Ready");
+  if (ready?.status !== "True" || ready.observedGeneration !== object.metadata.generation) return false;
+  return !(fate instanceof Blocked) || fate.reason === "Unauthorized" || fate.reason === "Forbidden";
+}
+
+const kept = ({ status }: ManagedObject, types: readonly string[]): Told[] =>
+  types.flatMap((type) => conditionOf(status, type) ?? []);
+
+/** A condition that says the same as before keeps its time, and one that only changes its words does too. */
+function stamped(object: ManagedObject, { type, status, reason, message }: Told, now: number): Condition {
+  const before = conditionOf(object.status, type);
+  const unchanged = before?.status === status;
+  return {
+    type,
+    status,
+    reason,
+    message: oneLine(message),
+    lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(now),
+    observedGeneration: object.metadata.generation,
+  };
+}
+
+/** Kubernetes writes times without fractions of a second. */
+const timestamp = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+
+function oneLine(message: string): string {
+  const line = message.replace(/\s+/g, " ").trim();
+  return line.length > MESSAGE_CHARACTERS ? `${line.slice(0, MESSAGE_CHARACTERS - 1)}…` : line;
+}
+
+export const isSame = (before: Status | undefined, after: Status): boolean =>
+  isDeepStrictEqual(withoutUnset(before ?? {}), withoutUnset(after));
+
+const withoutUnset = (status: Status): Status =>
+  Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
+
+/** The members of an answer that a kind's spec fields came from; the names it has applied. */
+export const appliedFields = (kind: Kind, spec: Answer): string[] =>
+  Object.keys(kind.spec.shape).filter((field) => spec[field] !== undefined && spec[field] !== null);

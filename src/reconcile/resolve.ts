@@ -1,0 +1,73 @@
+import type { Kind } from "../kinds/define.ts";
+import { type Need, needsOf } from "../kinds/wire/needs.ts";
+import { type Body, type Resolved, toRequest } from "../kinds/wire/request.ts";
+import type { Cluster } from "./cluster.ts";
+import { Waiting } from "./fate.ts";
+import type { ManagedObject, SecretVersion } from "./object.ts";
+
+/** What an object wants the account to have. */
+export interface Desired {
+  /** The whole request; secrets are in it, so it lives for one pass only. */
+  body: Body;
+  /** The Secrets whose values are in the request. */
+  secrets: SecretVersion[];
+}
+
+/**
+ * Looks up everything a spec refers to and shapes the request.
+ * Throws Waiting where a reference or Secret is not there yet; nothing is sent before all of them are.
+ */
+export async function desire(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
+  const needs = needsOf(kind.spec, object.spec);
+  const values = new Map<string, unknown>();
+  for (const need of needs) {
+    if (need.sort === "reference") values.set(need.path, referenced(need, object, cluster));
+  }
+  const secrets = await readSecrets(needs, object, cluster, values);
+  return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets };
+}
+
+function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedObject, cluster: Cluster): unknown {
+  const { to, trait, path } = need;
+  if (to.id !== undefined) return to.id;
+  const kind = to.kind ?? trait.kinds[0] ?? "";
+  const name = to.name ?? "";
+  const target = cluster.get(kind, object.metadata.namespace, name);
+  if (!target) throw new Waiting("ReferenceNotReady", `Create ${kind} "${name}" in this namespace: spec.${path} refers to it`);
+  if (target.metadata.deletionTimestamp) {
+    throw new Waiting("ReferenceNotReady", `Point spec.${path} elsewhere: ${kind} "${name}" is being deleted`);
+  }
+  const value = target.status?.[trait.yields];
+  if (value === undefined || value === "") {
+    throw new Waiting("ReferenceNotReady", `Waiting for ${kind} "${name}", to which spec.${path} refers, to exist in the account`);
+  }
+  return value;
+}
+
+async function readSecrets(
+  needs: readonly Need[],
+  object: ManagedObject,
+  cluster: Cluster,
+  values: Map<string, unknown>,
+): Promise<SecretVersion[]> {
+  const wanted = needs.filter((need) => need.sort === "secret");
+  const names = [...new Set(wanted.map(({ name }) => name))].sort();
+  const versions: SecretVersion[] = [];
+  for (const name of names) {
+    const secret = await cluster.secret(object.metadata.namespace, name);
+    const needed = wanted.filter((need) => need.name === name);
+    if (!secret) throw new Waiting("SecretNotReady", `Create Secret "${name}" in this namespace: spec.${needed[0]?.path} refers to it`);
+    for (const { key, path } of needed) values.set(path, valueOf(secret.data, name, key, path));
+    versions.push({ name, resourceVersion: secret.resourceVersion });
+  }
+  return versions;
+}
+
+function valueOf(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {
+  const value = data[key];
+  if (value === undefined) {
+    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.${path} refers to it`);
+  }
+  if (value === "") throw new Waiting("SecretNotReady", `Give key "${key}" of Secret "${name}" a value: it is empty`);
+  return value;
+}

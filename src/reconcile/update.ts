@@ -1,0 +1,159 @@
+import { isNotFound, isUnsupported } from "../gateway/errors.ts";
+import { fromAnswer } from "../kinds/wire/answer.ts";
+import type { Body } from "../kinds/wire/request.ts";
+import { Blocked, Outdated, Retry } from "./fate.ts";
+import type { Row } from "./inventory.ts";
+import { conditionOf } from "./object.ts";
+import { canBeMarked, ownerIn, withOwner } from "./ownership.ts";
+import { collectionOf, type Pass, sending } from "./pass.ts";
+import { isEmpty, type Plan, plan, renewedMembers } from "./plan.ts";
+import type { Desired } from "./resolve.ts";
+
+/** How often the same correction is made before it is clear that it does not hold. */
+const ROUNDS = 3;
+
+/** Brings a remote that exists to what its object says, and returns it as it is then. */
+export async function update(pass: Pass, desired: Desired, found: Row): Promise<Row> {
+  let next = planFor(pass, desired, found);
+  if (isEmpty(next)) return found;
+  let row = found;
+  const drifted = isDrift(pass, desired);
+  if (drifted) {
+    // a list may lag behind: somebody else's change is acted on only when it is certain
+    row = await fresh(pass, row);
+    next = planFor(pass, desired, row);
+  }
+  if (isEmpty(next) || isLeft(pass, next, drifted)) return row;
+  refuseFrozen(pass, next);
+  row = await apply(pass, next, row);
+  if (drifted) pass.findings.corrected = next.fields;
+  return holds(pass, desired, row, next, drifted);
+}
+
+/** Whether the answer is as wanted. When it is not, the service may have its own idea of the value. */
+function holds(pass: Pass, desired: Desired, row: Row, sent: Plan, drifted: boolean): Row {
+  const left = planFor(pass, { ...desired, secrets: [] }, row);
+  const rounds = pass.account.corrections.note(pass.object, sent.fields, drifted || !isEmpty(left));
+  if (isEmpty(left)) return row;
+  pass.findings.remote = row;
+  if (rounds >= ROUNDS) return leave(pass, left, "RemoteNormalises", row);
+  throw new Retry("Updating", `Sending again: the service answered with other values for ${names(left.fields)}`);
+}
+
+function planFor(pass: Pass, { body, secrets }: Desired, row: Row): Plan {
+  const { kind, object } = pass;
+  const seen = fromAnswer(kind.spec, row);
+  const applied = object.status?.appliedFields ?? [];
+  const sent = pass.findings.appliedSecrets ?? object.status?.appliedSecrets;
+  const renewed = renewedMembers(kind, object.spec, secrets, sent);
+  if (mustBeMarked(pass, row)) renewed.push("metadata");
+  return plan(kind, { wanted: { ...body, ...ownedMetadata(pass, body, row, applied) }, seen, applied, renewed });
+}
+
+/** The metadata to send: what the spec says, or what is there while the spec says nothing, with the owner's mark. */
+function ownedMetadata({ kind, owner, findings }: Pass, wanted: Body, row: Row, applied: readonly string[]): Body {
+  if (!kind.remote.update.includes("metadata") && !kind.remote.updateUnshown.includes("metadata")) return {};
+  const kept = applied.includes("metadata") ? undefined : (row["metadata"] as string | undefined);
+  const text = (wanted["metadata"] as string | undefined) ?? kept ?? undefined;
+  const marked = withOwner(text, owner);
+  return marked === undefined ? {} : { metadata: marked };
+}
+
+/** What was taken over gets its mark with the first update, so that another cluster does not take it as well. */
+const mustBeMarked = ({ findings, owner }: Pass, row: Row): boolean =>
+  findings.adopted === true &&
+  ownerIn(row) === undefined &&
+  canBeMarked((row["metadata"] as string | null | undefined) ?? undefined, owner);
+
+/** Everything this object asks for was in the account once, so somebody else has changed it. */
+function isDrift({ object }: Pass, { secrets }: Desired): boolean {
+  const synced = conditionOf(object.status, "Synced");
+  if (synced?.status !== "True" || synced.observedGeneration !== object.metadata.generation) return false;
+  const sent = object.status?.appliedSecrets ?? [];
+  return secrets.every((one) => sent.some(({ name, resourceVersion }) => one.name === name && one.resourceVersion === resourceVersion));
+}
+
+async function fresh(pass: Pass, { id }: Row): Promise<Row> {
+  const row = await collectionOf(pass).find(id, sending(pass), true);
+  if (!row) throw new Outdated(`${id} is gone`);
+  return row;
+}
+
+/** Whether a difference is told and not put right: the spec says so, or putting it right does not hold. */
+function isLeft(pass: Pass, next: Plan, drifted: boolean): boolean {
+  const { object, account } = pass;
+  const told = conditionOf(object.status, "Drifted");
+  const normalises =
+    told?.reason === "RemoteNormalises" &&
+    told.observedGeneration === object.metadata.generation &&
+    next.fields.every((field) => object.status?.drift?.includes(field));
+  if (normalises || account.corrections.rounds(object, next.fields) >= ROUNDS) {
+    leave(pass, next, "RemoteNormalises");
+    return true;
+  }
+  if (!drifted || object.spec.driftPolicy !== "Report") return false;
+  leave(pass, next, "RemoteDiffers");
+  return true;
+}
+
+function leave<T>({ findings }: Pass, { fields }: Plan, reason: "RemoteDiffers" | "RemoteNormalises", row?: T): T {
+  const message =
+    reason === "RemoteDiffers"
+      ? `Put ${names(fields)} right in the account, or set driftPolicy: Correct: somebody else has changed it`
+      : `Write ${names(fields)} as the account has it: the service does not keep the value of the spec`;
+  findings.drift = { fields, reason, message };
+  return row as T;
+}
+
+function refuseFrozen({ kind }: Pass, { frozen }: Plan): void {
+  if (frozen.length === 0) return;
+  throw new Blocked(
+    "ImmutableField",
+    `Correct ${names(frozen)} or create a new object: a ${kind.remote.title} cannot change it, and the account has another value`,
+  );
+}
+
+async function apply(pass: Pass, { body, remove, fields, unshown }: Plan, row: Row): Promise<Row> {
+  const collection = collectionOf(pass);
+  let current = row;
+  if (Object.keys(body).length > 0) {
+    refuseUnsupported(pass, fields, unshown);
+    current = await patch(pass, body, fields, row);
+  }
+  for (const member of remove) {
+    const module = pass.kind.modules[member];
+    if (!module) throw new TypeError(`${pass.kind.kind} declares no operation that removes ${member}`);
+    await collection.removeModule(row.id, member, module, sending(pass));
+    current = { ...current, [member]: null };
+  }
+  return current;
+}
+
+async function patch(pass: Pass, body: Body, fields: readonly string[], { id }: Row): Promise<Row> {
+  const { kind, account } = pass;
+  const collection = collectionOf(pass);
+  try {
+    return await collection.update(id, body, sending(pass));
+  } catch (error) {
+    const there = isNotFound(error) && (await collection.find(id, sending(pass), true)) !== undefined;
+    if (isNotFound(error) && !there) throw new Outdated(`${id} is gone`, { cause: error });
+    if (!isUnsupported(error) && !there) throw error;
+    account.lacks(kind.remote, "update");
+    throw replacementRequired(pass, fields);
+  }
+}
+
+function refuseUnsupported(pass: Pass, fields: readonly string[], unshown: readonly string[]): void {
+  const { account, kind } = pass;
+  const possible = account.supports(kind.remote, "update") && (unshown.length === 0 || account.triesUnshown);
+  if (!possible) throw replacementRequired(pass, fields);
+}
+
+const replacementRequired = ({ kind }: Pass, fields: readonly string[]): Blocked =>
+  new Blocked(
+    "ReplacementRequired",
+    `Delete and recreate this object to change ${names(fields)}: the service cannot update a ${kind.remote.title}`,
+  );
+
+/** Fields as a reader finds them in the spec. */
+const names = (fields: readonly string[]): string => fields.map((field) => `spec.${field}`).join(", ");
