@@ -41,6 +41,7 @@ export type Body = Readonly<Record<string, unknown>>;
 export class GatewayClient {
   readonly #connection: Connection;
   readonly #own: Dispatcher | undefined;
+  #closed: Promise<void> | undefined;
 
   /** Throws TypeError when `baseURL` is not as it should be. Connects to nothing yet. */
   constructor(options: ClientOptions) {
@@ -172,7 +173,8 @@ export class GatewayClient {
 
   /** Ends its own connections once the calls under way have ended. */
   async close(): Promise<void> {
-    await this.#own?.close();
+    this.#closed ??= this.#own?.close();
+    await this.#closed;
   }
 
   #command(command: SessionCommand, id: string, options?: CallOptions): Promise<void> {

@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import { expandPath } from "./path.ts";
+import { Unsent } from "./unsent.ts";
+
+describe("expandPath", () => {
+  test.each([
+    ["/ip_policies", {}, "/ip_policies"],
+    ["/ip_policies/{id}", { id: "ipp_1" }, "/ip_policies/ipp_1"],
+    ["/edges/https/{edge_id}/routes/{id}/oidc", { id: "r", edge_id: "e" }, "/edges/https/e/routes/r/oidc"],
+    ["/ip_policies/{id}", { id: "../api_keys?x#y" }, "/ip_policies/..%2Fapi_keys%3Fx%23y"],
+    ["/ip_policies/{id}", { id: "$& é" }, "/ip_policies/%24%26%20%C3%A9"],
+  ])("fills %s with %j", (template, ids, expected) => {
+    expect(expandPath(template, ids)).toBe(expected);
+  });
+
+  test.each([
+    [{ id: "" }, "would name the collection"],
+    [{ id: " " }, "is as good as empty"],
+    [{}, "is missing"],
+    [{ id: undefined }, "is missing"],
+    [{ id: "." }, "proxies resolve it"],
+    [{ id: ".." }, "proxies resolve it"],
+    [{ id: "\ud800" }, "is not text"],
+  ])("refuses %j: %s", (ids, _why) => {
+    expect(() => expandPath("/ip_policies/{id}", ids)).toThrow(Unsent);
+  });
+});

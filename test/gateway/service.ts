@@ -1,0 +1,51 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { type ClientOptions, type ExchangeEvent, GatewayClient } from "../../src/gateway/client.ts";
+
+export interface Seen {
+  method: string;
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export type Respond = (response: ServerResponse, seen: Seen) => void;
+
+/** An HTTP server that answers as told and remembers what it was asked. Gone when the test ends. */
+export async function serve(respond: Respond): Promise<{ url: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const one = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
+    seen.push(one);
+    respond(response, one);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+/** A client that is closed when the test ends, and the exchanges it told of. */
+export function connect(baseURL: string, options: Partial<ClientOptions> = {}) {
+  const events: ExchangeEvent[] = [];
+  const client = new GatewayClient({
+    baseURL,
+    apiKey: "key-of-the-test-account",
+    onExchange: (e) => events.push(e),
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return { client, events };
+}
+
+export function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+/** For `inspect`: all that a logger could get out of a value. */
+export const everything = { depth: 10, showHidden: true, maxStringLength: null };
