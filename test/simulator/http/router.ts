@@ -3,7 +3,7 @@ import type { Route } from "./route.ts";
 
 interface Node {
   readonly literal: Map<string, Node>;
-  parameter?: { readonly name: string; readonly node: Node };
+  parameter?: Node;
   readonly routes: Map<string, Route>;
 }
 
@@ -17,10 +17,9 @@ export type Router = (method: string, path: string) => Match;
 const leaf = (): Node => ({ literal: new Map(), routes: new Map() });
 
 function grow(node: Node, segment: string): Node {
-  const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-  if (name) {
-    node.parameter ??= { name, node: leaf() };
-    return node.parameter.node;
+  if (segment.startsWith("{")) {
+    node.parameter ??= leaf();
+    return node.parameter;
   }
   const next = node.literal.get(segment) ?? leaf();
   node.literal.set(segment, next);
@@ -35,24 +34,22 @@ export function createRouter(routes: readonly Route[]): Router {
     end.routes.set(route.method, route);
   }
   return (method, path) => {
-    const params: Record<string, string> = {};
+    const segments = path.slice(1).split("/");
     let node: Node | undefined = root;
-    for (const segment of path.slice(1).split("/")) {
-      node = step(node, segment, params);
-      if (!node) break;
-    }
+    for (const segment of segments) node = node && (node.literal.get(segment) ?? node.parameter);
     if (!node || node.routes.size === 0) throw notFound(`${path} is not an address of this service`);
     const route = node.routes.get(method);
     if (!route) throw unsupported(`${method} is not supported for ${path}`);
-    return { route, params };
+    return { route, params: paramsOf(route, segments) };
   };
 }
 
-function step(node: Node, segment: string, params: Record<string, string>): Node | undefined {
-  const literal = node.literal.get(segment);
-  if (literal || !node.parameter) return literal;
-  params[node.parameter.name] = decode(segment);
-  return node.parameter.node;
+function paramsOf(route: Route, segments: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [index, part] of route.path.slice(1).split("/").entries()) {
+    if (part.startsWith("{")) params[part.slice(1, -1)] = decode(segments[index] ?? "");
+  }
+  return params;
 }
 
 function decode(segment: string): string {

@@ -27,8 +27,9 @@ export function updateRow(row: Row, given: Members, world: World): Row {
   const { merge, rule, changed } = row.collection;
   const members = merge ? merge(row.members, given) : { ...row.members, ...given };
   rule?.(given, members, row.id);
-  changed?.(world.store.replace(row.id, members), row, world);
-  return world.store.find(row.id) ?? row;
+  const after = world.store.replace(row.id, members);
+  changed?.(after, row, world);
+  return world.store.find(row.id) ?? after;
 }
 
 export function deleteRow(row: Row, world: World): void {

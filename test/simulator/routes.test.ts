@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Route } from "./http/route.ts";
+import type { Members } from "./resource/collection.ts";
+import { routes } from "./routes.ts";
+import { type Account, openAccount } from "./testing/account.ts";
+import { sampleBodies, sampleModules } from "./testing/samples.ts";
+
+const page = fileURLToPath(new URL("../../../shared/gateway-api.md", import.meta.url));
+const nameOf = ({ method, path }: Pick<Route, "method" | "path">) => `${method} ${path}`;
+const documented = routes.filter((route) => !route.undocumented);
+
+describe("the route table", () => {
+  it("has each operation once", () => {
+    expect(new Set(routes.map(nameOf)).size).toBe(routes.length);
+  });
+
+  // the description of the service is kept beside the checkout, where there is one
+  it.skipIf(!existsSync(page))("documents exactly the operations of the API page", () => {
+    const rows = readFileSync(page, "utf8").matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `([^`]+)` \|/gm);
+    const kinds = ["tunnel_group", "http_response", "weighted", "failover"];
+    const shown = [...rows].flatMap(([, method, path = ""]) =>
+      path.includes("{kind}") ? kinds.map((kind) => `${method} ${path.replace("{kind}", kind)}`) : `${method} ${path}`,
+    );
+    expect(shown.length).toBeGreaterThan(90);
+    expect(documented.map(nameOf).sort()).toEqual(shown.sort());
+  });
+});
+
+const success: Record<Route["method"], number> = { POST: 201, GET: 200, PATCH: 200, PUT: 200, DELETE: 204 };
+const moduleOf = ({ path }: Route): string | undefined => /\{id\}\/(\w+)$/.exec(path)?.[1];
+
+describe("every route", () => {
+  let account: Account;
+  let bodies: Record<string, Members>;
+  let modules: Record<string, Members>;
+
+  beforeAll(async () => {
+    account = await openAccount();
+    bodies = sampleBodies(account.control);
+    modules = sampleModules(account.control);
+  });
+  afterAll(() => account[Symbol.asyncDispose]());
+
+  /** A path whose parameters name what was just made for it. */
+  function prepare({ path, method }: Route): string {
+    const { control } = account;
+    const module = moduleOf({ path } as Route);
+    if (path.startsWith("/edges/https/")) {
+      const { edgeId, routeId } = control.addRoute();
+      if (module && method !== "PUT") control.patch(routeId, { [module]: modules[module] });
+      return path.replace("{edge_id}", edgeId).replace("{id}", routeId);
+    }
+    if (path.startsWith("/tunnel_sessions")) return path.replace("{id}", String(control.addSession().id));
+    if (path.includes("{subscription_id}")) {
+      const { id } = control.insert("event_subscriptions", { sources: [{ type: "ip_policy_updated.v0" }] });
+      return path.replace("{subscription_id}", String(id)).replace("{type}", "ip_policy_updated.v0");
+    }
+    if (!path.includes("{id}")) return path;
+    const collection = path.slice(1, path.indexOf("/{id}"));
+    const members = { ...bodies[collection], ...(module && { [module]: modules[module] }) };
+    if (collection.endsWith("domains") || collection.endsWith("ingresses")) members.domain = unique();
+    return path.replace("{id}", String(control.insert(collection, members).id));
+  }
+
+  let made = 0;
+  const unique = () => `host${++made}.example.org`;
+
+  function bodyFor(route: Route): unknown {
+    if (route.takes === "nothing") return undefined;
+    if (route.path.startsWith("/tunnel_sessions")) return {};
+    if (route.path.endsWith("/sources")) return { type: "ip_policy_created.v0" };
+    if (route.path.endsWith("/sources/{type}")) return {};
+    if (route.method === "PATCH") return { description: "changed" };
+    return modules[moduleOf(route) ?? ""] ?? bodies[route.path.slice(1)];
+  }
+
+  it.each(routes.map((route) => [nameOf(route), route] as const))("%s succeeds", async (_, route) => {
+    const { status, body } = await account.send(route.method, prepare(route), bodyFor(route));
+    const isCommand = route.path.startsWith("/tunnel_sessions") && route.method === "POST";
+    expect([status, body]).toEqual([
+      isCommand ? 204 : success[route.method],
+      status === 204 ? undefined : expect.anything(),
+    ]);
+  });
+});
+
+describe("without undocumented operations", () => {
+  it("answers 405 to each of them, and serves the others", async () => {
+    await using account = await openAccount({ undocumented: false });
+    const ids = (path: string) => path.replace(/\{\w+\}/g, "x_1");
+    for (const route of routes) {
+      const { status } = await account.send(route.method, ids(route.path), route.takes === "nothing" ? undefined : {});
+      expect([nameOf(route), status === 405]).toEqual([nameOf(route), route.undocumented === true]);
+    }
+  });
+
+  it("hides what the page does not show", () => {
+    const hidden = routes.filter((route) => route.undocumented).map(nameOf);
+    expect(hidden).toEqual(
+      expect.arrayContaining([
+        "PATCH /reserved_domains/{id}",
+        "PATCH /edges/tls/{id}",
+        "DELETE /edges/tls/{id}",
+        "PATCH /certificate_authorities/{id}",
+        "PATCH /tls_certificates/{id}",
+        "DELETE /edges/https/{edge_id}/routes/{id}/saml",
+        "DELETE /edges/tls/{id}/policy",
+        "DELETE /edges/tls/{id}/mutual_tls",
+      ]),
+    );
+  });
+});
