@@ -3,7 +3,7 @@ import type { BaseURL } from "./base-url.ts";
 import { type FailureKind, GatewayError, isGatewayError } from "./errors.ts";
 import { judge } from "./judge.ts";
 import { type Key, readKey } from "./key.ts";
-import { cleaner, secretsIn } from "./redact.ts";
+import { type Clean, cleaner, secretsIn } from "./redact.ts";
 import { type Request, send } from "./send.ts";
 import { Unsent } from "./unsent.ts";
 
@@ -71,7 +71,7 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
   try {
     const key = await readKey(connection.apiKey, deadline.signal);
     const reply = await send(connection.dispatcher, requestOf(connection, call, key), deadline.signal);
-    const clean = cleaner([key, ...secretsIn(call.body, call.secrets ?? [])]);
+    const clean: Clean = (text, length) => cleaner([key, ...secretsIn(call.body, call.secrets ?? [])])(text, length);
     return judge({ ...call, clean }, reply);
   } catch (error) {
     if (!(error instanceof Unsent)) throw error;

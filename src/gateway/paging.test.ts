@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { connect, json, serve } from "../../test/gateway/service.ts";
 import type { GatewayClient } from "./client.ts";
+import { pageFollower } from "./paging.ts";
+import { Malformed } from "./read.ts";
 import { eventSubscriptions, ipPolicies } from "./resources/index.ts";
 
 /** Three pages; `next` writes the address of one in the way under test. */
@@ -58,6 +60,14 @@ describe("next_page_uri", () => {
     await expect(ids(client)).rejects.toMatchObject({ kind: "unreadable" });
     expect(seen.length).toBeLessThanOrEqual(2);
   });
+});
+
+test("a list that never ends is given up", () => {
+  const follow = pageFollower({ origin: "https://api.example.com", prefix: "" }, "/ip_policies");
+  const read = () => {
+    for (let page = 2; page <= 20_000; page++) follow(`?page=${page}`);
+  };
+  expect(read).toThrow(Malformed);
 });
 
 describe("list", () => {
