@@ -186,6 +186,7 @@ export class Queue {
     entry.readyAt = readyAt;
     this.#delayed.delete(entry);
     this.#insert(entry);
+    this.#arm();
   }
 
   #release(entry: Entry): void {
@@ -212,8 +213,10 @@ export class Queue {
 
   #arm(): void {
     const next = this.#delayed.peek();
-    if (!next || (this.#timer && this.#timerAt <= next.readyAt)) return;
+    if (this.#timer && this.#timerAt === next?.readyAt) return;
     this.#timer?.clear();
+    this.#timer = undefined;
+    if (!next) return;
     this.#timerAt = next.readyAt;
     this.#timer = this.#clock.setTimeout(() => this.#fire(), next.readyAt - this.#clock.now());
   }
