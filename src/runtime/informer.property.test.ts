@@ -1,0 +1,145 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { KubeClient } from "./client.ts";
+import { Informer } from "./informer.ts";
+import { type KubeObject, keyOf, type ResourceType } from "./object.ts";
+import type { Change } from "./store.ts";
+import { FakeApiServer } from "./testing/fake-api-server.ts";
+import { recordingLogger } from "./testing/logs.ts";
+import { until } from "./testing/until.ts";
+import { Transport } from "./transport.ts";
+
+const type: ResourceType = { group: "example.dev", version: "v1", plural: "things", kind: "Thing" };
+const collection = "example.dev/v1/things";
+const timing = {
+  backoff: { base: 0.001, cap: 0.005, resetAfter: 1 },
+  shortestWatch: 0,
+  silenceSeconds: 0.1,
+  initialSilenceSeconds: 0.1,
+  betweenLists: 0.001,
+};
+
+type Step = (server: FakeApiServer, informer: Informer) => void;
+
+/** Carries its own text, so that a failing sequence can be read. */
+const step = (text: string, run: Step): Step => Object.assign(run, { toString: () => text });
+
+const names = fc.constantFrom("a", "b", "c");
+const create = (name: string) => ({
+  apiVersion: "example.dev/v1",
+  kind: "Thing",
+  metadata: { name, namespace: "ns" },
+  spec: {},
+});
+const exists = (server: FakeApiServer, name: string) => server.storage.get(collection, `ns/${name}`) !== undefined;
+const write = (server: FakeApiServer, name: string, value: number) =>
+  exists(server, name)
+    ? server.storage.update(collection, `ns/${name}`, (object) => ({ ...object, spec: { value } }))
+    : server.storage.create(collection, create(name));
+const remove = (server: FakeApiServer, name: string) =>
+  exists(server, name) ? server.storage.delete(collection, `ns/${name}`) : undefined;
+const watches = (text: string, run: (watch: FakeApiServer["watches"] extends Set<infer W> ? W : never) => void) =>
+  step(text, (server) => server.watches.forEach(run));
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(names, fc.nat(9)).map(([n, v]) => step(`write ${n}=${v}`, (s) => write(s, n, v))) },
+  { weight: 3, arbitrary: names.map((n) => step(`delete ${n}`, (s) => remove(s, n))) },
+  { weight: 2, arbitrary: names.map((n) => step(`recreate ${n}`, (s) => [remove(s, n), write(s, n, 0)])) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(names, fc.nat(9))
+      .map(([n, v]) => step(`own write ${n}=${v}`, (s, i) => i.store.put(write(s, n, v)))),
+  },
+  {
+    weight: 2,
+    arbitrary: names.map((n) =>
+      step(`own delete ${n}`, (s, i) => {
+        const gone = remove(s, n);
+        if (gone) i.store.forget(keyOf(gone), gone.metadata.uid ?? "");
+      }),
+    ),
+  },
+  fc.constantFrom<Step>(
+    step("compact", (s) => s.storage.compact()),
+    step("bookmark", (s) => s.bookmark()),
+    step("other kinds change", (s) => s.storage.create("example.dev/v1/others", create(String(s.storage.revision)))),
+    step("lists in pages only", (s) => Object.assign(s, { initialEvents: "reject" })),
+    step("refuse with 429", (s) => s.faults.push({ status: 429, retryAfter: 0 })),
+    step("refuse with 500", (s) => s.faults.push({ status: 500 })),
+    step("refuse with 410", (s) => s.faults.push({ status: 410 })),
+    step("proxy page", (s) => s.faults.push({ status: 502, body: "<html>" })),
+    step("reset next", (s) => s.faults.push({ reset: true })),
+    watches("end", (w) => w.end()),
+    watches("reset", (w) => w.reset()),
+    watches("truncate", (w) => w.truncate()),
+    watches("mute", (w) => w.mute()),
+    watches("slow", (w) => w.slow(7)),
+    watches("expire in the stream", (w) => w.fail(410, "Expired")),
+    watches("fail in the stream", (w) => w.fail(500, "InternalError")),
+  ),
+);
+
+/** Follows the changes as a handler does, and objects to any that does not fit the one before. */
+class Follower {
+  readonly objects = new Map<string, KubeObject>();
+  readonly faults: string[] = [];
+
+  readonly follow = (change: Change): void => {
+    const key = keyOf(change.object);
+    const known = this.objects.get(key);
+    if (change.type === "added" && known) this.faults.push(`${key} added twice`);
+    if (change.type !== "added" && !known) this.faults.push(`${key} ${change.type} without being there`);
+    if (change.type === "updated") this.#update(key, change.old, change.object);
+    if (change.type === "deleted" && change.object !== known) this.faults.push(`${key} deleted in another state`);
+    if (change.type === "deleted") this.objects.delete(key);
+    else this.objects.set(key, change.object);
+  };
+
+  #update(key: string, old: KubeObject, next: KubeObject): void {
+    if (old !== this.objects.get(key)) this.faults.push(`${key} updated from another state`);
+    if (old.metadata.uid !== next.metadata.uid) this.faults.push(`${key} updated into another object`);
+    if (Number(old.metadata.resourceVersion) >= Number(next.metadata.resourceVersion))
+      this.faults.push(`${key} went back`);
+  }
+}
+
+const state = (objects: Iterable<KubeObject>) =>
+  Array.from(
+    objects,
+    ({ metadata, spec }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion} ${JSON.stringify(spec)}`,
+  )
+    .sort()
+    .join("\n");
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+it("ends up with what the server has, over consistent changes, after any writes and faults", async () => {
+  const script = fc.array(fc.tuple(steps, fc.constantFrom(0, 0, 1, 4)), { maxLength: 25 });
+  await fc.assert(
+    fc.asyncProperty(script, async (sequence) => {
+      await using server = await FakeApiServer.start();
+      const transport = new Transport(server.connection);
+      const client = new KubeClient(transport, { fieldManager: "test" });
+      const informer = new Informer({ client, type, log: recordingLogger(), timing });
+      const follower = new Follower();
+      informer.addHandler(follower.follow);
+      write(server, "a", 0);
+      informer.start();
+      for (const [run, wait] of sequence) {
+        run(server, informer);
+        if (wait) await pause(wait);
+      }
+      const expected = () => state(server.storage.list(collection));
+      await until(
+        () => informer.hasSynced && state(informer.store.list()) === expected(),
+        "the store to equal the server",
+      );
+      await informer.stop();
+      await transport.close();
+      expect(follower.faults).toEqual([]);
+      expect(state(follower.objects.values())).toBe(expected());
+    }),
+    { numRuns: 60, interruptAfterTimeLimit: 8_000 },
+  );
+});

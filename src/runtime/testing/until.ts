@@ -1,0 +1,8 @@
+/** Resolves as soon as the condition holds; rejects, with what it was waiting for, after five seconds. */
+export async function until(condition: () => boolean, what = condition.toString()): Promise<void> {
+  const end = performance.now() + 5_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`Waited in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
