@@ -29,7 +29,7 @@ describe("the route table", () => {
 });
 
 const success: Record<Route["method"], number> = { POST: 201, GET: 200, PATCH: 200, PUT: 200, DELETE: 204 };
-const moduleOf = ({ path }: Route): string | undefined => /\{id\}\/(\w+)$/.exec(path)?.[1];
+const moduleOf = ({ path }: Pick<Route, "path">): string | undefined => /\{id\}\/(\w+)$/.exec(path)?.[1];
 
 describe("every route", () => {
   let account: Account;
@@ -44,24 +44,33 @@ describe("every route", () => {
   afterAll(() => account[Symbol.asyncDispose]());
 
   /** A path whose parameters name what was just made for it. */
-  function prepare({ path, method }: Route): string {
-    const { control } = account;
-    const module = moduleOf({ path } as Route);
-    if (path.startsWith("/edges/https/")) {
-      const { edgeId, routeId } = control.addRoute();
-      if (module && method !== "PUT") control.patch(routeId, { [module]: modules[module] });
-      return path.replace("{edge_id}", edgeId).replace("{id}", routeId);
-    }
-    if (path.startsWith("/tunnel_sessions")) return path.replace("{id}", String(control.addSession().id));
-    if (path.includes("{subscription_id}")) {
-      const { id } = control.insert("event_subscriptions", { sources: [{ type: "ip_policy_updated.v0" }] });
-      return path.replace("{subscription_id}", String(id)).replace("{type}", "ip_policy_updated.v0");
-    }
-    if (!path.includes("{id}")) return path;
+  function prepare(route: Route): string {
+    const { path } = route;
+    if (path.startsWith("/edges/https/")) return routePath(route);
+    if (path.startsWith("/tunnel_sessions")) return path.replace("{id}", String(account.control.addSession().id));
+    if (path.includes("{subscription_id}")) return sourcePath(path);
+    return path.includes("{id}") ? objectPath(route) : path;
+  }
+
+  function routePath({ path, method }: Route): string {
+    const { edgeId, routeId } = account.control.addRoute();
+    const name = moduleOf({ path }) ?? "";
+    if (method !== "PUT") account.control.patch(routeId, { [name]: modules[name] });
+    return path.replace("{edge_id}", edgeId).replace("{id}", routeId);
+  }
+
+  function sourcePath(path: string): string {
+    const type = "ip_policy_updated.v0";
+    const { id } = account.control.insert("event_subscriptions", { sources: [{ type }] });
+    return path.replace("{subscription_id}", String(id)).replace("{type}", type);
+  }
+
+  function objectPath({ path }: Route): string {
     const collection = path.slice(1, path.indexOf("/{id}"));
+    const module = moduleOf({ path });
     const members = { ...bodies[collection], ...(module && { [module]: modules[module] }) };
-    if (collection.endsWith("domains") || collection.endsWith("ingresses")) members.domain = unique();
-    return path.replace("{id}", String(control.insert(collection, members).id));
+    if ("domain" in members) members.domain = unique();
+    return path.replace("{id}", String(account.control.insert(collection, members).id));
   }
 
   let made = 0;
