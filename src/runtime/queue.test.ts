@@ -78,6 +78,14 @@ describe("Queue", () => {
     expect(await drain()).toEqual([]);
   });
 
+  it("queues a delayed key, when it becomes ready, behind those that are", async () => {
+    queue.add("a", { afterSeconds: 2 });
+    await clock.advance(1_000);
+    queue.add("b");
+    await clock.advance(1_000);
+    expect(await drain()).toEqual(["b", "a"]);
+  });
+
   it("hands out at once what was to come later and is added for now", async () => {
     queue.add("a", { afterSeconds: 10 });
     queue.add("a");
@@ -226,7 +234,7 @@ async function both(step: Step, real: Queue, model: Model, time: VirtualClock): 
 
 it("does what the model does, for any sequence of steps", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(anyStep, { minLength: 15, maxLength: 80 }), async (steps) => {
       const time = new VirtualClock();
       const real = new Queue({ clock: time });
       const model = new Model();
@@ -237,7 +245,7 @@ it("does what the model does, for any sequence of steps", async () => {
       real.shutdown();
       expect(time.pending).toBe(0);
     }),
-    { numRuns: 150 },
+    { numRuns: 400 },
   );
 });
 
