@@ -1,5 +1,8 @@
 import { STATUS_CODES } from "node:http";
 
+/** The `code` of a call that was not sent because there is no usable API key. */
+export const NO_API_KEY = "no_api_key";
+
 /**
  * What is known of a call that failed, which is what a caller has to act on.
  *
@@ -38,7 +41,7 @@ export class GatewayError extends Error {
   readonly route: string;
   /** Present when a status line came. */
   readonly status: number | undefined;
-  /** The service's `error_code`. */
+  /** The service's `error_code`, or NO_API_KEY. */
   readonly code: string | undefined;
   /** The service's own words: one line, at most 200 characters, secrets of the request masked. */
   readonly serviceMessage: string | undefined;

@@ -76,7 +76,7 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
   } catch (error) {
     if (!(error instanceof Unsent)) throw error;
     const { method, route } = call;
-    throw new GatewayError({ kind: "unsent", method, route, problem: `not sent: ${error.message}` });
+    throw new GatewayError({ kind: "unsent", method, route, problem: `not sent: ${error.message}`, code: error.code });
   } finally {
     deadline.clear();
   }

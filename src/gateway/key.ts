@@ -1,3 +1,4 @@
+import { NO_API_KEY } from "./errors.ts";
 import { Unsent } from "./unsent.ts";
 
 /** The API key, or where to get it, asked before each call so that a rotated key is used at once. */
@@ -10,8 +11,8 @@ export type Key = string | (() => string | Promise<string>);
 export async function readKey(key: Key, stop: AbortSignal): Promise<string> {
   const given = typeof key === "string" ? key : await ask(key, stop);
   const text = typeof given === "string" ? given.trim() : "";
-  if (text === "") throw new Unsent("the API key is empty");
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new Unsent("the API key holds characters that no key has");
+  if (text === "") throw new Unsent("the API key is empty", NO_API_KEY);
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Unsent("the API key holds characters that no key has", NO_API_KEY);
   return text;
 }
 
@@ -31,7 +32,7 @@ async function obtain(key: () => string | Promise<string>): Promise<string> {
   try {
     return await key();
   } catch (error) {
-    throw new Unsent(`the API key could not be obtained${codeOf(error)}`);
+    throw new Unsent(`the API key could not be obtained${codeOf(error)}`, NO_API_KEY);
   }
 }
 

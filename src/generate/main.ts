@@ -2,9 +2,9 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
+import { GROUP } from "../kinds/contract.ts";
 import { kinds } from "../kinds/index.ts";
 import { crdOf } from "./crd.ts";
-import { GROUP } from "../kinds/contract.ts";
 
 const root = join(import.meta.dirname, "../..");
 const check = process.argv.includes("--check");
@@ -47,8 +47,13 @@ async function main(): Promise<void> {
 }
 
 function report(paths: string[]): void {
-  if (paths.length === 0) return console.log("Generated files are up to date");
-  console.error(`These generated files are stale; run \`npm run generate\` and commit the result:\n${paths.map((path) => `  ${path}`).join("\n")}`);
+  if (paths.length === 0) {
+    console.log("Generated files are up to date");
+    return;
+  }
+  console.error(
+    `These generated files are stale; run \`npm run generate\` and commit the result:\n${paths.map((path) => `  ${path}`).join("\n")}`,
+  );
   process.exitCode = 1;
 }
 

@@ -39,7 +39,9 @@ const lookAgain = ({ afterSeconds }: Trouble): Usability => ({ ...usable, afterS
 function issued(): Judgement {
   return {
     usability: { state: "usable", message: "The resource exists and its certificate is issued" },
-    conditions: [{ type: "CertificateReady", status: "True", reason: "Available", message: "The certificate is issued" }],
+    conditions: [
+      { type: "CertificateReady", status: "True", reason: "Available", message: "The certificate is issued" },
+    ],
   };
 }
 
@@ -80,7 +82,8 @@ function recordToMake(answer: Answer): string {
     return `Make the DNS records ${domain} CNAME ${cname_target} and _acme-challenge.${host} CNAME ${acme_challenge_cname_target}`;
   }
   if (cname_target) return `Make the DNS record ${domain} CNAME ${cname_target}`;
-  if (Array.isArray(ns_targets) && ns_targets.length > 0) return `Make NS records for ${domain}: ${ns_targets.join(", ")}`;
+  if (Array.isArray(ns_targets) && ns_targets.length > 0)
+    return `Make NS records for ${domain}: ${ns_targets.join(", ")}`;
   return `Correct the DNS records of ${domain}`;
 }
 

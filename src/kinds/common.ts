@@ -22,7 +22,11 @@ const adoptByKey = mark(
     id: adoptID,
     existing: z.literal(true).optional().describe("Takes over the resource that has the same name in the account."),
   }),
-  { rules: [{ rule: "has(self.id) != has(self.existing)", message: "must give exactly one of `id` and `existing: true`" }] },
+  {
+    rules: [
+      { rule: "has(self.id) != has(self.existing)", message: "must give exactly one of `id` and `existing: true`" },
+    ],
+  },
 );
 
 /** The spec fields that every managed kind has beside its own. */
@@ -37,7 +41,9 @@ const steering = {
     ),
   driftPolicy: local(z.enum(["Correct", "Report"]))
     .default("Correct")
-    .describe("What to do when somebody else changes the remote resource: put it right, or only say so. Default: Correct."),
+    .describe(
+      "What to do when somebody else changes the remote resource: put it right, or only say so. Default: Correct.",
+    ),
 };
 
 /** The whole spec of a kind: its own fields and those of every kind. */
@@ -72,9 +78,14 @@ const bookkeeping = {
   appliedFields: z
     .array(z.string())
     .optional()
-    .describe("Spec fields whose values the account has from this object. One that is removed from the spec is cleared."),
+    .describe(
+      "Spec fields whose values the account has from this object. One that is removed from the spec is cleared.",
+    ),
   appliedSecrets: z.array(secretVersion).optional().describe("Secrets whose values the account has from this object."),
-  drift: z.array(z.string()).optional().describe("Spec fields that differ in the account, when they are not put right."),
+  drift: z
+    .array(z.string())
+    .optional()
+    .describe("Spec fields that differ in the account, when they are not put right."),
   lastHandledReconcileAt: z
     .string()
     .optional()

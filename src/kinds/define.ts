@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Resource } from "../gateway/resource.ts";
+import type { Module, Resource } from "../gateway/resource.ts";
 import type { Rule } from "./traits.ts";
 
 /** A column of `kubectl get`. */
@@ -19,7 +19,12 @@ export type Answer = Readonly<Record<string, unknown>>;
 export type Usability =
   | { state: "usable"; message: string; afterSeconds?: number }
   /** Will become usable by itself; look again after so many seconds. */
-  | { state: "pending"; reason: "CertificateProvisioning" | "CertificateRetrying"; message: string; afterSeconds: number }
+  | {
+      state: "pending";
+      reason: "CertificateProvisioning" | "CertificateRetrying";
+      message: string;
+      afterSeconds: number;
+    }
   /** Needs a person. Until `stalledAt` (epoch milliseconds) it counts as work under way. */
   | { state: "failing"; reason: "CertificateDNSError"; message: string; afterSeconds: number; stalledAt: number };
 
@@ -45,6 +50,8 @@ export interface Kind {
   readonly spec: z.ZodObject;
   /** Read-only members of the answer, kept in the status. */
   readonly status: z.ZodObject;
+  /** Operations that remove a part, by the member of the request; for fields marked `onRemove: "delete"`. */
+  readonly modules: Readonly<Record<string, Module>>;
   /** Rules across spec fields. */
   readonly rules: readonly Rule[];
   readonly columns: readonly Column[];
@@ -54,15 +61,16 @@ export interface Kind {
   readonly judge: (answer: Answer, now: number) => { usability: Usability; conditions?: KindCondition[] };
 }
 
-type Optional = "plural" | "shortNames" | "categories" | "status" | "rules" | "columns" | "naturalKey" | "judge";
+type Optional = "plural" | "shortNames" | "categories" | "modules" | "rules" | "columns" | "naturalKey" | "judge";
 
 export const usable: Usability = { state: "usable", message: "The resource exists in the account as specified" };
 
-export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Optional>> & { status: z.ZodObject }): Kind {
+export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Optional>>): Kind {
   return {
     plural: `${given.kind.toLowerCase()}s`,
     shortNames: [],
     categories: [],
+    modules: {},
     rules: [],
     columns: [],
     naturalKey: undefined,

@@ -36,8 +36,14 @@ const target = mark(
       .object({ auth, deliveryStreamArn: resourceName("delivery stream") })
       .optional()
       .describe("A delivery stream."),
-    stream: z.object({ auth, streamArn: resourceName("stream") }).optional().describe("A data stream."),
-    logs: z.object({ auth, logGroupArn: resourceName("log group") }).optional().describe("A log group."),
+    stream: z
+      .object({ auth, streamArn: resourceName("stream") })
+      .optional()
+      .describe("A data stream."),
+    logs: z
+      .object({ auth, logGroupArn: resourceName("log group") })
+      .optional()
+      .describe("A log group."),
     monitoring: z
       .object({
         apiKeyRef: secretKey("the API key of the monitoring service", { sends: "api_key" }),

@@ -52,7 +52,10 @@ function target(kinds: readonly string[]): z.ZodObject {
   const [only] = kinds;
   const name = objectName.optional().describe(`Name of a ${kinds.join(" or ")} in this namespace.`);
   if (kinds.length === 1 && only) return mark(z.object({ name, id: remoteID }), { rules: [exactlyOne] });
-  const kind = z.enum(kinds as [string, ...string[]]).optional().describe("Kind of the object that `name` names.");
+  const kind = z
+    .enum(kinds as [string, ...string[]])
+    .optional()
+    .describe("Kind of the object that `name` names.");
   return mark(z.object({ kind, name, id: remoteID }), {
     rules: [
       exactlyOne,
@@ -103,11 +106,15 @@ export const plainID = (prefix: string) =>
     .regex(new RegExp(`^${prefix}[A-Za-z0-9]+$`));
 
 /** A map whose keys are the user's own and are never renamed. */
-export const stringMap = (maxProperties = 64) =>
-  z.record(z.string(), z.string().max(1024)).meta({ maxProperties });
+export const stringMap = (maxProperties = 64) => z.record(z.string(), z.string().max(1024)).meta({ maxProperties });
 
 /** Kinds that an edge, or another backend, can send traffic to. */
-export const backendKinds = ["TunnelGroupBackend", "HTTPResponseBackend", "WeightedBackend", "FailoverBackend"] as const;
+export const backendKinds = [
+  "TunnelGroupBackend",
+  "HTTPResponseBackend",
+  "WeightedBackend",
+  "FailoverBackend",
+] as const;
 
 export const regions = ["au", "eu", "ap", "us", "jp", "in", "sa"] as const;
 

@@ -30,7 +30,8 @@ export const ReservedDomain = defineKind({
       sends: "certificate_id",
       returns: "certificate",
       // under automatic management the answer shows the certificate that was issued last, which nobody asked for
-      decode: ({ id }: { id: string }, { certificate_management_policy }) => (certificate_management_policy ? undefined : id),
+      decode: ({ id }: { id: string }, { certificate_management_policy }) =>
+        certificate_management_policy ? undefined : id,
     })
       .optional()
       .describe("An uploaded certificate to serve. Excludes certificateManagementPolicy."),
@@ -58,5 +59,6 @@ export const ReservedDomain = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
   ],
-  judge: (answer, now) => judgeCertificate(answer, now, answer["certificate"] !== null && answer["certificate"] !== undefined),
+  judge: (answer, now) =>
+    judgeCertificate(answer, now, answer["certificate"] !== null && answer["certificate"] !== undefined),
 });

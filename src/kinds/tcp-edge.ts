@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tcpEdges } from "../gateway/resources/index.ts";
+import { tcpEdgePolicy, tcpEdges } from "../gateway/resources/index.ts";
 import { defineKind } from "./define.ts";
 import { refsTo, texts, unordered } from "./fields.ts";
 import { backendModule } from "./modules/backend.ts";
@@ -10,7 +10,18 @@ import { mark } from "./traits.ts";
 /** The fields of every edge. Both ways of naming an address end in one member, `hostports`. */
 export const edgeFields = {
   ...texts,
-  hostports: mark(z.array(z.string().min(3).max(300).regex(/^[^:]+:[0-9]{1,5}$/)).max(64), { normalize: unordered })
+  hostports: mark(
+    z
+      .array(
+        z
+          .string()
+          .min(3)
+          .max(300)
+          .regex(/^[^:]+:[0-9]{1,5}$/),
+      )
+      .max(64),
+    { normalize: unordered },
+  )
     .optional()
     .describe("Addresses to listen on, each host:port, that no object here manages."),
   addressRefs: refsTo("ReservedAddress", { sends: "hostports", returns: "", yields: "addr" })
@@ -18,7 +29,6 @@ export const edgeFields = {
     .describe("Reserved addresses to listen on, beside `hostports`."),
   backend: backendModule,
   ipRestriction: ipRestrictionModule,
-  policy: trafficPolicyModule,
 };
 
 export const TCPEdge = defineKind({
@@ -27,7 +37,8 @@ export const TCPEdge = defineKind({
   categories: ["tunnelgateway-edges"],
   summary: "Listens on reserved addresses and hands each TCP connection to a backend.",
   remote: tcpEdges,
-  spec: z.object(edgeFields),
+  spec: z.object({ ...edgeFields, policy: trafficPolicyModule("delete") }),
+  modules: { policy: tcpEdgePolicy },
   status: z.object({ hostports: z.array(z.string()).optional().describe("Addresses the edge listens on.") }),
   columns: [{ name: "Hostports", jsonPath: ".status.hostports" }],
 });

@@ -1,5 +1,5 @@
-import { isLimited, isNotFound } from "../gateway/errors.ts";
 import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
+import { isLimited, isNotFound } from "../gateway/errors.ts";
 import type { Module, Resource } from "../gateway/resource.ts";
 import type { Answer } from "../kinds/define.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -99,7 +99,7 @@ export class Collection {
   }
 
   /** What is known of a resource, without asking. */
-  known(id: string): Answer | undefined {
+  known(id: string): Row | undefined {
     return this.#inventory.get(id);
   }
 

@@ -1,4 +1,4 @@
-import { type GatewayError, isConflict, isGatewayError } from "../gateway/errors.ts";
+import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Body } from "../kinds/wire/request.ts";
 import { Blocked, Retry } from "./fate.ts";
 import { sameKey } from "./find.ts";
@@ -39,7 +39,11 @@ function creatable({ kind, owner, object }: Pass, wanted: Body): Body {
 async function record(pass: Pass): Promise<Intent> {
   const before = intentOf(pass.object);
   const last = now(pass);
-  const intent = { first: before?.first ?? last, last, void: pass.findings.gone ? pass.object.status?.id : before?.void };
+  const intent = {
+    first: before?.first ?? last,
+    last,
+    void: pass.findings.gone ? pass.object.status?.id : before?.void,
+  };
   pass.object = await pass.cluster.annotate(pass.kind, pass.object, { finalizer: true, intent: textOf(intent) });
   return intent;
 }
@@ -55,10 +59,12 @@ async function afterFailure(pass: Pass, intent: Intent, error: GatewayError): Pr
 
 /** A service says in several ways that a name is taken, so whether it is decides a look. */
 async function refuseExisting(pass: Pass, error: GatewayError): Promise<void> {
-  if (!isConflict(error) && error.status !== 400 && error.status !== 422) return;
+  if (![400, 409, 422].includes(error.status ?? 0)) return;
   const row = await sameKey(pass, pass.clock.now());
   if (!row) return;
   const owner = ownerIn(row);
   const claim = owner ? `, which belongs to ${owner}` : "";
-  throw new Blocked("AlreadyExists", `To take over ${row.id}${claim}, add to the spec: adopt: {id: ${row.id}}`, { cause: error });
+  throw new Blocked("AlreadyExists", `To take over ${row.id}${claim}, add to the spec: adopt: {id: ${row.id}}`, {
+    cause: error,
+  });
 }

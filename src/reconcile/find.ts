@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import type { Answer } from "../kinds/define.ts";
+import { traitsOf } from "../kinds/traits.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import { differences } from "../kinds/wire/compare.ts";
-import { traitsOf } from "../kinds/traits.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
 import type { Row } from "./inventory.ts";
@@ -38,7 +38,8 @@ async function known(pass: Pass, id: string): Promise<Row | undefined> {
 async function adoptable(pass: Pass, id: string): Promise<Row> {
   refuseShared(pass, id);
   const row = await collectionOf(pass).find(id, sending(pass), true);
-  if (!row) throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${pass.kind.remote.title} ${id}`);
+  if (!row)
+    throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${pass.kind.remote.title} ${id}`);
   pass.findings.adopted = true;
   return refuseForeign(pass, row);
 }
@@ -46,7 +47,8 @@ async function adoptable(pass: Pass, id: string): Promise<Row> {
 /** Taken over because it has the same name. Observing needs one; adopting creates one where there is none. */
 async function existing(pass: Pass): Promise<Row | undefined> {
   const { naturalKey, remote } = pass.kind;
-  if (!naturalKey) throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${remote.title} can only be found by its id`);
+  if (!naturalKey)
+    throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${remote.title} can only be found by its id`);
   const row = await sameKey(pass, pass.clock.now());
   if (row) {
     refuseShared(pass, row.id);
@@ -116,7 +118,10 @@ function refuseShared({ cluster, kind, object }: Pass, id: string): void {
   const [other] = cluster.othersWithID(kind, id, object);
   if (!other || (object.status?.id === id && isOlder(object, other))) return;
   const { namespace, name } = other.metadata;
-  throw new Blocked("OwnershipConflict", `Delete this object or ${kind.kind} ${namespace}/${name}: both stand for ${id}`);
+  throw new Blocked(
+    "OwnershipConflict",
+    `Delete this object or ${kind.kind} ${namespace}/${name}: both stand for ${id}`,
+  );
 }
 
 function isOlder(one: Pass["object"], other: Pass["object"]): boolean {
@@ -128,8 +133,14 @@ function isOlder(one: Pass["object"], other: Pass["object"]): boolean {
 export function refuseForeign({ owner, object }: Pass, row: Row): Row {
   const other = ownerIn(row);
   if (other === undefined || other === ownerText(owner) || isObserveOnly(object)) return row;
-  throw new Blocked("OwnershipConflict", `Remove the owner from the metadata of ${row.id} first: it belongs to ${other}`);
+  throw new Blocked(
+    "OwnershipConflict",
+    `Remove the owner from the metadata of ${row.id} first: it belongs to ${other}`,
+  );
 }
 
 const missing = ({ kind }: Pass, what: string): Blocked =>
-  new Blocked("RemoteMissing", `Create the ${kind.remote.title} ${what} in the account, or delete this object: it is not there`);
+  new Blocked(
+    "RemoteMissing",
+    `Create the ${kind.remote.title} ${what} in the account, or delete this object: it is not there`,
+  );

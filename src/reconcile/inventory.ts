@@ -60,8 +60,10 @@ export class Inventory {
     }
     const absent = this.#forget(listed, startedAt);
     for (const [id, at] of this.#removed) if (at < startedAt) this.#removed.delete(id);
+    const first = this.#listedAt === undefined;
     this.#listedAt = startedAt;
-    return { changed, absent };
+    // whoever waited for the first list looks at every row anyway
+    return { changed: first ? [] : changed, absent };
   }
 
   #learn(row: Row, startedAt: number): boolean {

@@ -1,5 +1,4 @@
-import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
-import { isConflict, isForbidden, isUnreachable, KubeError } from "../runtime/errors.ts";
+import { type GatewayError, isGatewayError, NO_API_KEY } from "../gateway/errors.ts";
 import { Blocked, isFate, Outdated, Retry, type Unfinished } from "./fate.ts";
 
 /** A stalled object is looked at again after this long, even if nothing is known to have changed. */
@@ -12,8 +11,7 @@ const STALLED_SECONDS = 30 * 60;
 export function fateOf(error: unknown): Unfinished | undefined {
   if (isFate(error)) return error;
   if (isGatewayError(error)) return ofService(error);
-  if (error instanceof Outdated || isConflict(error) || isUnreachable(error)) return undefined;
-  if (error instanceof KubeError) return ofCluster(error);
+  if (error instanceof Outdated) return undefined;
   throw error;
 }
 
@@ -30,9 +28,10 @@ function ofService(error: GatewayError): Unfinished {
     case "limited":
       return new Retry("RateLimited", "Waiting as the service asked: it has had too many requests", options);
     case "unsent":
+      return error.code === NO_API_KEY ? new Retry("AccountNotReady", `Set the API key of the operator: ${words}`, options) : unavailable(words, options);
     case "unknown":
     case "failed":
-      return new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${words}`, options);
+      return unavailable(words, options);
     case "unreadable":
     case "redirected":
       return new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${words}`, options);
@@ -41,20 +40,19 @@ function ofService(error: GatewayError): Unfinished {
   }
 }
 
+const unavailable = (words: string, options: ConstructorParameters<typeof Retry>[2]): Retry =>
+  new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${words}`, options);
+
 function refused(error: GatewayError, words: string): Unfinished {
   if (error.status === 401) {
-    return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${words})`, { cause: error });
+    return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${words})`, {
+      cause: error,
+    });
   }
   if (error.status === 403) {
-    return new Blocked("Forbidden", `Give the API key's owner the permission, or use another key: ${words}`, { cause: error });
+    return new Blocked("Forbidden", `Give the API key's owner the permission, or use another key: ${words}`, {
+      cause: error,
+    });
   }
   return new Blocked("InvalidSpec", `Correct the spec: the service refused it: ${words}`, { cause: error });
-}
-
-/** Mostly a right that the operator lacks, which its Secrets show first. */
-function ofCluster(error: KubeError): Unfinished {
-  if (isForbidden(error)) {
-    return new Retry("Forbidden", `Grant the operator's service account the right: ${error.message}`, { cause: error });
-  }
-  return new Retry("Pending", `Waiting for the Kubernetes API: ${error.message}`, { cause: error });
 }

@@ -3,8 +3,8 @@ import type * as z from "zod";
 import type { Kind } from "../kinds/define.ts";
 import { traitsOf } from "../kinds/traits.ts";
 import { type Difference, differences, membersOf } from "../kinds/wire/compare.ts";
-import { needsOf } from "../kinds/wire/needs.ts";
 import { sentAs } from "../kinds/wire/names.ts";
+import { needsOf } from "../kinds/wire/needs.ts";
 import type { Body } from "../kinds/wire/request.ts";
 import type { SecretVersion } from "./object.ts";
 
@@ -85,10 +85,14 @@ export function renewedMembers(
   current: readonly SecretVersion[],
   sent: readonly SecretVersion[] | undefined,
 ): string[] {
-  const fresh = current.filter(({ name, resourceVersion }) => !sent?.some((one) => isDeepStrictEqual(one, { name, resourceVersion })));
+  const fresh = current.filter(
+    ({ name, resourceVersion }) => !sent?.some((one) => isDeepStrictEqual(one, { name, resourceVersion })),
+  );
   const names = new Set(fresh.map(({ name }) => name));
   const members = Object.entries(kind.spec.shape) as [string, z.ZodType][];
   return members
-    .filter(([field, schema]) => needsOf(schema, spec[field]).some((need) => need.sort === "secret" && names.has(need.name)))
+    .filter(([field, schema]) =>
+      needsOf(schema, spec[field]).some((need) => need.sort === "secret" && names.has(need.name)),
+    )
     .flatMap(([field, schema]) => (traitsOf(schema).spreads ? [] : [sentAs(field, schema)]));
 }

@@ -52,20 +52,28 @@ function waitForReferrers(pass: Pass): void {
   const referrers = cluster.referrersOf(kind, object);
   const staying = referrers.filter((referrer) => !isDeleting(referrer));
   if (staying.length > 0) {
-    throw new Waiting("InUse", `Delete or change ${listed(staying)} first: it refers to this ${kind.kind}`, { afterSeconds: 300 });
+    throw new Waiting("InUse", `Delete or change ${listed(staying)} first: it refers to this ${kind.kind}`, {
+      afterSeconds: 300,
+    });
   }
   const since = Date.parse(object.metadata.deletionTimestamp ?? "");
   if (referrers.length === 0 || now(pass) - since > REFERRERS_FIRST_MS) return;
-  throw new Waiting("Deleting", `Waiting for ${listed(referrers)}, which refers to this ${kind.kind}, to be deleted first`, {
-    afterSeconds: 5,
-  });
+  throw new Waiting(
+    "Deleting",
+    `Waiting for ${listed(referrers)}, which refers to this ${kind.kind}, to be deleted first`,
+    {
+      afterSeconds: 5,
+    },
+  );
 }
 
 /** Services answer 400 as well as 409 for what is in use, so any such refusal of a delete is taken for it. */
 function inUse({ kind }: Pass, error: GatewayError): Waiting | undefined {
   if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
   const words = error.serviceMessage ?? "it is still in use";
-  return new Waiting("InUse", `Remove what still uses this ${kind.remote.title} in the account: ${words}`, { cause: error });
+  return new Waiting("InUse", `Remove what still uses this ${kind.remote.title} in the account: ${words}`, {
+    cause: error,
+  });
 }
 
 function listed(objects: readonly ManagedObject[]): string {

@@ -4,7 +4,7 @@ import type { Answer, Kind, KindCondition, Usability } from "../kinds/define.ts"
 import { toStatus } from "../kinds/wire/answer.ts";
 import { Blocked, type Unfinished, Waiting } from "./fate.ts";
 import { askedAt, type Condition, conditionOf, type ManagedObject, type Status } from "./object.ts";
-import type { Findings } from "./pass.ts";
+import type { Findings, Pass } from "./pass.ts";
 
 /** How a pass ended. */
 export type Ending =
@@ -17,8 +17,11 @@ type Told = Pick<Condition, "type" | "status" | "reason" | "message">;
 const MESSAGE_CHARACTERS = 200;
 
 /** What the status says after a pass. Equal to the status before when nothing has changed. */
-export function nextStatus(kind: Kind, object: ManagedObject, findings: Findings, ending: Ending, now: number): Status {
+export function nextStatus(pass: Pick<Pass, "kind" | "object" | "findings">, ending: Ending, now: number): Status {
+  const { kind, object, findings } = pass;
   const before = object.status ?? {};
+  // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
+  if (ending.end === "paused") return { ...before, conditions: pausedConditions(object, now) };
   const shown = shownOf(kind);
   const status: Status = { ...before, ...observed(kind, before, findings) };
   if (findings.gone && !findings.remote) for (const field of Object.keys(shown.shape)) delete status[field];
@@ -27,7 +30,7 @@ export function nextStatus(kind: Kind, object: ManagedObject, findings: Findings
   if (findings.drift) status.drift = findings.drift.fields;
   else if (ending.end === "settled") delete status.drift;
   status.observedGeneration = object.metadata.generation;
-  status.conditions = conditions(object, findings, ending, now);
+  status.conditions = tell(object, findings, ending, now).map((one) => stamped(object, one, now));
   return status;
 }
 
@@ -46,21 +49,24 @@ function observed(kind: Kind, before: Status, findings: Findings): Partial<Statu
   } as Partial<Status>;
 }
 
-function conditions(object: ManagedObject, findings: Findings, ending: Ending, now: number): Condition[] {
-  const told = tell(object, findings, ending, now);
-  return told.map((one) => stamped(object, one, now));
-}
-
-function tell(object: ManagedObject, findings: Findings, ending: Ending, now: number): Told[] {
+function tell(
+  object: ManagedObject,
+  findings: Findings,
+  ending: Exclude<Ending, { end: "paused" }>,
+  now: number,
+): Told[] {
   switch (ending.end) {
     case "settled":
       return [...settled(ending, now), ...drifted(findings)];
     case "unfinished":
       return [...unfinished(object, ending.fate), ...kept(object, ["CertificateReady", "Drifted"])];
-    case "paused":
-      return [...kept(object, ["Ready", "Synced", "CertificateReady", "Drifted"]), paused];
   }
 }
+
+const pausedConditions = (object: ManagedObject, now: number): Condition[] => [
+  ...(object.status?.conditions ?? []).filter(({ type }) => type !== paused.type),
+  stamped(object, paused, now),
+];
 
 const paused: Told = {
   type: "Paused",
@@ -96,7 +102,8 @@ function drifted({ drift }: Findings): Told[] {
  */
 function unfinished(object: ManagedObject, fate: Unfinished): Told[] {
   const { reason, message } = fate;
-  const call: Told[] = fate instanceof Waiting ? kept(object, ["Synced"]) : [{ ...synced, status: "False", reason, message }];
+  const call: Told[] =
+    fate instanceof Waiting ? kept(object, ["Synced"]) : [{ ...synced, status: "False", reason, message }];
   if (staysReady(object, fate)) return [...kept(object, ["Ready"]), ...call];
   const progress: Told = { type: fate instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message };
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];

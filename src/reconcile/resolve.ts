@@ -33,13 +33,17 @@ function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedO
   const kind = to.kind ?? trait.kinds[0] ?? "";
   const name = to.name ?? "";
   const target = cluster.get(kind, object.metadata.namespace, name);
-  if (!target) throw new Waiting("ReferenceNotReady", `Create ${kind} "${name}" in this namespace: spec.${path} refers to it`);
+  if (!target)
+    throw new Waiting("ReferenceNotReady", `Create ${kind} "${name}" in this namespace: spec.${path} refers to it`);
   if (target.metadata.deletionTimestamp) {
     throw new Waiting("ReferenceNotReady", `Point spec.${path} elsewhere: ${kind} "${name}" is being deleted`);
   }
   const value = target.status?.[trait.yields];
   if (value === undefined || value === "") {
-    throw new Waiting("ReferenceNotReady", `Waiting for ${kind} "${name}", to which spec.${path} refers, to exist in the account`);
+    throw new Waiting(
+      "ReferenceNotReady",
+      `Waiting for ${kind} "${name}", to which spec.${path} refers, to exist in the account`,
+    );
   }
   return value;
 }
@@ -56,14 +60,18 @@ async function readSecrets(
   for (const name of names) {
     const secret = await cluster.secret(object.metadata.namespace, name);
     const needed = wanted.filter((need) => need.name === name);
-    if (!secret) throw new Waiting("SecretNotReady", `Create Secret "${name}" in this namespace: spec.${needed[0]?.path} refers to it`);
-    for (const { key, path } of needed) values.set(path, valueOf(secret.data, name, key, path));
+    if (!secret)
+      throw new Waiting(
+        "SecretNotReady",
+        `Create Secret "${name}" in this namespace: spec.${needed[0]?.path} refers to it`,
+      );
+    for (const { key, path } of needed) values.set(path, keyValue(secret.data, name, key, path));
     versions.push({ name, resourceVersion: secret.resourceVersion });
   }
   return versions;
 }
 
-function valueOf(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {
+function keyValue(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {
   const value = data[key];
   if (value === undefined) {
     throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.${path} refers to it`);

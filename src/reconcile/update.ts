@@ -51,7 +51,7 @@ function planFor(pass: Pass, { body, secrets }: Desired, row: Row): Plan {
 }
 
 /** The metadata to send: what the spec says, or what is there while the spec says nothing, with the owner's mark. */
-function ownedMetadata({ kind, owner, findings }: Pass, wanted: Body, row: Row, applied: readonly string[]): Body {
+function ownedMetadata({ kind, owner }: Pass, wanted: Body, row: Row, applied: readonly string[]): Body {
   if (!kind.remote.update.includes("metadata") && !kind.remote.updateUnshown.includes("metadata")) return {};
   const kept = applied.includes("metadata") ? undefined : (row["metadata"] as string | undefined);
   const text = (wanted["metadata"] as string | undefined) ?? kept ?? undefined;
@@ -70,7 +70,9 @@ function isDrift({ object }: Pass, { secrets }: Desired): boolean {
   const synced = conditionOf(object.status, "Synced");
   if (synced?.status !== "True" || synced.observedGeneration !== object.metadata.generation) return false;
   const sent = object.status?.appliedSecrets ?? [];
-  return secrets.every((one) => sent.some(({ name, resourceVersion }) => one.name === name && one.resourceVersion === resourceVersion));
+  return secrets.every((one) =>
+    sent.some(({ name, resourceVersion }) => one.name === name && one.resourceVersion === resourceVersion),
+  );
 }
 
 async function fresh(pass: Pass, { id }: Row): Promise<Row> {

@@ -16,11 +16,13 @@ const rule = z.object({
   actions: z.array(action).min(1).max(32).describe("What happens to the selected traffic, in this order."),
 });
 
-export const trafficPolicyModule = module(
-  z.object({
+const trafficPolicy = z
+  .object({
     enabled,
     inbound: z.array(rule).max(64).optional().describe("Rules for traffic that arrives, in this order."),
     outbound: z.array(rule).max(64).optional().describe("Rules for traffic that leaves, in this order."),
-  }),
-  { onRemove: "delete" },
-).describe("Rules for traffic in either direction. Removing it deletes the policy of the edge.");
+  })
+  .describe("Rules for traffic in either direction. Removing it from the spec removes the policy of the edge.");
+
+/** Removed by an operation of its own where the service has one, else switched off. */
+export const trafficPolicyModule = (onRemove: "delete" | "disable") => module(trafficPolicy, { onRemove });

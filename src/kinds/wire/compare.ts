@@ -34,13 +34,20 @@ export function differences(schema: z.ZodObject, wanted: Body, seen: Body, appli
     const ours = wanted[member] !== undefined || fields.some((field) => applied.includes(field));
     if (!ours) continue;
     const difference =
-      wanted[member] === undefined ? removal(of, traits, seen[member]) : change(of, traits, wanted[member], seen[member]);
+      wanted[member] === undefined
+        ? removal(of, traits, seen[member])
+        : change(of, traits, wanted[member], seen[member]);
     if (difference) found.push({ member, fields, ...difference });
   }
   return found;
 }
 
-function change(schema: z.ZodType, traits: Traits, wanted: unknown, seen: unknown): Pick<Difference, "how" | "value"> | undefined {
+function change(
+  schema: z.ZodType,
+  traits: Traits,
+  wanted: unknown,
+  seen: unknown,
+): Pick<Difference, "how" | "value"> | undefined {
   if (same(schema, wanted, seen)) return undefined;
   return { how: traits.immutable ? "frozen" : "change", value: wanted };
 }
@@ -83,7 +90,9 @@ export function same(schema: z.ZodType, wanted: unknown, seen: unknown): boolean
   }
   if (inner instanceof z.ZodArray && inner.element instanceof z.ZodObject && bothLists(wanted, seen)) {
     const [left, right] = [normalize(wanted) as unknown[], normalize(seen) as unknown[]];
-    return left.length === right.length && left.every((item, index) => same(inner.element as z.ZodType, item, right[index]));
+    return (
+      left.length === right.length && left.every((item, index) => same(inner.element as z.ZodType, item, right[index]))
+    );
   }
   return isDeepStrictEqual(orUnset(normalize(wanted)), orUnset(normalize(seen)));
 }

@@ -1,0 +1,116 @@
+import { readFile } from "node:fs/promises";
+import * as z from "zod";
+
+/** Seconds, from a duration such as `90s`, `5m` or `1h30m`. */
+function seconds(text: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
+  const unit: Record<string, number> = { h: 3600, m: 60, s: 1, ms: 0.001 };
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) return Number.NaN;
+  return parts.reduce((sum, [, count, name]) => sum + Number(count) * (unit[name as string] ?? 0), 0);
+}
+
+const duration = z
+  .string()
+  .transform(seconds)
+  .refine((value) => value >= 1, "must be a duration of at least one second, such as 30s, 5m or 1h30m");
+
+const flag = z
+  .enum(["true", "false"], { error: "must be true or false" })
+  .transform((value) => value === "true");
+
+const count = z
+  .string()
+  .regex(/^\d{1,9}$/, "must be a whole number")
+  .transform(Number);
+
+const url = z
+  .url({ protocol: /^https?$/, error: "must be a URL that begins with https:// or http://" })
+  .refine((value) => URL.canParse(value) && new URL(value).username === "", "must not hold credentials");
+
+const environment = z
+  .object({
+    GATEWAY_BASE_URL: url,
+    GATEWAY_API_KEY: z.string().min(1, "must not be empty").optional(),
+    GATEWAY_API_KEY_FILE: z.string().min(1, "must not be empty").optional(),
+    GATEWAY_UNDOCUMENTED_OPERATIONS: flag.default(true),
+    WATCH_NAMESPACES: z
+      .string()
+      .default("")
+      .transform((text) => text.split(",").map((name) => name.trim()).filter(Boolean)),
+    RESYNC_INTERVAL: duration.prefault("5m"),
+    REQUESTS_PER_MINUTE: count.prefault("100"),
+    METRICS_ADDRESS: z
+      .string()
+      .regex(/^[^\s]*:\d{1,5}$/, "must be host:port or :port")
+      .default(":8080"),
+    LEADER_ELECTION: flag.default(false),
+    LOG_LEVEL: z.enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" }).default("info"),
+    POD_NAMESPACE: z.string().optional(),
+    KUBECONFIG: z.string().optional(),
+  })
+  .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
+    path: ["GATEWAY_API_KEY_FILE"],
+    error: "must not be set beside GATEWAY_API_KEY: choose one",
+  });
+
+export interface Config {
+  baseURL: string;
+  /** Read anew for each request, so that a rotated key is picked up without a restart. */
+  apiKey: () => Promise<string>;
+  undocumentedOperations: boolean;
+  /** Empty is all. */
+  watchNamespaces: readonly string[];
+  resyncSeconds: number;
+  /** 0 is no limit. */
+  requestsPerMinute: number;
+  metricsAddress: string;
+  leaderElection: boolean;
+  logLevel: "debug" | "info" | "warn" | "error";
+  podNamespace: string | undefined;
+  kubeconfig: string | undefined;
+}
+
+/** Bad input from whoever starts the operator; the message names every variable and what it must be. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** The only reader of the environment. Throws ConfigError. Empty variables count as unset. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const result = environment.safeParse(given);
+  if (!result.success) throw new ConfigError(explain(result.error));
+  const values = result.data;
+  return {
+    baseURL: values.GATEWAY_BASE_URL,
+    apiKey: keySource(values.GATEWAY_API_KEY, values.GATEWAY_API_KEY_FILE),
+    undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
+    watchNamespaces: values.WATCH_NAMESPACES,
+    resyncSeconds: values.RESYNC_INTERVAL,
+    requestsPerMinute: values.REQUESTS_PER_MINUTE,
+    metricsAddress: values.METRICS_ADDRESS,
+    leaderElection: values.LEADER_ELECTION,
+    logLevel: values.LOG_LEVEL,
+    podNamespace: values.POD_NAMESPACE,
+    kubeconfig: values.KUBECONFIG,
+  };
+}
+
+function explain(error: z.ZodError): string {
+  const lines = error.issues.map(({ path, message, code, input }) => {
+    const missing = code === "invalid_type" && input === undefined;
+    return `  ${path.join(".")} ${missing || message.startsWith("Invalid input") ? "must be set" : message}`;
+  });
+  return `The environment is not complete:\n${lines.join("\n")}`;
+}
+
+/** Without a key the operator runs all the same and says so in the status of every object. */
+function keySource(key: string | undefined, file: string | undefined): () => Promise<string> {
+  if (key !== undefined) return async () => key.trim();
+  if (file === undefined) throw new ConfigError("The environment is not complete:\n  GATEWAY_API_KEY or GATEWAY_API_KEY_FILE must be set");
+  return async () => {
+    const text = (await readFile(file, "utf8")).trim();
+    if (!text) throw new Error("the file named by GATEWAY_API_KEY_FILE is empty");
+    return text;
+  };
+}

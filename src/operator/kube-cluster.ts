@@ -1,0 +1,151 @@
+import { annotations, API_VERSION, FINALIZER, GROUP, VERSION } from "../kinds/contract.ts";
+import type { Kind } from "../kinds/define.ts";
+import { needsOf } from "../kinds/wire/needs.ts";
+import type { Cluster, Notice, SecretValue } from "../reconcile/cluster.ts";
+import { Outdated, Retry } from "../reconcile/fate.ts";
+import { mergePatch } from "../reconcile/merge-patch.ts";
+import type { ManagedObject, Status } from "../reconcile/object.ts";
+import type { KubeClient } from "../runtime/client.ts";
+import { isConflict, isForbidden, isInvalid, isNotFound, isUnreachable, KubeError } from "../runtime/errors.ts";
+import type { EventRecorder } from "../runtime/events.ts";
+import type { Informer } from "../runtime/informer.ts";
+import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
+import type { Indexer } from "../runtime/store.ts";
+
+export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
+
+const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+
+export const typeOf = ({ plural, kind }: Kind): ResourceType => ({ group: GROUP, version: VERSION, plural, kind });
+
+/** How an object of any kind is named in the index of references. */
+export const referenceTo = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
+
+/** The objects that a spec refers to by name. */
+export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): string[] {
+  const needs = needsOf(kind.spec, spec);
+  return needs.flatMap((need) => {
+    if (need.sort !== "reference" || need.to.name === undefined) return [];
+    return [referenceTo(need.to.kind ?? need.trait.kinds[0] ?? "", metadata.namespace, need.to.name)];
+  });
+}
+
+/** Indexes of the store of a kind. */
+export const indexersOf = (kind: Kind): Record<"remoteID" | "references", Indexer<ManagedObject>> => ({
+  remoteID: ({ status }) => (status?.id ? [status.id] : []),
+  references: (object) => [...new Set(referencesOf(kind, object))],
+});
+
+/** Kubernetes as converging sees it: reads from the informers' stores, writes through the client. */
+export class KubeCluster implements Cluster {
+  readonly #client: KubeClient;
+  readonly #informers: Informers;
+  readonly #recorder: EventRecorder;
+
+  constructor(client: KubeClient, informers: Informers, recorder: EventRecorder) {
+    this.#client = client;
+    this.#informers = informers;
+    this.#recorder = recorder;
+  }
+
+  get(kind: string, namespace: string, name: string): ManagedObject | undefined {
+    return this.#informers.get(kind)?.store.get(keyOf({ namespace, name }));
+  }
+
+  othersWithID({ kind }: Kind, id: string, { metadata }: ManagedObject): ManagedObject[] {
+    const same = this.#store(kind).by("remoteID", id);
+    return same.filter((other) => other.metadata.uid !== metadata.uid);
+  }
+
+  referrersOf({ kind }: Kind, { metadata }: ManagedObject): ManagedObject[] {
+    const reference = referenceTo(kind, metadata.namespace, metadata.name);
+    return [...this.#informers.values()].flatMap(({ store }) => store.by("references", reference));
+  }
+
+  async annotate(
+    kind: Kind,
+    { metadata }: ManagedObject,
+    change: { finalizer?: true; intent?: string },
+  ): Promise<ManagedObject> {
+    const { finalizers = [], resourceVersion } = metadata;
+    const missing = change.finalizer && !finalizers.includes(FINALIZER);
+    const patch = {
+      metadata: {
+        resourceVersion,
+        ...(missing && { finalizers: [...finalizers, FINALIZER] }),
+        ...(change.intent && { annotations: { [annotations.createIntent]: change.intent } }),
+      },
+    };
+    try {
+      const written = await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch);
+      this.#store(kind.kind).put(written);
+      return written;
+    } catch (error) {
+      if (isNotFound(error)) throw new Outdated("the object is gone", { cause: error });
+      throw translated(error);
+    }
+  }
+
+  async removeFinalizer(kind: Kind, { metadata }: ManagedObject): Promise<void> {
+    const path = `/metadata/finalizers/${metadata.finalizers?.indexOf(FINALIZER)}`;
+    const operations = [
+      { op: "test", path: "/metadata/uid", value: metadata.uid },
+      { op: "test", path, value: FINALIZER },
+      { op: "remove", path },
+    ] as const;
+    try {
+      const written = await this.#client.patchJSON<ManagedObject>(typeOf(kind), metadata, operations);
+      const store = this.#store(kind.kind);
+      if (written.metadata.finalizers?.length) store.put(written);
+      else store.forget(keyOf(metadata), metadata.uid);
+    } catch (error) {
+      if (!isNotFound(error)) throw translated(error);
+    }
+  }
+
+  async writeStatus(kind: Kind, { metadata, status }: ManagedObject, next: Status): Promise<void> {
+    // the uid keeps the status of an object out of its successor of the same name
+    const patch = { metadata: { uid: metadata.uid }, status: mergePatch(status ?? {}, next) };
+    try {
+      const options = { subresource: "status" } as const;
+      const written = await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch, options);
+      this.#store(kind.kind).put(written);
+    } catch (error) {
+      if (!isNotFound(error)) throw translated(error);
+    }
+  }
+
+  async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
+    try {
+      const found = await this.#client.get<KubeObject & { data?: Record<string, string> }>(secrets, { namespace, name });
+      const data = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]);
+      return { resourceVersion: found.metadata.resourceVersion ?? "", data: Object.fromEntries(data) };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw translated(error);
+    }
+  }
+
+  emit({ kind, metadata }: ManagedObject, notice: Notice): void {
+    this.#recorder.emit({ object: { apiVersion: API_VERSION, kind, metadata }, ...notice });
+  }
+
+  #store(kind: string): Informer<ManagedObject>["store"] {
+    const informer = this.#informers.get(kind);
+    if (!informer) throw new TypeError(`No informer for ${kind}`);
+    return informer.store;
+  }
+}
+
+/** What a refusal of the API server means for the pass that asked. */
+function translated(error: unknown): unknown {
+  if (isConflict(error) || isInvalid(error)) return new Outdated("the object has changed", { cause: error });
+  if (isForbidden(error)) {
+    const { message } = error;
+    return new Retry("Forbidden", `Grant the operator's service account the right: ${message}`, { cause: error });
+  }
+  if (isUnreachable(error) || error instanceof KubeError) {
+    return new Retry("Pending", `Waiting for the Kubernetes API: ${error.message}`, { cause: error });
+  }
+  return error;
+}

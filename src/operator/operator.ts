@@ -1,0 +1,180 @@
+import type { Config } from "../config.ts";
+import { type ExchangeEvent, GatewayClient } from "../gateway/client.ts";
+import type { Resource } from "../gateway/resource.ts";
+import type { Kind } from "../kinds/define.ts";
+import { Account } from "../reconcile/account.ts";
+import { Budget, type Lane } from "../reconcile/budget.ts";
+import type { Cluster } from "../reconcile/cluster.ts";
+import type { Sweep } from "../reconcile/inventory.ts";
+import type { ManagedObject } from "../reconcile/object.ts";
+import { reconcile, type Visit } from "../reconcile/reconcile.ts";
+import type { KubeClient } from "../runtime/client.ts";
+import { type Clock, systemClock } from "../runtime/clock.ts";
+import { Controller, type ControllerOptions, type Request, type Result } from "../runtime/controller.ts";
+import type { EventRecorder } from "../runtime/events.ts";
+import { Informer } from "../runtime/informer.ts";
+import type { Logger } from "../runtime/log.ts";
+import { indexersOf, KubeCluster, typeOf } from "./kube-cluster.ts";
+import { sweep } from "./sweeper.ts";
+import { everywhere, priority, wakesOf } from "./wake.ts";
+
+/** A request to the service that has had no answer after this long has none. */
+const DEADLINE_MS = 30_000;
+
+/** Kubernetes writes and calls to the service are waits, so many objects of a kind are worked on side by side. */
+const CONCURRENCY = 32;
+
+/** A pass waits for its turn in the budget, which may take minutes; beyond this something is stuck. */
+const PASS_SECONDS = 900;
+
+/** How soon an object whose cached state was outdated is looked at again: the watch has told by then. */
+const SOON_SECONDS = 0.2;
+
+export interface OperatorOptions {
+  config: Config;
+  kinds: readonly Kind[];
+  client: KubeClient;
+  recorder: EventRecorder;
+  log: Logger;
+  clock?: Clock;
+  controllerMetrics?: ControllerOptions["metrics"];
+  onExchange?: (event: ExchangeEvent) => void;
+  onWait?: (lane: Lane, seconds: number) => void;
+}
+
+/** The parts that make the operator, wired and not started. Whoever starts them keeps the order of `runner.ts`. */
+export interface Operator {
+  informers: readonly Informer<ManagedObject>[];
+  controllers: readonly Controller[];
+  /** Runs until the signal ends it; begin it together with the controllers. */
+  background: (signal: AbortSignal) => Promise<void>;
+  /** After everything else has stopped. */
+  close: () => Promise<void>;
+}
+
+export async function createOperator(options: OperatorOptions): Promise<Operator> {
+  const { config, kinds, client, log, clock = systemClock } = options;
+  const stopping = new AbortController();
+  const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, options)]));
+  const cluster = new KubeCluster(client, informers, options.recorder);
+  const clusterID = await identify(client);
+  const gateway = gatewayOf(options);
+  const account = new Account({
+    client: gateway,
+    budget: new Budget({
+      perMinute: config.requestsPerMinute,
+      clock,
+      ...(options.onWait && { onWait: options.onWait }),
+    }),
+    clock,
+    deadlineMs: DEADLINE_MS,
+    undocumented: config.undocumentedOperations,
+    signal: stopping.signal,
+    onSweep: (resource, found) => wakeSwept(resource, found),
+  });
+  const parts: Parts = { options, account, cluster, clusterID, clock };
+  const controllers = new Map(kinds.map((kind) => [kind.kind, controllerOf(kind, parts)]));
+
+  for (const kind of kinds) {
+    informers.get(kind.kind)?.addHandler((change) => {
+      if (change.type === "deleted") account.forget(change.object.metadata.uid);
+      for (const wake of wakesOf(kind, change, informers)) {
+        controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
+      }
+    });
+  }
+
+  function wakeSwept({ name }: Resource, { changed, absent }: Sweep): void {
+    log.debug({ resource: name, changed: changed.length, absent: absent.length }, "Listed the account");
+    for (const id of [...changed, ...absent]) {
+      for (const wake of everywhere(informers, "remoteID", id, priority.routine)) {
+        controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
+      }
+    }
+  }
+
+  return {
+    informers: [...informers.values()],
+    controllers: [...controllers.values()],
+    background: (signal) =>
+      sweep({ kinds, account, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal),
+    async close() {
+      stopping.abort();
+      await gateway.close();
+    },
+  };
+}
+
+interface Parts {
+  options: OperatorOptions;
+  account: Account;
+  cluster: Cluster;
+  clusterID: string;
+  clock: Clock;
+}
+
+function informerOf(kind: Kind, { client, config, log, clock }: OperatorOptions): Informer<ManagedObject> {
+  return new Informer<ManagedObject>({
+    client,
+    log,
+    type: typeOf(kind),
+    namespaces: config.watchNamespaces,
+    indexers: indexersOf(kind),
+    ...(clock && { clock }),
+  });
+}
+
+function gatewayOf({ config, onExchange }: OperatorOptions): GatewayClient {
+  return new GatewayClient({
+    baseURL: config.baseURL,
+    apiKey: config.apiKey,
+    timeoutMs: DEADLINE_MS,
+    userAgent: "tunnel-gateway-operator",
+    ...(onExchange && { onExchange }),
+  });
+}
+
+/** The uid of kube-system names a cluster for its whole life. */
+async function identify(client: KubeClient): Promise<string> {
+  const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
+  const { metadata } = await client.get(namespaces, { name: "kube-system" });
+  return metadata.uid ?? "";
+}
+
+function controllerOf(kind: Kind, parts: Parts): Controller {
+  const { options, clock } = parts;
+  return new Controller({
+    name: kind.kind.toLowerCase(),
+    reconcile: (request) => visit(kind, request, parts),
+    concurrency: CONCURRENCY,
+    timeoutSeconds: PASS_SECONDS,
+    log: options.log,
+    clock,
+    // what failed at the service is tried again more patiently than a local conflict would be
+    backoff: { base: 1, cap: 300 },
+    ...(options.controllerMetrics && { metrics: options.controllerMetrics }),
+  });
+}
+
+async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result> {
+  const { cluster, account, clusterID, clock, options } = parts;
+  const { namespace, name, signal } = request;
+  const object = cluster.get(kind.kind, namespace, name);
+  if (!object) return undefined;
+  const owner = { cluster: clusterID, namespace, name };
+  const lane = laneOf(request);
+  const pass = { kind, object, owner, cluster, account, clock, lane, signal, findings: {} };
+  return resultOf(await reconcile(pass, { resyncSeconds: options.config.resyncSeconds }));
+}
+
+function laneOf({ priority: given, attempt }: Request): Lane {
+  if (given < priority.retry) return "sync";
+  return given < priority.edit || attempt > 0 ? "retry" : "edit";
+}
+
+function resultOf(visit: Visit): Result {
+  if (visit === null) return undefined;
+  if ("soon" in visit) return { afterSeconds: SOON_SECONDS };
+  if ("backoff" in visit) return visit;
+  return { afterSeconds: visit.afterSeconds, priority: priority.retry };
+}

@@ -1,0 +1,64 @@
+import type { Notice } from "./cluster.ts";
+import { conditionOf, isDeleting, isObserveOnly, type ManagedObject, type Status } from "./object.ts";
+import type { Findings } from "./pass.ts";
+
+/**
+ * What is worth an event: a transition that somebody may want to know of later. Creating an object that is ready at
+ * once is none, since its status says all there is to say, and an event is one more write for each object.
+ */
+export function notices(object: ManagedObject, after: Status, findings: Findings): Notice[] {
+  const done = isObserveOnly(object) ? [] : corrections(findings);
+  return [...done, ...transitions(object, after)];
+}
+
+function corrections({ corrected, adopted, gone, remote }: Findings): Notice[] {
+  const told: Notice[] = [];
+  if (corrected) {
+    const fields = corrected.map((field) => `spec.${field}`).join(", ");
+    const note = `Put ${fields} right: somebody else had changed it in the account`;
+    told.push({ type: "Normal", reason: "RemoteDiffers", action: "Update", note });
+  }
+  if (gone && remote) {
+    const note = `Created ${remote.id}: somebody else had deleted the remote in the account`;
+    told.push({ type: "Warning", reason: "RemoteMissing", action: "Create", note });
+  }
+  if (adopted && remote) {
+    told.push({ type: "Normal", reason: "Available", action: "Observe", note: `Took over ${remote.id}` });
+  }
+  return told;
+}
+
+function transitions(object: ManagedObject, after: Status): Notice[] {
+  const told = ["Ready", "Synced", "Drifted", "Paused"].flatMap((type): Notice[] => {
+    const [was, is] = [conditionOf(object.status, type), conditionOf(after, type)];
+    if (!is || (was?.status === is.status && was.reason === is.reason)) return [];
+    if (is.status === "True" && (!was || was.reason === "Pending"))
+      return type === "Drifted" ? [notice(object, is)] : [];
+    return [notice(object, is)];
+  });
+  // Ready and Synced mostly change together and then say the same
+  return told.filter((one, index) => told.findIndex(({ note }) => note === one.note) === index);
+}
+
+const expected = new Set([
+  "ReferenceNotReady",
+  "Pending",
+  "Creating",
+  "Updating",
+  "Deleting",
+  "CertificateProvisioning",
+  "Paused",
+]);
+
+function notice(
+  object: ManagedObject,
+  { status, type, reason, message }: { status: string; type: string; reason: string; message: string },
+): Notice {
+  const fine = (status === "True" && type !== "Drifted") || expected.has(reason);
+  return {
+    type: fine ? "Normal" : "Warning",
+    reason,
+    action: isDeleting(object) ? "Delete" : "Reconcile",
+    note: message,
+  };
+}

@@ -1,0 +1,125 @@
+import { FINALIZER } from "../kinds/contract.ts";
+import { fromAnswer } from "../kinds/wire/answer.ts";
+import { create } from "./create.ts";
+import { Retry, type Unfinished } from "./fate.ts";
+import { find } from "./find.ts";
+import type { Row } from "./inventory.ts";
+import { notices } from "./notices.ts";
+import { conditionOf, isDeleting, isObserveOnly, isPaused } from "./object.ts";
+import { delayOf, fateOf } from "./outcome.ts";
+import { now, type Pass } from "./pass.ts";
+import { plan } from "./plan.ts";
+import { remove } from "./remove.ts";
+import { appliedFields, type Ending, isSame, nextStatus } from "./report.ts";
+import { desire } from "./resolve.ts";
+import { update } from "./update.ts";
+
+/** When the object is due again, apart from what wakes it. Null: not before something happens. */
+export type Visit = { afterSeconds: number } | { backoff: true; atLeastSeconds?: number } | { soon: true } | null;
+
+export interface Routine {
+  /** How often what only a read can show is looked at again, such as a Secret that may not be watched. Seconds. */
+  resyncSeconds: number;
+}
+
+/**
+ * Brings the remote of one object to the object's spec, whatever state either is in, and tells the outcome in the
+ * status. May be ended at any point and started anew: each step finds what the one before left (docs/architecture.md).
+ */
+export async function reconcile(pass: Pass, routine: Routine): Promise<Visit> {
+  try {
+    const ending = await outcome(pass);
+    if (ending === "gone") return null;
+    await report(pass, ending);
+    return nextVisit(pass, ending, routine);
+  } catch (error) {
+    // the status could not be written; the next pass finds the same, and writes it
+    return fateOf(error) ? { backoff: true } : { soon: true };
+  }
+}
+
+async function outcome(pass: Pass): Promise<Ending | "gone"> {
+  if (isPaused(pass.object)) return { end: "paused" };
+  try {
+    if (!isDeleting(pass.object)) return settled(pass, await converge(pass));
+    await remove(pass);
+    return "gone";
+  } catch (error) {
+    const fate = fateOf(error);
+    if (!fate) throw error;
+    return { end: "unfinished", fate };
+  }
+}
+
+async function converge(pass: Pass): Promise<Row> {
+  const { findings, kind } = pass;
+  const found = await find(pass);
+  if (found) findings.remote = found;
+  if (isObserveOnly(pass.object)) return compared(pass, found);
+  const desired = await desire(kind, pass.object, pass.cluster);
+  if (found) await ensureFinalizer(pass);
+  const applied = appliedFields(kind, pass.object.spec);
+  // sent from here on, whether the answer arrives or not
+  findings.appliedFields = [...new Set([...(pass.object.status?.appliedFields ?? []), ...applied])];
+  const made = found ?? (await create(pass, desired));
+  findings.remote = made;
+  if (!found) findings.appliedSecrets = desired.secrets;
+  findings.remote = await update(pass, desired, made);
+  findings.appliedFields = applied;
+  findings.appliedSecrets = desired.secrets;
+  return findings.remote as Row;
+}
+
+/** Only observed: what differs is shown, and nothing is written. */
+async function compared(pass: Pass, found: Row | undefined): Promise<Row> {
+  const { kind, object, findings, cluster } = pass;
+  if (!found) throw new TypeError(`${kind.kind} ${object.metadata.name} is only observed and was not found`);
+  const { body } = await desire(kind, object, cluster);
+  const { fields, frozen } = plan(kind, { wanted: body, seen: fromAnswer(kind.spec, found), applied: [], renewed: [] });
+  const differing = [...frozen, ...fields];
+  if (differing.length > 0) {
+    const message = `Change ${differing.map((field) => `spec.${field}`).join(", ")} to match, or ignore it: the account has other values`;
+    findings.drift = { fields: differing, reason: "RemoteDiffers", message };
+  }
+  return found;
+}
+
+async function ensureFinalizer(pass: Pass): Promise<void> {
+  if (pass.object.metadata.finalizers?.includes(FINALIZER)) return;
+  pass.object = await pass.cluster.annotate(pass.kind, pass.object, { finalizer: true });
+}
+
+function settled(pass: Pass, remote: Row): Ending {
+  const { usability, conditions = [] } = pass.kind.judge(remote, now(pass));
+  return { end: "settled", usability, conditions };
+}
+
+/** One write at most, and none when the status says all this already. */
+async function report(pass: Pass, ending: Ending): Promise<void> {
+  const before = pass.object;
+  const status = nextStatus(pass, ending, now(pass));
+  if (!isSame(before.status, status)) await pass.cluster.writeStatus(pass.kind, before, status);
+  for (const notice of notices(before, status, pass.findings)) pass.cluster.emit(before, notice);
+}
+
+function nextVisit(pass: Pass, ending: Ending, { resyncSeconds }: Routine): Visit {
+  if (ending.end === "paused") return null;
+  if (ending.end === "unfinished") return afterFate(pass, ending.fate);
+  const { afterSeconds } = ending.usability;
+  if (afterSeconds !== undefined) return { afterSeconds };
+  const reads = (pass.findings.appliedSecrets?.length ?? 0) > 0;
+  return reads ? { afterSeconds: resyncSeconds } : null;
+}
+
+function afterFate(pass: Pass, fate: Unfinished): Visit {
+  if (fate.reason === "SecretNotReady") return { afterSeconds: secretDelay(pass) };
+  const seconds = delayOf(fate);
+  if (seconds === undefined) return { backoff: true };
+  return fate instanceof Retry ? { backoff: true, atLeastSeconds: seconds } : { afterSeconds: seconds };
+}
+
+/** Nothing tells of a new Secret where Secrets may not be watched; reads are cheap at first and rarer with time. */
+function secretDelay(pass: Pass): number {
+  const since = Date.parse(conditionOf(pass.object.status, "Ready")?.lastTransitionTime ?? "") || now(pass);
+  return Math.min(Math.max((now(pass) - since) / 4000, 1), 30);
+}
