@@ -46,6 +46,8 @@ export function apiServer(directory: string, files: Files, port: number): Compon
       "--allow-privileged",
       "--max-requests-inflight=2000",
       "--max-mutating-requests-inflight=1000",
+      // or SIGTERM takes the minute that a watch may go on
+      "--shutdown-watch-termination-grace-period=1s",
       "--profiling=false",
     ],
   };
