@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 interface LockOptions {
@@ -9,6 +9,9 @@ interface LockOptions {
 
 const POLL_MS = 500;
 const REMIND_EVERY = 20;
+const TOUCH_MS = 10_000;
+// the pid of a process that died may by now be another's
+const STALE_MS = 120_000;
 
 /**
  * Runs `work` while no other process runs its own under the same path. The lock of a process that died is taken over;
@@ -28,9 +31,11 @@ export async function withLock<T>(
     if (attempt % REMIND_EVERY === 0) options.onProgress?.(`waiting for ${what} in another process`);
     await sleep(POLL_MS, undefined, options.signal && { signal: options.signal });
   }
+  const touching = setInterval(() => void touch(path), TOUCH_MS);
   try {
     return await work();
   } finally {
+    clearInterval(touching);
     await rm(path, { force: true });
   }
 }
@@ -51,10 +56,20 @@ async function take(path: string): Promise<boolean> {
 }
 
 async function isStale(path: string): Promise<boolean> {
-  const owner = await readFile(path, "utf8").catch(() => undefined);
-  return owner !== undefined && !isAlive(Number(owner));
+  try {
+    const [owner, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
+    return !isAlive(Number(owner)) || Date.now() - mtimeMs > STALE_MS;
+  } catch {
+    return false;
+  }
 }
 
+async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now).catch(() => undefined);
+}
+
+/** Whether a process of this pid is there. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
