@@ -1,0 +1,79 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { buildTool, isBuilt } from "./build.ts";
+
+let directory: string;
+let cache: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "build-"));
+  cache = join(directory, "tunnel-gateway-operator");
+  vi.stubEnv("XDG_CACHE_HOME", directory);
+  vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(directory, { recursive: true });
+});
+
+/** A compiler that notes its calls and does what it is told; `$output` is what `-o` names. */
+async function compiler(body: string): Promise<void> {
+  const calls = join(directory, "calls");
+  const output = 'for a; do [ "$last" = -o ] && output=$a; last=$a; done';
+  await writeFile(join(directory, "go"), `#!/bin/sh\necho "$PWD $*" >> ${calls}\n${output}\n${body}\n`);
+  await chmod(join(directory, "go"), 0o755);
+}
+
+const calls = async () => (await readFile(join(directory, "calls"), "utf8")).trim().split("\n");
+
+test("two that ask at once get one build, in the folder of the cache", async () => {
+  await compiler('sleep 0.2; echo built > "$output"');
+  const [first, second] = await Promise.all([buildTool("etcd"), buildTool("etcd")]);
+
+  expect(first).toEqual(second);
+  expect(await readFile(first["etcd"] as string, "utf8")).toBe("built\n");
+  const folder = basename(dirname(first["etcd"] as string));
+  expect(folder).toMatch(/^etcd-v3\.\d+\.\d+-[a-z0-9]+-[a-z0-9]+-[0-9a-f]{12}$/);
+  expect(await readdir(cache)).toEqual([folder]);
+  expect(await calls()).toHaveLength(1);
+  expect(await isBuilt("etcd")).toBe(true);
+});
+
+test("several binaries of one module are one build", async () => {
+  await compiler('for name in kube-apiserver kube-controller-manager kubectl; do echo > "$output$name"; done');
+  const binaries = await buildTool("kubernetes");
+  expect(Object.keys(binaries)).toEqual(["kube-apiserver", "kube-controller-manager", "kubectl"]);
+  await Promise.all(Object.values(binaries).map((path) => readFile(path)));
+  expect(await calls()).toHaveLength(1);
+});
+
+test("a build that fails says why and leaves nothing, and the next one may succeed", async () => {
+  await compiler('echo "cannot find main" >&2; echo half > "$output"; exit 1');
+  await expect(buildTool("etcd")).rejects.toThrow(/etcd v3.*exit 1.*cannot find main/s);
+  expect(await readdir(cache)).toEqual([]);
+  expect(await isBuilt("etcd")).toBe(false);
+
+  await compiler('echo built > "$output"');
+  const { etcd } = await buildTool("etcd");
+  expect(await readFile(etcd as string, "utf8")).toBe("built\n");
+});
+
+test("what a killed build left is removed by the next", async () => {
+  await compiler('echo built > "$output"');
+  const { etcd } = await buildTool("etcd");
+  const folder = dirname(etcd as string);
+  await rm(folder, { recursive: true });
+  // no system has a process of this number
+  await mkdir(`${folder}.building-2147483646`);
+
+  await buildTool("etcd");
+  expect(await readdir(cache)).toEqual([basename(folder)]);
+});
+
+test("a build can be given up", async () => {
+  await compiler("exec sleep 60");
+  await expect(buildTool("etcd", { signal: AbortSignal.timeout(300) })).rejects.toMatchObject({ name: "AbortError" });
+  expect(await readdir(cache)).toEqual([]);
+});
