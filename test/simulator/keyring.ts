@@ -1,6 +1,8 @@
 /** The tokens that authenticate. */
 export class Keyring {
   readonly #tokens = new Set<string>();
+  /** What a credential that is not accepted answers. */
+  refusal: 401 | 403 = 401;
 
   accept(token: string): void {
     this.#tokens.add(token);
@@ -16,5 +18,6 @@ export class Keyring {
 
   clear(): void {
     this.#tokens.clear();
+    this.refusal = 401;
   }
 }

@@ -57,6 +57,9 @@ export function createControl({ service, log, faults, outage, apiKey, origin }: 
     apiKeys: {
       revoke: (token) => keyring.revoke(token),
       accept: (token) => keyring.accept(token),
+      refuseWith(status) {
+        keyring.refusal = status;
+      },
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Control } from "./control.ts";
-import { controlMethods } from "./methods.ts";
+import { controlMethods, keyMethods } from "./methods.ts";
 import { decode, encode } from "./wire.ts";
 
 type Remote<Methods> = {
@@ -22,6 +22,6 @@ export function connectControl(url: string): RemoteControl {
       return result;
     };
   const plain = Object.fromEntries(controlMethods.map((name) => [name, method(name)]));
-  const apiKeys = { revoke: method("apiKeys.revoke"), accept: method("apiKeys.accept") };
+  const apiKeys = Object.fromEntries(keyMethods.map((name) => [name, method(`apiKeys.${name}`)]));
   return { ...plain, apiKeys } as unknown as RemoteControl;
 }

@@ -136,6 +136,17 @@ describe("keys", () => {
   });
 });
 
+describe("keys that are not accepted", () => {
+  it("answer 403 where the service does so, until a reset", async () => {
+    const { control, send } = account;
+    const status = async () => (await send("GET", "/ip_policies", undefined, { authorization: "Bearer no" })).status;
+    control.apiKeys.refuseWith(403);
+    expect(await status()).toBe(403);
+    control.reset();
+    expect(await status()).toBe(401);
+  });
+});
+
 describe("over HTTP", () => {
   it("does the same", async () => {
     const remote = connectControl(account.simulator.url);

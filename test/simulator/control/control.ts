@@ -54,5 +54,7 @@ export interface Control {
     /** The token answers 401 from now on. */
     revoke(token: string): void;
     accept(token: string): void;
+    /** What a missing or wrong token answers from now on. Default 401. */
+    refuseWith(status: 401 | 403): void;
   };
 }

@@ -26,6 +26,8 @@ export const controlMethods = [
   "outage",
 ] as const satisfies readonly Plain[];
 
+export const keyMethods = ["revoke", "accept", "refuseWith"] as const satisfies readonly (keyof Control["apiKeys"])[];
+
 type Listed = (typeof controlMethods)[number];
 
 /** Fails to compile when a method of `Control` is not listed above. */
@@ -35,8 +37,8 @@ export const everyMethodIsListed: Plain extends Listed ? true : never = true;
 type AnyMethod = (...args: any[]) => unknown;
 
 export function methodNamed(control: Control, name: string): AnyMethod | undefined {
-  if (name === "apiKeys.revoke") return control.apiKeys.revoke;
-  if (name === "apiKeys.accept") return control.apiKeys.accept;
+  const key = keyMethods.find((method) => `apiKeys.${method}` === name);
+  if (key) return control.apiKeys[key];
   const listed = controlMethods.find((method) => method === name);
   return listed && control[listed];
 }

@@ -55,8 +55,8 @@ function perform(request: Request, { world, router, rateLimit }: Service): Answe
 
 function authenticate({ authorization = "" }: IncomingHttpHeaders, { keyring }: World): void {
   const [, token = ""] = /^Bearer (\S+)$/.exec(authorization) ?? [];
-  if (token === "") throw unauthorized("The request carries no API key");
-  if (!keyring.has(token)) throw unauthorized("The API key is not valid");
+  if (token === "") throw unauthorized(keyring.refusal, "The request carries no API key");
+  if (!keyring.has(token)) throw unauthorized(keyring.refusal, "The API key is not valid");
 }
 
 function bodyOf({ body: text, headers }: Request, { takes }: Route): Members {

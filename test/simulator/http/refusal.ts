@@ -15,7 +15,7 @@ export class Refusal extends Error {
 
 export const invalid = (message: string): Refusal => new Refusal(400, 202, message);
 export const badRequest = (message: string): Refusal => new Refusal(400, 201, message);
-export const unauthorized = (message: string): Refusal => new Refusal(401, 206, message);
+export const unauthorized = (status: 401 | 403, message: string): Refusal => new Refusal(status, 206, message);
 export const notFound = (message: string): Refusal => new Refusal(404, 404, message);
 export const unsupported = (message: string): Refusal => new Refusal(405, 405, message);
 export const conflict = (message: string): Refusal => new Refusal(409, 409, message);
