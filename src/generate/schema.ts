@@ -21,26 +21,18 @@ function decorate(schema: z.ZodType, json: JSONSchema): void {
   const rules = ownTraits(schema).rules ?? [];
   const all = schema instanceof z.ZodObject ? [...rules, ...immutability(schema)] : rules;
   if (all.length > 0) json["x-kubernetes-validations"] = all;
-  restoreMap(schema, json);
+  keepUnknown(schema, json);
   if (json["minimum"] === Number.MIN_SAFE_INTEGER) delete json["minimum"];
   if (json["maximum"] === Number.MAX_SAFE_INTEGER) delete json["maximum"];
   if (json["type"] === "integer") json["format"] = "int64";
 }
 
-/** A map of anything is one whose members the API server must not prune; a map of strings keeps its value schema. */
-function restoreMap(schema: z.ZodType, json: JSONSchema): void {
-  if (!(schema instanceof z.ZodRecord)) return;
-  if (schema.valueType instanceof z.ZodUnknown) {
-    json["x-kubernetes-preserve-unknown-fields"] = true;
-    return;
-  }
-  json["additionalProperties"] = structuralValue(schema.valueType as z.ZodType);
+/** A map of anything: the API server must not prune its members, and has no schema for them. */
+function keepUnknown(schema: z.ZodType, json: JSONSchema): void {
+  if (!(schema instanceof z.ZodRecord && schema.valueType instanceof z.ZodUnknown)) return;
+  delete json["additionalProperties"];
+  json["x-kubernetes-preserve-unknown-fields"] = true;
 }
-
-const structuralValue = (schema: z.ZodType): unknown => {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" });
-  return json;
-};
 
 /**
  * Immutability is a rule of the object around the field: on the field itself it would not see
