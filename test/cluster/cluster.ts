@@ -34,7 +34,7 @@ export interface StartOptions {
 }
 
 /**
- * A cluster from the first source this machine has: TEST_KUBECONFIG, KUBEBUILDER_ASSETS, Docker, or a build with Go,
+ * A cluster from the best source this machine has: TEST_KUBECONFIG, KUBEBUILDER_ASSETS, Docker, or a build with Go,
  * which takes minutes once and is kept in the user's cache folder.
  *
  * Nothing of it outlives this process, even one that is killed.
@@ -42,17 +42,23 @@ export interface StartOptions {
  * @throws saying what to install when there is no source; with the last lines of the log when a component fails.
  */
 export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
-  const [source, next] = sourcesOn(await factsOfThisMachine());
-  if (source.from !== "docker" || !next) return startFrom(source, options);
+  return startFirst(sourcesOn(await factsOfThisMachine()), options);
+}
+
+async function startFirst([source, ...others]: [Source, ...Source[]], options: StartOptions): Promise<Cluster> {
   try {
     return await startFrom(source, options);
   } catch (error) {
     options.signal?.throwIfAborted();
-    // an engine that cannot pull the image is no reason to go without
-    options.onProgress?.(`Docker could not run the cluster, going on without: ${error}`);
-    return startFrom(next, options);
+    const [next, ...rest] = others;
+    if (!next || !needsDownload(source)) throw error;
+    options.onProgress?.(`no cluster from ${source.from}, going on with ${next.from}: ${error}`);
+    return startFirst([next, ...rest], options);
   }
 }
+
+/** An engine that cannot pull, or a compiler that cannot fetch modules, is no reason to go without. */
+const needsDownload = ({ from }: Source): boolean => from === "docker" || from === "build";
 
 async function startFrom(source: Source, options: StartOptions): Promise<Cluster> {
   switch (source.from) {

@@ -1,9 +1,11 @@
+import { access } from "node:fs/promises";
 import { buildTool } from "./build.ts";
 import type { Cluster, StartOptions } from "./cluster.ts";
 import { kubectlFor, kubectlOnPath } from "./kubectl.ts";
 
 /** A cluster that somebody else runs, and goes on running. */
 export async function existingCluster(kubeconfig: string, options: StartOptions): Promise<Cluster> {
+  await access(kubeconfig);
   const kubectl = await anyKubectl(options);
   const kubectlRun = kubectlFor({ kubectl, kubeconfig });
   const server = "jsonpath={.clusters[0].cluster.server}";

@@ -17,7 +17,12 @@ const cases: { why: string; facts: Partial<Facts>; chosen: Source }[] = [
     chosen: { from: "assets", directory: "/assets", controllerManager: true },
   },
   {
-    why: "the controller manager is not in every set of binaries",
+    why: "binaries without a controller manager come after what has one",
+    facts: { assets: assets("kubectl", "etcd", "kube-apiserver"), go: true },
+    chosen: { from: "build" },
+  },
+  {
+    why: "binaries without a controller manager are better than nothing",
     facts: { assets: assets("kubectl", "etcd", "kube-apiserver") },
     chosen: { from: "assets", directory: "/assets", controllerManager: false },
   },

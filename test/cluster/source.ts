@@ -19,36 +19,34 @@ export type Source =
   | { readonly from: "build" };
 
 const REQUIRED = ["kube-apiserver", "etcd", "kubectl"];
-export const ASSETS = [...REQUIRED, "kube-controller-manager"];
+const CONTROLLER_MANAGER = "kube-controller-manager";
+export const ASSETS = [...REQUIRED, CONTROLLER_MANAGER];
 
 /**
- * The sources this machine has, best first.
+ * The sources this machine has, best first. Binaries without a controller manager come last: nothing there deletes a
+ * namespace, or what an owner leaves behind.
  *
  * @throws when there is none, saying what to install. Callers let it fail the run: tests that were skipped for want of
  * a cluster would look like tests that passed.
  */
 export function sourcesOn(facts: Facts): [Source, ...Source[]] {
-  const [first, ...others] = [...kubeconfig(facts), ...assets(facts), ...docker(facts), ...build(facts)];
+  const [first, ...others] = CHOICES.flatMap((choice) => choice(facts) ?? []);
   if (!first) throw new Error(NONE);
   return [first, ...others];
 }
 
-function kubeconfig({ testKubeconfig }: Facts): Source[] {
-  return testKubeconfig ? [{ from: "kubeconfig", path: testKubeconfig }] : [];
-}
+const CHOICES: readonly ((facts: Facts) => Source | undefined)[] = [
+  ({ testKubeconfig }) => (testKubeconfig ? { from: "kubeconfig", path: testKubeconfig } : undefined),
+  (facts) => assets(facts, true),
+  ({ docker }) => (docker ? { from: "docker" } : undefined),
+  ({ built, go }) => (built || go ? { from: "build" } : undefined),
+  (facts) => assets(facts, false),
+];
 
-function assets({ assets: found }: Facts): Source[] {
-  if (!found || REQUIRED.some((name) => !found.present.includes(name))) return [];
-  const controllerManager = found.present.includes("kube-controller-manager");
-  return [{ from: "assets", directory: found.directory, controllerManager }];
-}
-
-function docker({ docker: answers }: Facts): Source[] {
-  return answers ? [{ from: "docker" }] : [];
-}
-
-function build({ built, go }: Facts): Source[] {
-  return built || go ? [{ from: "build" }] : [];
+function assets({ assets: found }: Facts, controllerManager: boolean): Source | undefined {
+  if (!found || REQUIRED.some((name) => !found.present.includes(name))) return undefined;
+  if (found.present.includes(CONTROLLER_MANAGER) !== controllerManager) return undefined;
+  return { from: "assets", directory: found.directory, controllerManager };
 }
 
 const NONE = `No Kubernetes cluster can be had on this machine. One of these is needed:
