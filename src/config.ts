@@ -14,9 +14,7 @@ const duration = z
   .transform(seconds)
   .refine((value) => value >= 1, "must be a duration of at least one second, such as 30s, 5m or 1h30m");
 
-const flag = z
-  .enum(["true", "false"], { error: "must be true or false" })
-  .transform((value) => value === "true");
+const flag = z.enum(["true", "false"], { error: "must be true or false" }).transform((value) => value === "true");
 
 const count = z
   .string()
@@ -36,7 +34,12 @@ const environment = z
     WATCH_NAMESPACES: z
       .string()
       .default("")
-      .transform((text) => text.split(",").map((name) => name.trim()).filter(Boolean)),
+      .transform((text) =>
+        text
+          .split(",")
+          .map((name) => name.trim())
+          .filter(Boolean),
+      ),
     RESYNC_INTERVAL: duration.prefault("5m"),
     REQUESTS_PER_MINUTE: count.prefault("100"),
     METRICS_ADDRESS: z
@@ -44,7 +47,9 @@ const environment = z
       .regex(/^[^\s]*:\d{1,5}$/, "must be host:port or :port")
       .default(":8080"),
     LEADER_ELECTION: flag.default(false),
-    LOG_LEVEL: z.enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" }).default("info"),
+    LOG_LEVEL: z
+      .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
+      .default("info"),
     POD_NAMESPACE: z.string().optional(),
     KUBECONFIG: z.string().optional(),
   })
@@ -107,7 +112,8 @@ function explain(error: z.ZodError): string {
 /** Without a key the operator runs all the same and says so in the status of every object. */
 function keySource(key: string | undefined, file: string | undefined): () => Promise<string> {
   if (key !== undefined) return async () => key.trim();
-  if (file === undefined) throw new ConfigError("The environment is not complete:\n  GATEWAY_API_KEY or GATEWAY_API_KEY_FILE must be set");
+  if (file === undefined)
+    throw new ConfigError("The environment is not complete:\n  GATEWAY_API_KEY or GATEWAY_API_KEY_FILE must be set");
   return async () => {
     const text = (await readFile(file, "utf8")).trim();
     if (!text) throw new Error("the file named by GATEWAY_API_KEY_FILE is empty");

@@ -1,4 +1,4 @@
-import { annotations, API_VERSION, FINALIZER, GROUP, VERSION } from "../kinds/contract.ts";
+import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../kinds/contract.ts";
 import type { Kind } from "../kinds/define.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import type { Cluster, Notice, SecretValue } from "../reconcile/cluster.ts";
@@ -117,8 +117,14 @@ export class KubeCluster implements Cluster {
 
   async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
     try {
-      const found = await this.#client.get<KubeObject & { data?: Record<string, string> }>(secrets, { namespace, name });
-      const data = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]);
+      const found = await this.#client.get<KubeObject & { data?: Record<string, string> }>(secrets, {
+        namespace,
+        name,
+      });
+      const data = Object.entries(found.data ?? {}).map(([key, value]) => [
+        key,
+        Buffer.from(value, "base64").toString(),
+      ]);
       return { resourceVersion: found.metadata.resourceVersion ?? "", data: Object.fromEntries(data) };
     } catch (error) {
       if (isNotFound(error)) return undefined;

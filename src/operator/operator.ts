@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { type ExchangeEvent, GatewayClient } from "../gateway/client.ts";
+import { GatewayClient } from "../gateway/client.ts";
 import type { Resource } from "../gateway/resource.ts";
 import type { Kind } from "../kinds/define.ts";
 import { Account } from "../reconcile/account.ts";
@@ -15,6 +15,7 @@ import type { EventRecorder } from "../runtime/events.ts";
 import { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
 import { indexersOf, KubeCluster, typeOf } from "./kube-cluster.ts";
+import type { OperatorMetrics } from "./metrics.ts";
 import { sweep } from "./sweeper.ts";
 import { everywhere, priority, wakesOf } from "./wake.ts";
 
@@ -37,9 +38,10 @@ export interface OperatorOptions {
   recorder: EventRecorder;
   log: Logger;
   clock?: Clock;
+  /** Whether this process holds the lease, so that it may change the account. Always, where nobody else can run. */
+  leads?: () => boolean;
   controllerMetrics?: ControllerOptions["metrics"];
-  onExchange?: (event: ExchangeEvent) => void;
-  onWait?: (lane: Lane, seconds: number) => void;
+  metrics?: OperatorMetrics;
 }
 
 /** The parts that make the operator, wired and not started. Whoever starts them keeps the order of `runner.ts`. */
@@ -57,6 +59,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   const stopping = new AbortController();
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, options)]));
   const cluster = new KubeCluster(client, informers, options.recorder);
+  options.metrics?.observe(informers);
   const clusterID = await identify(client);
   const gateway = gatewayOf(options);
   const account = new Account({
@@ -64,12 +67,15 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
     budget: new Budget({
       perMinute: config.requestsPerMinute,
       clock,
-      ...(options.onWait && { onWait: options.onWait }),
+      ...(options.metrics && { onWait: options.metrics.onWait }),
     }),
     clock,
     deadlineMs: DEADLINE_MS,
     undocumented: config.undocumentedOperations,
     signal: stopping.signal,
+    permit() {
+      if (options.leads && !options.leads()) throw new NotLeading();
+    },
     onSweep: (resource, found) => wakeSwept(resource, found),
   });
   const parts: Parts = { options, account, cluster, clusterID, clock };
@@ -105,6 +111,14 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   };
 }
 
+/** The process is about to end: another may lead already, and does what is left to do. */
+class NotLeading extends Error {
+  override readonly name = "NotLeading";
+  constructor() {
+    super("Not the leader: nothing is sent to the service");
+  }
+}
+
 interface Parts {
   options: OperatorOptions;
   account: Account;
@@ -124,13 +138,13 @@ function informerOf(kind: Kind, { client, config, log, clock }: OperatorOptions)
   });
 }
 
-function gatewayOf({ config, onExchange }: OperatorOptions): GatewayClient {
+function gatewayOf({ config, metrics }: OperatorOptions): GatewayClient {
   return new GatewayClient({
     baseURL: config.baseURL,
     apiKey: config.apiKey,
     timeoutMs: DEADLINE_MS,
     userAgent: "tunnel-gateway-operator",
-    ...(onExchange && { onExchange }),
+    ...(metrics && { onExchange: metrics.onExchange }),
   });
 }
 

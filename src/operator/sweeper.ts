@@ -53,4 +53,7 @@ async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): P
 }
 
 const isUsed = ({ kind }: Kind, informers: Informers): boolean =>
-  informers.get(kind)?.store.list().some(({ status }) => status?.id !== undefined) ?? false;
+  informers
+    .get(kind)
+    ?.store.list()
+    .some(({ status }) => status?.id !== undefined) ?? false;

@@ -19,7 +19,12 @@ const YIELDED = ["id", "addr"] as const;
 
 /** Which objects have something to do because one of them changed. */
 export function wakesOf(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
-  return [...own(kind, change), ...referrers(kind, change, informers), ...referents(kind, change, informers), ...rivals(kind, change, informers)];
+  return [
+    ...own(kind, change),
+    ...referrers(kind, change, informers),
+    ...referents(kind, change, informers),
+    ...rivals(kind, change, informers),
+  ];
 }
 
 function own({ kind }: Kind, change: Change<ManagedObject>): Wake[] {
@@ -36,7 +41,8 @@ function concernsUs(old: ManagedObject, object: ManagedObject): boolean {
     metadata.annotations?.[annotations.orphan],
     metadata.annotations?.[annotations.reconcileRequestedAt],
   ];
-  const lostFinalizer = old.metadata.finalizers?.includes(FINALIZER) && !object.metadata.finalizers?.includes(FINALIZER);
+  const lostFinalizer =
+    old.metadata.finalizers?.includes(FINALIZER) && !object.metadata.finalizers?.includes(FINALIZER);
   return lostFinalizer === true || !isDeepStrictEqual(asked(old), asked(object));
 }
 
@@ -57,7 +63,8 @@ const yieldsOtherwise = (old: ManagedObject, object: ManagedObject): boolean =>
 function referents(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
   if (change.type === "added") return [];
   const before = change.type === "updated" ? change.old : change.object;
-  const left = change.type === "deleted" || change.object.metadata.deletionTimestamp ? [] : referencesOf(kind, change.object);
+  const left =
+    change.type === "deleted" || change.object.metadata.deletionTimestamp ? [] : referencesOf(kind, change.object);
   return referencesOf(kind, before)
     .filter((reference) => !left.includes(reference))
     .flatMap((reference) => {
@@ -70,12 +77,18 @@ function referents(kind: Kind, change: Change<ManagedObject>, informers: Informe
 /** Objects that stood back because this one had the same remote. */
 function rivals({ kind }: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
   const id = change.type === "updated" ? change.old.status?.id : change.object.status?.id;
-  if (change.type === "added" || id === undefined || (change.type === "updated" && change.object.status?.id === id)) return [];
+  if (change.type === "added" || id === undefined || (change.type === "updated" && change.object.status?.id === id))
+    return [];
   return (informers.get(kind)?.store.by("remoteID", id) ?? []).map((other) => wake(kind, other, priority.edit));
 }
 
 /** Every object under this value of this index, of whatever kind. */
-export function everywhere(informers: Informers, index: "references" | "remoteID", value: string, at: number = priority.edit): Wake[] {
+export function everywhere(
+  informers: Informers,
+  index: "references" | "remoteID",
+  value: string,
+  at: number = priority.edit,
+): Wake[] {
   return [...informers].flatMap(([kind, { store }]) => store.by(index, value).map((object) => wake(kind, object, at)));
 }
 

@@ -17,6 +17,8 @@ export interface AccountOptions {
   /** Whether operations that the API page does not show are tried. */
   undocumented: boolean;
   signal: AbortSignal;
+  /** Asked right before anything is changed in the account; throws when this process may not. */
+  permit: () => void;
   onSweep?: (resource: Resource, sweep: Sweep) => void;
 }
 
@@ -38,9 +40,9 @@ export class Account {
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;
-    const { client, budget, clock, signal, onSweep } = this.#options;
+    const { client, budget, clock, signal, permit, onSweep } = this.#options;
     const made = new Collection({
-      ...{ client, resource, budget, clock, signal },
+      ...{ client, resource, budget, clock, signal, permit },
       ...(onSweep && { onSweep: (sweep) => onSweep(resource, sweep) }),
     });
     this.#collections.set(resource.name, made);

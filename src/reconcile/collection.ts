@@ -19,6 +19,8 @@ export interface CollectionOptions {
   clock: Clock;
   /** Ends the lists under way: they are shared, so no single pass may end them. */
   signal: AbortSignal;
+  /** Asked right before anything is changed in the account; throws when this process may not. */
+  permit: () => void;
   /** Told what each list changed. */
   onSweep?: (sweep: Sweep) => void;
 }
@@ -73,7 +75,10 @@ export class Collection {
 
   create(body: Body, { signal }: Sending): Promise<Row> {
     // its place in the budget was taken before the intent was recorded, so that nothing delays it now
-    return this.#folding((options) => this.#options.client.create(this.resource, body, options), signal);
+    return this.#folding((options) => {
+      this.#options.permit();
+      return this.#options.client.create(this.resource, body, options);
+    }, signal);
   }
 
   /** For a create: waits until one request may be sent, before anything is recorded about it. */
@@ -82,7 +87,10 @@ export class Collection {
   }
 
   update(id: string, body: Body, sending: Sending): Promise<Row> {
-    return this.#fold((options) => this.#options.client.update(this.resource, id, body, options), sending);
+    return this.#fold((options) => {
+      this.#options.permit();
+      return this.#options.client.update(this.resource, id, body, options);
+    }, sending);
   }
 
   /** A 404 counts as done. */
@@ -140,7 +148,10 @@ export class Collection {
 
   async #unlessGone(call: (options: CallOptions) => Promise<void>, sending: Sending): Promise<void> {
     try {
-      await this.#spend(() => call({ signal: sending.signal }), sending);
+      await this.#spend(() => {
+        this.#options.permit();
+        return call({ signal: sending.signal });
+      }, sending);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -28,7 +28,9 @@ function ofService(error: GatewayError): Unfinished {
     case "limited":
       return new Retry("RateLimited", "Waiting as the service asked: it has had too many requests", options);
     case "unsent":
-      return error.code === NO_API_KEY ? new Retry("AccountNotReady", `Set the API key of the operator: ${words}`, options) : unavailable(words, options);
+      return error.code === NO_API_KEY
+        ? new Retry("AccountNotReady", `Set the API key of the operator: ${words}`, options)
+        : unavailable(words, options);
     case "unknown":
     case "failed":
       return unavailable(words, options);
