@@ -1,9 +1,29 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+// these need a Kubernetes API server, which global-setup.ts starts once for all of them
+const clusterTests = ["test/{integration,e2e,chaos}/**/*.test.ts", "test/cluster/{cluster,lifecycle}.test.ts"];
+const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...clusterTests],
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: "cluster",
+          include: clusterTests,
+          globalSetup: ["test/cluster/global-setup.ts"],
+          sequence: { groupOrder: 1 },
+          ...limits,
+        },
+      },
+    ],
   },
 });

@@ -106,14 +106,14 @@ function explain(error: z.ZodError): string {
     const missing = code === "invalid_type" && input === undefined;
     return `  ${path.join(".")} ${missing || message.startsWith("Invalid input") ? "must be set" : message}`;
   });
-  return `The environment is not complete:\n${lines.join("\n")}`;
+  return `The environment needs correction:\n${lines.join("\n")}`;
 }
 
 /** Without a key the operator runs all the same and says so in the status of every object. */
 function keySource(key: string | undefined, file: string | undefined): () => Promise<string> {
   if (key !== undefined) return async () => key.trim();
   if (file === undefined)
-    throw new ConfigError("The environment is not complete:\n  GATEWAY_API_KEY or GATEWAY_API_KEY_FILE must be set");
+    throw new ConfigError("The environment needs correction:\n  GATEWAY_API_KEY or GATEWAY_API_KEY_FILE must be set");
   return async () => {
     const text = (await readFile(file, "utf8")).trim();
     if (!text) throw new Error("the file named by GATEWAY_API_KEY_FILE is empty");

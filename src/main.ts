@@ -1,0 +1,103 @@
+#!/usr/bin/env node
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { Registry } from "prom-client";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { API_VERSION, GROUP } from "./kinds/contract.ts";
+import { kinds } from "./kinds/index.ts";
+import { createOperatorMetrics } from "./operator/metrics.ts";
+import { createOperator } from "./operator/operator.ts";
+import { KubeClient } from "./runtime/client.ts";
+import { LeaderElector } from "./runtime/election.ts";
+import { eventLoopCheck } from "./runtime/event-loop.ts";
+import { EventRecorder } from "./runtime/events.ts";
+import { HealthServer } from "./runtime/health.ts";
+import { loadConnection } from "./runtime/kubeconfig.ts";
+import { createLogger, type Logger, textOf } from "./runtime/log.ts";
+import { collectProcessMetrics, createMetrics } from "./runtime/metrics.ts";
+import { run } from "./runtime/runner.ts";
+import { Transport } from "./runtime/transport.ts";
+
+const NAME = "tunnel-gateway-operator";
+
+/** A change must reach the service well before another replica can take the lease. */
+const LEASE_MARGIN_SECONDS = 5;
+
+async function main(): Promise<number> {
+  const config = readConfig();
+  const log = createLogger({ level: config.logLevel });
+  const registry = new Registry();
+  const metrics = createMetrics(registry);
+  collectProcessMetrics(registry);
+
+  const connection = loadConnection({ kubeconfig: config.kubeconfig });
+  const options = { userAgent: NAME, onAnswer: metrics.onAnswer };
+  const transport = new Transport(connection, options);
+  const client = new KubeClient(transport, { fieldManager: NAME });
+  const instance = `${hostname()}_${randomUUID()}`;
+  const recorder = new EventRecorder({ client, controller: `${GROUP}/operator`, instance, log });
+  // renewal must never wait behind other requests
+  const electing = config.leaderElection ? new Transport(connection, options) : undefined;
+  const elector =
+    electing &&
+    electorOf(new KubeClient(electing, { fieldManager: NAME }), config, instance, {
+      log,
+      onChange: (leading) => metrics.leading(NAME, leading),
+    });
+
+  const operator = await createOperator({
+    ...{ config, kinds, client, recorder, log },
+    controllerMetrics: metrics,
+    metrics: createOperatorMetrics(registry),
+    ...(elector && { leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) }),
+  });
+  const health = new HealthServer({
+    address: config.metricsAddress,
+    metrics: registry,
+    liveness: {
+      "event-loop": eventLoopCheck(),
+      workers: () => operator.controllers.find(({ problem }) => problem)?.problem,
+    },
+    readiness: { informers: () => operator.informers.find(({ reason }) => reason)?.reason },
+  });
+  const listening = {
+    async listen() {
+      const { host, port } = await health.listen();
+      log.info({ host, port }, "Serving metrics and health");
+    },
+    close: () => health.close(),
+  };
+
+  log.info({ apiVersion: API_VERSION, gateway: new URL(config.baseURL).origin }, "Starting");
+  return run(
+    {
+      health: listening,
+      informers: operator.informers,
+      ...(elector && { elector }),
+      controllers: operator.controllers,
+      background: [operator.background],
+      recorder,
+      close: [() => operator.close(), () => transport.close(), async () => electing?.close()],
+    },
+    { log },
+  );
+}
+
+function electorOf(
+  client: KubeClient,
+  { podNamespace }: Config,
+  identity: string,
+  options: { log: Logger; onChange: (leading: boolean) => void },
+): LeaderElector {
+  if (!podNamespace)
+    throw new ConfigError("POD_NAMESPACE must be set where LEADER_ELECTION is true: the Lease lives there");
+  return new LeaderElector({ client, namespace: podNamespace, name: NAME, identity, ...options });
+}
+
+/** Mistakes of whoever starts the operator are told in words; a stack trace is for faults of the program. */
+function tell(error: unknown): number {
+  console.error(error instanceof ConfigError ? error.message : `Cannot start: ${textOf(error)}`);
+  return 1;
+}
+
+process.exitCode = await main().catch(tell);
