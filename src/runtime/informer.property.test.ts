@@ -19,12 +19,18 @@ const timing = {
   betweenLists: 0.001,
 };
 
-type Step = (server: FakeApiServer, informer: Informer) => void;
+interface World {
+  server: FakeApiServer;
+  store: Informer["store"];
+  /** own writes that the server has carried out and whose answers are still on their way */
+  answers: (() => void)[];
+}
+
+type Step = (world: World) => void;
 
 /** Carries its own text, so that a failing sequence can be read. */
 const step = (text: string, run: Step): Step => Object.assign(run, { toString: () => text });
 
-const names = fc.constantFrom("a", "b", "c");
 const create = (name: string) => ({
   apiVersion: "example.dev/v1",
   kind: "Thing",
@@ -38,46 +44,56 @@ const write = (server: FakeApiServer, name: string, value: number) =>
     : server.storage.create(collection, create(name));
 const remove = (server: FakeApiServer, name: string) =>
   exists(server, name) ? server.storage.delete(collection, `ns/${name}`) : undefined;
-const watches = (text: string, run: (watch: FakeApiServer["watches"] extends Set<infer W> ? W : never) => void) =>
-  step(text, (server) => server.watches.forEach(run));
+type Watch = FakeApiServer["watches"] extends Set<infer W> ? W : never;
+const watches = (text: string, run: (watch: Watch) => void) => step(text, ({ server }) => server.watches.forEach(run));
+
+const ownWrite = (name: string, value: number) =>
+  step(`own write ${name}=${value}`, ({ server, store, answers }) => {
+    const written = write(server, name, value);
+    answers.push(() => store.put(written));
+  });
+
+const ownDelete = (name: string) =>
+  step(`own delete ${name}`, ({ server, store, answers }) => {
+    const gone = remove(server, name);
+    if (gone) answers.push(() => store.forget(keyOf(gone), gone.metadata.uid ?? ""));
+  });
+
+const answer = (which: number) => step(`answer ${which}`, ({ answers }) => answers.splice(which, 1)[0]?.());
+
+const onServer = (text: string, run: (server: FakeApiServer) => void) => step(text, ({ server }) => run(server));
+
+const name = fc.constantFrom("a", "b", "c");
+const value = fc.nat(9);
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(names, fc.nat(9)).map(([n, v]) => step(`write ${n}=${v}`, (s) => write(s, n, v))) },
-  { weight: 3, arbitrary: names.map((n) => step(`delete ${n}`, (s) => remove(s, n))) },
-  { weight: 2, arbitrary: names.map((n) => step(`recreate ${n}`, (s) => [remove(s, n), write(s, n, 0)])) },
+  { weight: 4, arbitrary: fc.tuple(name, value).map(([n, v]) => onServer(`write ${n}=${v}`, (s) => write(s, n, v))) },
+  { weight: 2, arbitrary: name.map((n) => onServer(`delete ${n}`, (s) => remove(s, n))) },
+  { weight: 2, arbitrary: name.map((n) => onServer(`recreate ${n}`, (s) => [remove(s, n), write(s, n, 0)])) },
+  { weight: 4, arbitrary: fc.tuple(name, value).map(([n, v]) => ownWrite(n, v)) },
+  { weight: 2, arbitrary: name.map(ownDelete) },
+  { weight: 6, arbitrary: fc.nat(2).map(answer) },
   {
-    weight: 3,
-    arbitrary: fc
-      .tuple(names, fc.nat(9))
-      .map(([n, v]) => step(`own write ${n}=${v}`, (s, i) => i.store.put(write(s, n, v)))),
-  },
-  {
-    weight: 2,
-    arbitrary: names.map((n) =>
-      step(`own delete ${n}`, (s, i) => {
-        const gone = remove(s, n);
-        if (gone) i.store.forget(keyOf(gone), gone.metadata.uid ?? "");
-      }),
+    weight: 8,
+    arbitrary: fc.constantFrom<Step>(
+      onServer("compact", (s) => s.storage.compact()),
+      onServer("bookmark", (s) => s.bookmark()),
+      onServer("another kind changes", (s) => s.storage.create("v1/others", create(String(s.storage.revision)))),
+      onServer("lists in pages only", (s) => Object.assign(s, { initialEvents: "reject" })),
+      onServer("refuse with 429", (s) => s.faults.push({ status: 429, retryAfter: 0 })),
+      onServer("refuse with 500", (s) => s.faults.push({ status: 500 })),
+      onServer("refuse with 410", (s) => s.faults.push({ status: 410 })),
+      onServer("proxy page", (s) => s.faults.push({ status: 502, body: "<html>" })),
+      onServer("reset next", (s) => s.faults.push({ reset: true })),
+      watches("end", (w) => w.end()),
+      watches("reset", (w) => w.reset()),
+      watches("truncate", (w) => w.truncate()),
+      watches("mute", (w) => w.mute()),
+      watches("slow", (w) => w.slow(7)),
+      watches("expire in the stream", (w) => w.fail(410, "Expired")),
+      watches("fail in the stream", (w) => w.fail(500, "InternalError")),
     ),
   },
-  fc.constantFrom<Step>(
-    step("compact", (s) => s.storage.compact()),
-    step("bookmark", (s) => s.bookmark()),
-    step("other kinds change", (s) => s.storage.create("example.dev/v1/others", create(String(s.storage.revision)))),
-    step("lists in pages only", (s) => Object.assign(s, { initialEvents: "reject" })),
-    step("refuse with 429", (s) => s.faults.push({ status: 429, retryAfter: 0 })),
-    step("refuse with 500", (s) => s.faults.push({ status: 500 })),
-    step("refuse with 410", (s) => s.faults.push({ status: 410 })),
-    step("proxy page", (s) => s.faults.push({ status: 502, body: "<html>" })),
-    step("reset next", (s) => s.faults.push({ reset: true })),
-    watches("end", (w) => w.end()),
-    watches("reset", (w) => w.reset()),
-    watches("truncate", (w) => w.truncate()),
-    watches("mute", (w) => w.mute()),
-    watches("slow", (w) => w.slow(7)),
-    watches("expire in the stream", (w) => w.fail(410, "Expired")),
-    watches("fail in the stream", (w) => w.fail(500, "InternalError")),
-  ),
 );
 
 /** Follows the changes as a handler does, and objects to any that does not fit the one before. */
@@ -115,7 +131,7 @@ const state = (objects: Iterable<KubeObject>) =>
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 it("ends up with what the server has, over consistent changes, after any writes and faults", async () => {
-  const script = fc.array(fc.tuple(steps, fc.constantFrom(0, 0, 1, 4)), { maxLength: 25 });
+  const script = fc.array(fc.tuple(steps, fc.constantFrom(0, 0, 1, 4)), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(script, async (sequence) => {
       await using server = await FakeApiServer.start();
@@ -124,12 +140,14 @@ it("ends up with what the server has, over consistent changes, after any writes 
       const informer = new Informer({ client, type, log: recordingLogger(), timing });
       const follower = new Follower();
       informer.addHandler(follower.follow);
+      const world: World = { server, store: informer.store, answers: [] };
       write(server, "a", 0);
       informer.start();
       for (const [run, wait] of sequence) {
-        run(server, informer);
+        run(world);
         if (wait) await pause(wait);
       }
+      for (const late of world.answers) late();
       const expected = () => state(server.storage.list(collection));
       await until(
         () => informer.hasSynced && state(informer.store.list()) === expected(),

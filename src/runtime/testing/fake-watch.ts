@@ -41,7 +41,7 @@ export class FakeWatch {
 
   /** Half a line, and then the end. */
   truncate(): void {
-    this.#response.end('{"type":"MODIFIED","object":{"metadata":{"name":"ha');
+    if (!this.#response.writableEnded) this.#response.end('{"type":"MODIFIED","object":{"metadata":{"name":"ha');
   }
 
   /** From now on nothing arrives, as over a connection that is dead without knowing. */
