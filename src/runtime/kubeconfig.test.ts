@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConnection } from "./kubeconfig.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "kubeconfig-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const pem = (text: string) => Buffer.from(text).toString("base64");
+
+function write(user: object, cluster: object = {}): string {
+  const file = join(folder, "config");
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      { name: "c", cluster: { server: "https://host:6443", "certificate-authority-data": pem("the CA"), ...cluster } },
+    ],
+    users: [{ name: "u", user }],
+    contexts: [
+      { name: "main", context: { cluster: "c", user: "u", namespace: "team" } },
+      { name: "other", context: { cluster: "c", user: "u" } },
+    ],
+    "current-context": "main",
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+describe("loadConnection", () => {
+  it("takes server, namespace, CA and token from the current context", async () => {
+    const connection = loadConnection({ kubeconfig: write({ token: "secret" }) });
+    expect(connection).toMatchObject({ server: "https://host:6443", namespace: "team" });
+    expect(await connection.credentials({ anew: false })).toEqual({
+      headers: { Authorization: "Bearer secret" },
+      tls: { ca: Buffer.from("the CA") },
+    });
+  });
+
+  it("takes another context when one is named", () => {
+    expect(loadConnection({ kubeconfig: write({}), context: "other" }).namespace).toBeUndefined();
+  });
+
+  it("takes client certificates, and what is said about verification", async () => {
+    const user = { "client-certificate-data": pem("cert"), "client-key-data": pem("key") };
+    const kubeconfig = write(user, { "insecure-skip-tls-verify": true, "tls-server-name": "inner" });
+    const { tls } = await loadConnection({ kubeconfig }).credentials({ anew: false });
+    expect(tls).toMatchObject({
+      cert: Buffer.from("cert"),
+      key: Buffer.from("key"),
+      rejectUnauthorized: false,
+      servername: "inner",
+    });
+  });
+
+  it("takes user name and password as basic authentication", async () => {
+    const { headers } = await loadConnection({ kubeconfig: write({ username: "ann", password: "pw" }) }).credentials({
+      anew: false,
+    });
+    expect(headers).toEqual({ Authorization: `Basic ${pem("ann:pw")}` });
+  });
+
+  it("talks plain http, as kubectl proxy serves it", async () => {
+    const connection = loadConnection({ kubeconfig: write({}, { server: "http://127.0.0.1:8001" }) });
+    await expect(connection.credentials({ anew: false })).resolves.toMatchObject({ headers: {} });
+  });
+
+  it("runs the credential plug-in that the user entry names", async () => {
+    const answer = {
+      apiVersion: "client.authentication.k8s.io/v1",
+      kind: "ExecCredential",
+      status: { token: "from-exec" },
+    };
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "echo", args: [JSON.stringify(answer)] };
+    const { headers } = await loadConnection({ kubeconfig: write({ exec }) }).credentials({ anew: false });
+    expect(headers).toEqual({ Authorization: "Bearer from-exec" });
+  });
+
+  it("reads the file again when what it held was refused", async () => {
+    const connection = loadConnection({ kubeconfig: write({ token: "old" }) });
+    write({ token: "new" });
+    expect((await connection.credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer old" });
+    expect((await connection.credentials({ anew: true })).headers).toEqual({ Authorization: "Bearer new" });
+  });
+
+  it("rejects, and does not crash, while a file is absent", async () => {
+    const connection = loadConnection({ kubeconfig: write({ "client-certificate": join(folder, "absent.crt") }) });
+    await expect(connection.credentials({ anew: false })).rejects.toMatchObject({ code: "ENOENT" });
+    writeFileSync(join(folder, "absent.crt"), "cert");
+    await expect(connection.credentials({ anew: false })).resolves.toMatchObject({
+      tls: { cert: Buffer.from("cert") },
+    });
+  });
+});
