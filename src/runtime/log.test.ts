@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { createLogger, type LogOptions } from "./log.ts";
+
+function capture(options: LogOptions = {}) {
+  const written: string[] = [];
+  const log = createLogger({ ...options, destination: { write: (line) => void written.push(line) } });
+  return { log, lines: () => written.map((line) => JSON.parse(line)) };
+}
+
+it("writes the keys of controller-runtime and nothing of the process", () => {
+  const { log, lines } = capture();
+  log.child({ controller: "thing" }).info({ name: "a" }, "Reconciled");
+  expect(lines()).toEqual([
+    {
+      level: "info",
+      ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      controller: "thing",
+      name: "a",
+      msg: "Reconciled",
+    },
+  ]);
+});
+
+it("writes an error as its message with those of its causes, without what else hangs on it", () => {
+  const { log, lines } = capture();
+  const cause = Object.assign(new Error("connect ECONNREFUSED"), { request: { authorization: "Bearer secret" } });
+  log.error({ error: new Error("Could not list", { cause }) }, "Watch failed");
+  expect(lines()[0].error).toBe("Could not list: connect ECONNREFUSED");
+  expect(lines()[0].stacktrace).toContain("log.test.ts");
+  expect(JSON.stringify(lines())).not.toContain("secret");
+});
+
+it("keeps to its level, and hides what is to be redacted", () => {
+  const { log, lines } = capture({ level: "warn", redact: ["token"] });
+  log.info({}, "Not written");
+  log.warn({ token: "secret" }, "Written");
+  expect(lines()).toMatchObject([{ level: "warn", token: "[Redacted]" }]);
+});
