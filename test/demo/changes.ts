@@ -1,0 +1,35 @@
+import type { Line } from "./line.ts";
+import { keyOf, type ObjectState } from "./objects.ts";
+import { readiness } from "./ready-table.ts";
+
+/** A line for each object that came, went, or reads differently. */
+export function changes(before: readonly ObjectState[], after: readonly ObjectState[]): Line[] {
+  const known = new Map(before.map((object) => [keyOf(object), object]));
+  const left = new Set(after.map(keyOf));
+  const gone = before.filter((object) => !left.has(keyOf(object)));
+  const changed = after.filter((object) => JSON.stringify(object) !== JSON.stringify(known.get(keyOf(object))));
+  return [...changed.map(changeOf), ...gone.map(departureOf)];
+}
+
+const NAME_WIDTH = 34;
+const READY_WIDTH = 11;
+
+function changeOf(object: ObjectState): Line {
+  const { text, style } = readiness(object);
+  return [
+    { text: keyOf(object).padEnd(NAME_WIDTH) },
+    { text: text.padEnd(READY_WIDTH), style },
+    { text: [object.reason, object.id].filter(Boolean).join("  ") },
+    { text: detail(object), style: "dim" },
+  ];
+}
+
+function detail({ ready, message, generation, current }: ObjectState): string {
+  if (!current && generation > 1) return `  its spec was changed (generation ${generation})`;
+  return ready === "True" || !message ? "" : `  ${message}`;
+}
+
+const departureOf = (object: ObjectState): Line => [
+  { text: keyOf(object).padEnd(NAME_WIDTH) },
+  { text: "is gone", style: "dim" },
+];

@@ -1,0 +1,42 @@
+/** A piece of a line in one style. */
+export interface Span {
+  readonly text: string;
+  readonly style?: Style | undefined;
+}
+
+export type Style = "bold" | "dim" | "green" | "yellow" | "red";
+
+/** What is shown, before it is known whether the place it is shown at has colours, and how wide it is. */
+export type Line = readonly Span[];
+
+export const line = (text: string, style?: Style): Line => [{ text, style }];
+
+export const plain = (spans: Line): string => spans.map(({ text }) => text).join("");
+
+/** Cuts a line to so many characters, the last of which then says that there is more. */
+export function clip(spans: Line, width: number): Line {
+  if (plain(spans).length <= width) return spans;
+  const clipped: Span[] = [];
+  let left = width - 1;
+  for (const { text, style } of spans) {
+    clipped.push({ text: text.slice(0, left), style });
+    left -= text.length;
+    if (left <= 0) break;
+  }
+  return [...clipped, { text: "…", style: "dim" }];
+}
+
+/** Pads the cells of each column to the widest, with two spaces between columns and none at the end. */
+export function columns(rows: readonly (readonly Span[])[], indent = 2): Line[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, { text }] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, text.length);
+  }
+  return rows.map((row) => {
+    const last = row.findLastIndex(({ text }) => text !== "");
+    const cells = row.slice(0, last + 1).map(({ text, style }, at) => {
+      return { text: at === last ? text : text.padEnd((widths[at] ?? 0) + 2), style };
+    });
+    return [{ text: " ".repeat(indent) }, ...cells];
+  });
+}

@@ -1,0 +1,58 @@
+import type { KubectlRun } from "../cluster/kubectl.ts";
+
+/** What `kubectl get` shows of an object. */
+export interface ObjectState {
+  readonly kind: string;
+  readonly name: string;
+  readonly ready: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  /** Empty while it has none. */
+  readonly id: string;
+  readonly generation: number;
+  /** Nothing gets better until a person changes something. */
+  readonly stalled: boolean;
+  /** The conditions speak of this generation. */
+  readonly current: boolean;
+}
+
+interface Condition {
+  type: string;
+  status: ObjectState["ready"];
+  reason: string;
+  message: string;
+  observedGeneration?: number;
+}
+
+export interface KubeObject {
+  kind: string;
+  metadata: { name: string; generation: number; deletionTimestamp?: string };
+  status?: { id?: string; conditions?: Condition[] };
+}
+
+export const isReady = ({ ready, current }: ObjectState): boolean => ready === "True" && current;
+
+/** `ReservedDomain/shop` */
+export const keyOf = ({ kind, name }: Pick<ObjectState, "kind" | "name">): string => `${kind}/${name}`;
+
+/** Every object of every kind of the operator, in the order of kubectl. */
+export async function readObjects(kubectlRun: KubectlRun, namespace: string): Promise<ObjectState[]> {
+  const { stdout } = await kubectlRun(["get", "tunnelgateway", `--namespace=${namespace}`, "--output=json"]);
+  return (JSON.parse(stdout) as { items: KubeObject[] }).items.map(stateOf);
+}
+
+export function stateOf({ kind, metadata, status }: KubeObject): ObjectState {
+  const conditions = status?.conditions ?? [];
+  const ready = conditions.find(({ type }) => type === "Ready");
+  return {
+    kind,
+    name: metadata.name,
+    ready: ready?.status ?? "Unknown",
+    reason: ready?.reason ?? "",
+    message: ready?.message ?? "",
+    id: status?.id ?? "",
+    generation: metadata.generation,
+    stalled: conditions.some((condition) => condition.type === "Stalled" && condition.status === "True"),
+    current: ready?.observedGeneration === metadata.generation,
+  };
+}
