@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { manifest, useWorld } from "../support/world.ts";
+
+const world = useWorld();
+
+test("an object is made in the account with one request and two writes, and goes with one of each", async () => {
+  const before = await world.quiet();
+  await world.apply(manifest("TunnelGroupBackend", "db", { labels: { app: "db" } }));
+  const object = await world.ready("TunnelGroupBackend", "db");
+  expect(object.status.id).toMatch(/^bkdtg_/);
+
+  const after = await world.quiet();
+  expect(after.requests - before.requests).toBe(1);
+  expect(after.writes - before.writes).toBe(2);
+
+  await world.delete("TunnelGroupBackend", "db");
+  const gone = await world.quiet();
+  expect(gone.requests - after.requests).toBe(1);
+  expect(gone.writes - after.writes).toBe(1);
+  expect(world.simulator.control.accountIsEmpty()).toBe(true);
+});

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+
+export interface OperatorSettings {
+  kubeconfig: string;
+  gateway: { url: string; apiKey: string };
+  namespaces?: readonly string[];
+  /** On top of what tests usually want: no request limit, a long resync interval, no leader election. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** The operator as a process of its own, as the image runs it, so that a test can kill it. */
+export class OperatorProcess {
+  readonly #child: ChildProcess;
+  readonly #lines: string[] = [];
+  #address = "";
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** Resolves when its caches are synced and it is at work. */
+  static async start(settings: OperatorSettings): Promise<OperatorProcess> {
+    const child = spawn(process.execPath, [main], {
+      env: { ...environment(settings), ...settings.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const operator = new OperatorProcess(child);
+    await operator.#started();
+    return operator;
+  }
+
+  /** Everything it printed by now, a line each. */
+  get log(): readonly string[] {
+    return this.#lines;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** SIGTERM and an orderly end, unless told otherwise. Returns the exit code, or null after a deadly signal. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    if (this.running) {
+      const exited = once(this.#child, "exit");
+      this.#child.kill(signal);
+      await exited;
+    }
+    return this.#child.exitCode;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async read(path: "/metrics" | "/healthz" | "/readyz"): Promise<string> {
+    return (await fetch(`http://${this.#address}${path}`)).text();
+  }
+
+  /** The sum of a metric over all series that have these labels. */
+  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+    const lines = (await this.read("/metrics")).split("\n");
+    return lines
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+      .filter((line) => wanted.every((label) => line.includes(label)))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+  }
+
+  /** Writes to Kubernetes since it started. */
+  async clusterWrites(): Promise<number> {
+    const methods = await Promise.all(
+      ["POST", "PUT", "PATCH", "DELETE"].map((method) => this.metric("rest_client_requests_total", { method })),
+    );
+    return methods.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #started(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const heed = (line: string) => {
+      this.#lines.push(line);
+      if (line.includes('"Serving metrics and health"')) {
+        const { host, port } = JSON.parse(line);
+        this.#address = `${host}:${port}`;
+      }
+      if (line.includes('"msg":"Started"')) resolve();
+    };
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      if (stream) createInterface({ input: stream }).on("line", heed);
+    }
+    this.#child.once("exit", (code) =>
+      reject(new Error(`The operator ended with ${code}:\n${this.#lines.join("\n")}`)),
+    );
+    await promise;
+  }
+}
+
+function environment({ kubeconfig, gateway, namespaces = [] }: OperatorSettings): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "",
+    KUBECONFIG: kubeconfig,
+    GATEWAY_BASE_URL: gateway.url,
+    GATEWAY_API_KEY: gateway.apiKey,
+    WATCH_NAMESPACES: namespaces.join(","),
+    METRICS_ADDRESS: "127.0.0.1:0",
+    LEADER_ELECTION: "false",
+    REQUESTS_PER_MINUTE: "0",
+    RESYNC_INTERVAL: "1h",
+    LOG_LEVEL: "debug",
+  };
+}

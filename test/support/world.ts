@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { stringify } from "yaml";
+import { type TestCluster, useCluster } from "../cluster/use.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/simulator.ts";
+import { OperatorProcess } from "./operator-process.ts";
+
+/** An object as kubectl prints it. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read deep into the JSON of any kind
+export type KubeJSON = any;
+
+export interface WorldOptions {
+  simulator?: SimulatorOptions;
+  env?: Readonly<Record<string, string>>;
+  /** Default true. */
+  startOperator?: boolean;
+}
+
+/**
+ * For the top of a test file: a namespace of the shared cluster, an account of its own, and an operator that watches
+ * the namespace alone, so that files can run side by side.
+ */
+export function useWorld(options: WorldOptions = {}): World {
+  const cluster = useCluster();
+  const world = new World(cluster, options);
+  beforeAll(() => world.open());
+  afterAll(() => world.close());
+  afterEach(({ task }) => {
+    if (task.result?.state === "fail") console.error(world.tail());
+  });
+  return world;
+}
+
+export class World {
+  readonly cluster: TestCluster;
+  readonly #options: WorldOptions;
+  namespace = "";
+  #simulator: Simulator | undefined;
+  #operator: OperatorProcess | undefined;
+
+  constructor(cluster: TestCluster, options: WorldOptions) {
+    this.cluster = cluster;
+    this.#options = options;
+  }
+
+  get simulator(): Simulator {
+    if (!this.#simulator) throw new Error("The world is not open yet");
+    return this.#simulator;
+  }
+
+  get operator(): OperatorProcess {
+    if (!this.#operator) throw new Error("No operator has been started");
+    return this.#operator;
+  }
+
+  async open(): Promise<void> {
+    this.namespace = await this.cluster.freshNamespace("world");
+    this.#simulator = await startSimulator({ certificates: { provisionMs: 200 }, ...this.#options.simulator });
+    if (this.#options.startOperator !== false) await this.startOperator();
+  }
+
+  async close(): Promise<void> {
+    await this.#operator?.stop("SIGKILL");
+    await this.#simulator?.stop();
+    await this.releaseAll();
+  }
+
+  async startOperator(env: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> {
+    this.#operator = await OperatorProcess.start({
+      kubeconfig: this.cluster.kubeconfig,
+      gateway: this.simulator,
+      namespaces: [this.namespace],
+      env: { ...this.#options.env, ...env },
+    });
+    return this.#operator;
+  }
+
+  async restartOperator(signal: NodeJS.Signals = "SIGTERM", env?: Readonly<Record<string, string>>): Promise<void> {
+    await this.operator.stop(signal);
+    await this.startOperator(env);
+  }
+
+  kubectl = (...args: string[]) => this.cluster.kubectlRun([...args, "--namespace", this.namespace]);
+
+  /** Like `kubectl`, but a failure is an answer as well. */
+  tryKubectl = (args: string[], input?: string) =>
+    this.cluster.kubectlRun([...args, "--namespace", this.namespace], {
+      allowFailure: true,
+      ...(input !== undefined && { input }),
+    });
+
+  /** Objects, or the text of a manifest. */
+  async apply(...manifests: (object | string)[]): Promise<string> {
+    const { stdout } = await this.cluster.kubectlRun(["apply", "--namespace", this.namespace, "-f", "-"], {
+      input: manifests.map(toYAML).join("\n---\n"),
+    });
+    return stdout;
+  }
+
+  /** Undefined when there is none. */
+  async get(kind: string, name: string): Promise<KubeJSON | undefined> {
+    const { stdout, code } = await this.tryKubectl(["get", kind, name, "-o", "json"]);
+    return code === 0 ? JSON.parse(stdout) : undefined;
+  }
+
+  async list(kind: string): Promise<KubeJSON[]> {
+    const { stdout } = await this.kubectl("get", kind, "-o", "json");
+    return JSON.parse(stdout).items;
+  }
+
+  async delete(kind: string, name: string, ...args: string[]): Promise<void> {
+    await this.kubectl("delete", kind, name, ...args);
+  }
+
+  /** Asks until the answer is not undefined or false. Fails with what was last seen after 20 seconds. */
+  async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 20): Promise<T> {
+    const end = Date.now() + seconds * 1000;
+    for (;;) {
+      const answer = await ask();
+      if (answer !== undefined && answer !== false) return answer;
+      if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}\n${this.tail()}`);
+      await sleep(50);
+    }
+  }
+
+  /** The object once a condition of it is as wanted; its status may be any when only the reason counts. */
+  condition(kind: string, name: string, wanted: { type: string; status?: string; reason?: string }): Promise<KubeJSON> {
+    const { type, status, reason } = wanted;
+    return this.until(`${kind} ${name} ${JSON.stringify(wanted)}`, async () => {
+      const object = await this.get(kind, name);
+      const found = conditionOf(object, type);
+      const fits = found && (!status || found.status === status) && (!reason || found.reason === reason);
+      return fits && object.status.observedGeneration === object.metadata.generation && object;
+    });
+  }
+
+  ready(kind: string, name: string): Promise<KubeJSON> {
+    return this.condition(kind, name, { type: "Ready", status: "True" });
+  }
+
+  async gone(kind: string, name: string): Promise<void> {
+    await this.until(`${kind} ${name} is gone`, async () => (await this.get(kind, name)) === undefined);
+  }
+
+  /** Waits until neither side is written to for a while, and returns the counts. */
+  async quiet(milliseconds = 600): Promise<{ requests: number; writes: number }> {
+    let before = { requests: -1, writes: -1 };
+    for (;;) {
+      const now = { requests: this.simulator.control.count(), writes: await this.operator.clusterWrites() };
+      if (now.requests === before.requests && now.writes === before.writes) return now;
+      before = now;
+      await sleep(milliseconds);
+    }
+  }
+
+  tail(lines = 30): string {
+    return this.#operator ? `The operator's last words:\n${this.#operator.log.slice(-lines).join("\n")}` : "";
+  }
+
+  /** Without an operator nobody takes the finalizers off, and the namespace would never go. */
+  async releaseAll(): Promise<void> {
+    const { stdout } = await this.tryKubectl(["get", "tunnelgateway", "-o", "name"]);
+    const names = stdout.split("\n").filter(Boolean);
+    const patch = ["--type=merge", "-p", '{"metadata":{"finalizers":null}}'];
+    await Promise.all(names.map((name) => this.tryKubectl(["patch", name, ...patch])));
+  }
+}
+
+const toYAML = (manifest: object | string): string => (typeof manifest === "string" ? manifest : stringify(manifest));
+
+export const conditionOf = (object: KubeJSON, type: string): KubeJSON | undefined =>
+  object?.status?.conditions?.find((condition: { type: string }) => condition.type === type);
+
+/** A manifest of one of our kinds. */
+export const manifest = (kind: string, name: string, spec: object, metadata: object = {}): object => ({
+  apiVersion: "tunnelgateway.dev/v1",
+  kind,
+  metadata: { name, ...metadata },
+  spec,
+});
