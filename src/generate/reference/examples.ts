@@ -1,0 +1,19 @@
+import { parse } from "yaml";
+
+/** Where an example stands, and its text with the comments above it. */
+export interface Example {
+  file: string;
+  text: string;
+}
+
+/** The first document of each kind. `files`: names to contents, in the order in which they are searched. */
+export function firstExamples(files: ReadonlyMap<string, string>): Map<string, Example> {
+  const found = new Map<string, Example>();
+  for (const [file, content] of files) {
+    for (const text of content.split(/^---$/m)) {
+      const kind = (parse(text) as { kind?: string } | null)?.kind;
+      if (kind && !found.has(kind)) found.set(kind, { file, text: text.trim() });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,137 @@
+import * as z from "zod";
+import { type Traits, traitsOf, unwrap } from "../../kinds/traits.ts";
+import { type JSONSchema, structural } from "../schema.ts";
+import { code, codes } from "./markdown.ts";
+
+/** One field, as a reader finds it in YAML. */
+export interface Field {
+  /** Dotted, with `[]` behind lists. */
+  path: string;
+  type: string;
+  /** What must hold, in words; each is Markdown. */
+  rules: string[];
+  /** Kinds that the field can refer to. */
+  refersTo: readonly string[];
+  meaning: string;
+}
+
+interface Place {
+  path: string;
+  schema: z.ZodType;
+  json: JSONSchema;
+  required: boolean;
+}
+
+/** Every field of an object, nested ones after the one that holds them. `known`: kinds that a reference can name. */
+export function fieldsOf(object: z.ZodObject, known: readonly string[] = []): Field[] {
+  return members(object, structural(object), "").flatMap((place) => described(place, known));
+}
+
+function described(place: Place, known: readonly string[]): Field[] {
+  const { path, schema, json } = place;
+  const field = {
+    path: json.items ? `${path}[]` : path,
+    type: typeOf(schema, json),
+    rules: rulesOf(place, known),
+    refersTo: traitsOf(schema).reference?.kinds ?? [],
+    meaning: String(json["description"] ?? ""),
+  };
+  return [field, ...nested(schema, json, path).flatMap((inner) => described(inner, known))];
+}
+
+function nested(schema: z.ZodType, json: JSONSchema, path: string): Place[] {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject) return members(inner, json, `${path}.`);
+  if (inner instanceof z.ZodArray && json.items) return nested(inner.element as z.ZodType, json.items, `${path}[]`);
+  return [];
+}
+
+function members(object: z.ZodObject, json: JSONSchema, prefix: string): Place[] {
+  const required = (json["required"] ?? []) as string[];
+  return Object.entries(object.shape).map(([name, schema]) => ({
+    path: `${prefix}${name}`,
+    schema: schema as z.ZodType,
+    json: json.properties?.[name] ?? {},
+    required: required.includes(name),
+  }));
+}
+
+function typeOf(schema: z.ZodType, json: JSONSchema): string {
+  const { reference, secret } = traitsOf(schema);
+  const one = reference ? "reference" : secret ? "key of a Secret" : undefined;
+  if (json.items) return `list of ${one ?? plainType(json.items)}s`;
+  return one ?? plainType(json);
+}
+
+function plainType(json: JSONSchema): string {
+  if (json["x-kubernetes-preserve-unknown-fields"]) return "map of anything";
+  const values = json["additionalProperties"] as JSONSchema | undefined;
+  return values ? `map of ${plainType(values)}s` : String(json["type"]);
+}
+
+function rulesOf({ schema, json, required }: Place, known: readonly string[]): string[] {
+  const traits = traitsOf(schema);
+  const value = json["default"];
+  return [
+    required ? "required" : "",
+    value === undefined ? "" : `default ${code(String(value))}`,
+    traits.immutable ? "immutable" : "",
+    ...limits(json),
+    ...wiring(traits, known),
+  ].filter(Boolean);
+}
+
+/** Longer patterns tell a reader less than the error that quotes them. */
+const PATTERN_CHARACTERS = 30;
+
+function limits(json: JSONSchema): string[] {
+  const checks = checksOf(json);
+  const inBytes = checks.some((check) => check.includes(" bytes "));
+  const pattern = json["pattern"] as string | undefined;
+  return [
+    Array.isArray(json["enum"]) ? choice(json["enum"]) : "",
+    inBytes ? "" : range(json["minLength"], json["maxLength"], "characters"),
+    range(json["minItems"], json["maxItems"], "items"),
+    range(undefined, json["maxProperties"], "entries"),
+    range(json["minimum"], json["maximum"], ""),
+    pattern && pattern.length <= PATTERN_CHARACTERS ? `matches ${code(pattern)}` : "",
+    ...checks,
+    // a list may hold plain values, which have no row of their own
+    ...(json.items && !json.items.properties ? limits(json.items).map((limit) => `each ${limit}`) : []),
+  ].filter(Boolean);
+}
+
+const choice = (values: readonly unknown[]): string =>
+  values.length === 1 ? `only ${code(String(values[0]))}` : `one of ${codes(values.map(String))}`;
+
+function range(from: unknown, to: unknown, what: string): string {
+  const text =
+    from === undefined
+      ? to !== undefined && `at most ${to}`
+      : to === undefined
+        ? `at least ${from}`
+        : `${from} to ${to}`;
+  return text ? `${text} ${what}`.trim() : "";
+}
+
+/** What CEL checks, in the words that the API server would answer with; immutability is told apart. */
+function checksOf(json: JSONSchema): string[] {
+  const rules = (json["x-kubernetes-validations"] ?? []) as { message: string; reason?: string }[];
+  return rules
+    .filter(({ reason }) => reason !== "FieldValueForbidden")
+    .map(({ message }) => message.replace(/^must (be )?/, ""));
+}
+
+function wiring({ reference, secret, sends }: Traits, known: readonly string[]): string[] {
+  return [
+    sends ? `sent as ${code(sends)}` : "",
+    secret ? "read when it is sent, never shown or compared" : "",
+    ...(reference ? absent(reference.kinds, known) : []),
+  ];
+}
+
+/** A definition may refer to kinds that this version does not manage: their resources can be named by id alone. */
+function absent(kinds: readonly string[], known: readonly string[]): string[] {
+  const missing = kinds.filter((kind) => !known.includes(kind));
+  return missing.length === 0 ? [] : [`by \`id\` only for ${codes(missing)}: this version has no such kind`];
+}

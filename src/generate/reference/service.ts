@@ -1,0 +1,47 @@
+import type { Resource, Verb } from "../../gateway/resource.ts";
+import type { Kind } from "../../kinds/define.ts";
+import { code, codes, table } from "./markdown.ts";
+
+const requests = {
+  create: ["POST", ""],
+  get: ["GET", "/{id}"],
+  list: ["GET", ""],
+  update: ["PATCH", "/{id}"],
+  delete: ["DELETE", "/{id}"],
+} as const;
+
+const words: Record<Verb, string> = {
+  shown: "used",
+  unshown: "tried, since the API documentation does not show it",
+  none: "does not exist",
+};
+
+/** Which operations of the service a kind uses. */
+export function operations({ remote, modules }: Kind): string {
+  const rows = Object.entries(requests).map(([verb, [method, suffix]]) => [
+    verb,
+    code(`${method} ${remote.path}${suffix}`),
+    words[remote.verbs[verb as keyof typeof requests]],
+  ]);
+  const removals = Object.entries(modules).map(([member, { path, verbs }]) => [
+    `remove ${code(member)}`,
+    code(`DELETE ${path}`),
+    words[verbs.delete],
+  ]);
+  return table(["Operation", "Request", ""], [...rows, ...removals]);
+}
+
+/** What is said about operations that a service may not have. Empty where there is nothing to say. */
+export function undocumented({ verbs, updateUnshown }: Resource): string {
+  const all = verbs.update === "unshown";
+  if (!all && updateUnshown.length === 0 && verbs.delete !== "unshown") return "";
+  const members = `Updates of ${codes(updateUnshown)} are tried as well, since the API documentation may not list all members.`;
+  return [
+    all || updateUnshown.length === 0 ? "" : members,
+    "Where the service turns out not to have the operation, the object says " +
+      "[ReplacementRequired](../troubleshooting.md#replacementrequired) and the resource stays as it is.",
+    "`GATEWAY_UNDOCUMENTED_OPERATIONS=false` switches such attempts off.",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
