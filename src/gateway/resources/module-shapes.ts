@@ -7,7 +7,7 @@ export const ipRestrictionModule = answer({ enabled: flag, ip_policies: refs });
 export const mutualTlsModule = answer({ enabled: flag, certificate_authorities: refs });
 export const tlsTerminationModule = answer({ enabled: flag, terminate_at: text, min_version: text });
 
-const action = answer({ type: text, config: z.unknown() });
+const action = answer({ type: text, config: z.unknown().optional() });
 const rules = z.array(answer({ name: text, expressions: texts, actions: z.array(action).nullish() })).nullish();
 
 export const trafficPolicyModule = answer({ enabled: flag, inbound: rules, outbound: rules });
