@@ -10,7 +10,7 @@ import type { SecretVersion } from "./object.ts";
 
 /** What has to be sent so that a remote is as its object says. Nothing in it means nothing to do. */
 export interface Plan {
-  /** One PATCH: each part that differs, whole. */
+  /** One PATCH. */
   body: Body;
   /** Members that are removed by an operation of their own. */
   remove: string[];
@@ -61,13 +61,13 @@ function withRenewed(kind: Kind, { wanted, renewed }: Sides, found: readonly Dif
 }
 
 /**
- * The parts that differ. A module is sent by itself; the rest is sent whole once any of it differs, because the
- * service empties a map or list that an update leaves out.
+ * The modules that differ, each whole, since the service keeps the others. All else is sent with any change, because
+ * the service may empty a map or list that an update leaves out.
  */
 function bodyOf(kind: Kind, { wanted, seen }: Sides, changes: readonly Difference[]): Body {
   const body: Body = {};
   const modules = [...membersOf(kind.spec)].filter(([, { traits }]) => traits.onRemove).map(([member]) => member);
-  if (changes.some(({ member }) => !modules.includes(member))) {
+  if (changes.length > 0) {
     const { update, updateUnshown } = kind.remote;
     for (const member of update.length > 0 ? update : updateUnshown) {
       const value = wanted[member] ?? seen[member];
