@@ -1,0 +1,53 @@
+import * as z from "zod";
+import type { Resource } from "../../gateway/resource.ts";
+
+type Members = Record<string, unknown>;
+
+/** Ids that the service answers as they are. Every other member `x_id` comes back as `x`, an object with the id. */
+const plainIDs = ["client_id", "cloud_access_key_id", "owner_id", "ssh_certificate_authority_id"];
+
+/** Members that hold the user's own keys. */
+const freeForm = ["labels", "headers", "config"];
+
+/** The members of an answer to a create with this body, in the service's names; unset ones are null. */
+export function answerTo(resource: Resource, body: Members): Members {
+  const unset = Object.fromEntries(Object.keys(resource.wire.shape).map((member) => [member, null]));
+  return { ...unset, ...shown(resource, body) };
+}
+
+/**
+ * What an update makes of a resource, by the least kind reading of the API page: a list or map that is left out comes
+ * back empty, a module that is left out stays.
+ */
+export function updated(resource: Resource, row: Members, body: Members): Members {
+  const mutable = [...resource.update, ...resource.updateUnshown];
+  const emptied = mutable.filter((member) => !(member in body) && isCollection(resource, answered(member)));
+  return { ...row, ...Object.fromEntries(emptied.map((member) => [answered(member), null])), ...shown(resource, body) };
+}
+
+function shown(resource: Resource, body: Members): Members {
+  const members = Object.entries(body).filter(([member]) => !resource.secrets.includes(member));
+  return Object.fromEntries(members.map(([member, value]) => [answered(member), answer(resource, member, value)]));
+}
+
+function answer(resource: Resource, member: string, value: unknown): unknown {
+  if (freeForm.includes(member)) return value;
+  if (answered(member) !== member && value !== null) return Array.isArray(value) ? value.map(ref) : ref(value);
+  if (Array.isArray(value)) return value.map((item) => answer(resource, "", item));
+  if (typeof value !== "object" || value === null) return value;
+  return shown(resource, value as Members);
+}
+
+const ref = (id: unknown): Members => ({ id, uri: `https://service.test/${id}` });
+
+function answered(member: string): string {
+  if (plainIDs.includes(member)) return member;
+  if (member.endsWith("_ids")) return `${member.slice(0, -"_ids".length)}s`.replace(/ys$/, "ies");
+  return member.endsWith("_id") ? member.slice(0, -"_id".length) : member;
+}
+
+function isCollection({ wire }: Resource, member: string): boolean {
+  let schema = wire.shape[member] as z.ZodType;
+  while (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) schema = schema.unwrap() as z.ZodType;
+  return schema instanceof z.ZodArray || schema instanceof z.ZodRecord;
+}
