@@ -9,6 +9,7 @@ import type { KubeClient } from "../runtime/client.ts";
 import { isConflict, isForbidden, isInvalid, isNotFound, isUnreachable, KubeError } from "../runtime/errors.ts";
 import type { EventRecorder } from "../runtime/events.ts";
 import type { Informer } from "../runtime/informer.ts";
+import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
 import type { Indexer } from "../runtime/store.ts";
 
@@ -36,16 +37,25 @@ export const indexersOf = (kind: Kind): Record<"remoteID" | "references", Indexe
   references: (object) => [...new Set(referencesOf(kind, object))],
 });
 
+export interface ClusterParts {
+  client: KubeClient;
+  informers: Informers;
+  recorder: EventRecorder;
+  log: Logger;
+}
+
 /** Kubernetes as converging sees it: reads from the informers' stores, writes through the client. */
 export class KubeCluster implements Cluster {
   readonly #client: KubeClient;
   readonly #informers: Informers;
   readonly #recorder: EventRecorder;
+  readonly #log: Logger;
 
-  constructor(client: KubeClient, informers: Informers, recorder: EventRecorder) {
+  constructor({ client, informers, recorder, log }: ClusterParts) {
     this.#client = client;
     this.#informers = informers;
     this.#recorder = recorder;
+    this.#log = log;
   }
 
   get(kind: string, namespace: string, name: string): ManagedObject | undefined {
@@ -134,6 +144,10 @@ export class KubeCluster implements Cluster {
 
   emit({ kind, metadata }: ManagedObject, notice: Notice): void {
     this.#recorder.emit({ object: { apiVersion: API_VERSION, kind, metadata }, ...notice });
+    const { type, reason, note } = notice;
+    const about = { controller: kind.toLowerCase(), namespace: metadata.namespace, name: metadata.name, reason, note };
+    if (type === "Warning") this.#log.warn(about, "Condition changed");
+    else this.#log.info(about, "Condition changed");
   }
 
   #store(kind: string): Informer<ManagedObject>["store"] {

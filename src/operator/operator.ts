@@ -7,6 +7,7 @@ import { Budget, type Lane } from "../reconcile/budget.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import type { Sweep } from "../reconcile/inventory.ts";
 import type { ManagedObject } from "../reconcile/object.ts";
+import type { Pass } from "../reconcile/pass.ts";
 import { reconcile, type Visit } from "../reconcile/reconcile.ts";
 import type { KubeClient } from "../runtime/client.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
@@ -58,7 +59,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   const { config, kinds, client, log, clock = systemClock } = options;
   const stopping = new AbortController();
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, options)]));
-  const cluster = new KubeCluster(client, informers, options.recorder);
+  const cluster = new KubeCluster({ client, informers, recorder: options.recorder, log });
   options.metrics?.observe(informers);
   const clusterID = await identify(client);
   const gateway = gatewayOf(options);
@@ -177,8 +178,20 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result
   if (!object) return undefined;
   const owner = { cluster: clusterID, namespace, name };
   const lane = laneOf(request);
-  const pass = { kind, object, owner, cluster, account, clock, lane, signal, findings: {} };
-  return resultOf(await reconcile(pass, { resyncSeconds: options.config.resyncSeconds }));
+  const pass: Pass = { kind, object, owner, cluster, account, clock, lane, signal, findings: {} };
+  const visit = await reconcile(pass, { resyncSeconds: options.config.resyncSeconds });
+  logChanges(request.log, pass);
+  return resultOf(visit);
+}
+
+/** A line for each change in the account, and none where nothing was changed. */
+function logChanges(log: Logger, { object, findings }: Pass): void {
+  const { remote, created, updated, corrected, deleted, adopted } = findings;
+  const about = { remoteID: remote?.id ?? deleted, generation: object.metadata.generation };
+  if (adopted && !object.status?.id) log.info(about, "Took over");
+  if (created) log.info(about, "Created");
+  if (updated) log.info({ ...about, fields: updated, drifted: corrected !== undefined }, "Updated");
+  if (deleted) log.info(about, "Deleted");
 }
 
 function laneOf({ priority: given, attempt }: Request): Lane {

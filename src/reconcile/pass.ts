@@ -19,6 +19,12 @@ export interface Findings {
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
   /** Fields that somebody else had changed, and that were put right. */
   corrected?: string[];
+  /** The remote was made in this pass. */
+  created?: true;
+  /** The id of the remote that was deleted in this pass. */
+  deleted?: string;
+  /** Spec fields that were sent in an update. */
+  updated?: string[];
   /** The remote was taken over in this pass. */
   adopted?: true;
 }

@@ -63,7 +63,10 @@ async function converge(pass: Pass): Promise<Row> {
   findings.appliedFields = [...new Set([...(pass.object.status?.appliedFields ?? []), ...applied])];
   const made = found ?? (await create(pass, desired));
   findings.remote = made;
-  if (!found) findings.appliedSecrets = desired.secrets;
+  if (!found) {
+    findings.created = true;
+    findings.appliedSecrets = desired.secrets;
+  }
   findings.remote = await update(pass, desired, made);
   findings.appliedFields = applied;
   findings.appliedSecrets = desired.secrets;

@@ -28,6 +28,7 @@ async function removeRemote(pass: Pass): Promise<void> {
   pass.findings.remote ??= { id };
   try {
     await collectionOf(pass).remove(id, sending(pass));
+    pass.findings.deleted = id;
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     throw inUse(pass, error) ?? error;

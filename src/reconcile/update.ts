@@ -26,6 +26,7 @@ export async function update(pass: Pass, desired: Desired, found: Row): Promise<
   if (isEmpty(next) || isLeft(pass, next, drifted)) return row;
   refuseFrozen(pass, next);
   row = await apply(pass, next, row);
+  pass.findings.updated = next.fields;
   if (drifted) pass.findings.corrected = next.fields;
   return holds(pass, desired, row, next, drifted);
 }
