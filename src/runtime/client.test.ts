@@ -174,6 +174,7 @@ describe("retries", () => {
   ];
   const unique: [string, () => Promise<unknown>][] = [
     ["create", () => client.create(type, thing)],
+    ["merge patch of the status by uid", () => client.patchMerge(type, ref, guarded, { subresource: "status" })],
     ["unguarded merge patch", () => client.patchMerge(type, ref, { spec: {} })],
     ["JSON patch", () => client.patchJSON(type, ref, [])],
   ];

@@ -57,7 +57,11 @@ export interface PatchOperation {
   from?: string;
 }
 
-/** A merge patch; `metadata.resourceVersion` or `metadata.uid` in it make it conditional. */
+/**
+ * A merge patch. `metadata.resourceVersion` in it makes it conditional: 409 when somebody has written since.
+ * `metadata.uid` does so for the main resource only, with 422; to the status subresource the API server takes a
+ * wrong uid without a word.
+ */
 export type MergePatch = { metadata?: { [M in keyof ObjectMeta]?: unknown } } & Record<string, unknown>;
 
 export interface ApplyOptions extends WriteOptions {
@@ -74,7 +78,7 @@ export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g
  * Throws KubeError for an answer of 300 and above, KubeUnreachable when no answer came, and the signal's
  * reason when the caller aborted. Retries, within the deadline and with full jitter: lost connections, and
  * 429 or 503 with Retry-After, and only where a repetition does no harm: reads, deletes, updates, applies,
- * and merge patches that carry a resourceVersion or uid.
+ * and merge patches that are conditional.
  */
 export class KubeClient {
   readonly #transport: Transport;
@@ -156,7 +160,8 @@ export class KubeClient {
     patch: MergePatch,
     options: WriteOptions = {},
   ): Promise<T> {
-    const guarded = Boolean(patch.metadata?.resourceVersion ?? patch.metadata?.uid);
+    const { resourceVersion, uid } = patch.metadata ?? {};
+    const guarded = Boolean(resourceVersion || (uid && !options.subresource));
     const path = pathOf(type, ref, options.subresource);
     const write = this.#write(patch, options, "application/merge-patch+json");
     return this.#object({ method: "PATCH", path, ...write }, options, guarded);

@@ -176,7 +176,10 @@ function targetOf(path: string): Target {
 function patched(current: KubeObject, patch: KubeObject, { subresource }: Target): KubeObject {
   const { status: _, ...main } = patch;
   const { resourceVersion, uid } = patch.metadata ?? {};
-  const guards = { metadata: { ...(resourceVersion && { resourceVersion }), ...(uid && { uid }) } };
+  if (subresource !== "status" && uid && uid !== current.metadata.uid)
+    throw new Refused(422, "Invalid", "uid is immutable");
+  // a real server, too, does not look at the uid in a patch of the status
+  const guards = { metadata: { ...(resourceVersion && { resourceVersion }) } };
   return merge(current, subresource === "status" ? { ...guards, status: patch["status"] } : main) as KubeObject;
 }
 
