@@ -30,6 +30,12 @@ it("writes an error as its message with those of its causes, without what else h
   expect(JSON.stringify(lines())).not.toContain("secret");
 });
 
+it("keeps the stack to itself below the level error", () => {
+  const { log, lines } = capture();
+  log.warn({ error: new Error("expected") }, "Trying again");
+  expect(Object.keys(lines()[0])).toEqual(["level", "ts", "error", "msg"]);
+});
+
 it("keeps to its level, and hides what is to be redacted", () => {
   const { log, lines } = capture({ level: "warn", redact: ["token"] });
   log.info({}, "Not written");

@@ -1,4 +1,4 @@
-import { type DestinationStream, type LoggerOptions, pino, stdSerializers } from "pino";
+import { type DestinationStream, type LoggerOptions, pino } from "pino";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,9 @@ export function createLogger({ level = "info", redact, destination }: LogOptions
     messageKey: "msg",
     errorKey: "error",
     timestamp: () => `,"ts":"${new Date().toISOString()}"`,
-    formatters: { level: (label) => ({ level: label }), log: withStack },
+    formatters: { level: (label) => ({ level: label }), log: withErrorText },
+    // as zap does in production: where an error was made matters from the level error on
+    mixin: (fields, level) => (pino.levels.labels[level] === "error" ? stackOf(fields) : {}),
     ...(redact && { redact }),
   };
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
@@ -42,12 +44,11 @@ export const silentLogger: Logger = {
 };
 
 // members of an error are left out: a library may have hung a whole request on it
-function withStack(fields: Record<string, unknown>): Record<string, unknown> {
-  const { error } = fields;
-  if (!(error instanceof Error)) return fields;
-  const { stack } = stdSerializers.err(error);
-  return { ...fields, error: textOf(error), ...(stack && { stacktrace: stack }) };
-}
+const withErrorText = (fields: Fields): Record<string, unknown> =>
+  fields["error"] instanceof Error ? { ...fields, error: textOf(fields["error"]) } : fields;
+
+const stackOf = ({ error }: { error?: unknown }): object =>
+  error instanceof Error && error.stack ? { stacktrace: error.stack } : {};
 
 /** The message, followed by those of its causes. */
 export function textOf(error: unknown): string {
