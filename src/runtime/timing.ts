@@ -27,5 +27,5 @@ export const defaultTiming: ReflectorTiming = {
   initialSilenceSeconds: 30,
   shortestWatch: 1,
   betweenLists: 1,
-  absentSeconds: 20,
+  absentSeconds: 10,
 };
