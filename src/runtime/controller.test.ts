@@ -123,6 +123,14 @@ describe("Controller", () => {
     expect(requests.at(-1)?.attempt).toBe(0);
   });
 
+  it("begins to count failures anew after a result that comes again later", async () => {
+    const fates: Result[] = [{ backoff: true }, { afterSeconds: 10 }];
+    const controller = control(async () => fates.shift());
+    controller.enqueue("ns/a");
+    await clock.advance(30_000);
+    expect(requests.map(({ attempt }) => attempt)).toEqual([0, 1, 0]);
+  });
+
   it("backs off when asked to, never before the time given, and silently without an error", async () => {
     const seen = times();
     const controller = control(async ({ attempt }) => {

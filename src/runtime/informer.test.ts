@@ -30,11 +30,13 @@ let server: FakeApiServer;
 let transport: Transport;
 let informer: Informer;
 let changes: Change[];
+let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
   server = await FakeApiServer.start();
   transport = new Transport(server.connection);
   changes = [];
+  log = recordingLogger();
 });
 
 afterEach(async () => {
@@ -45,7 +47,7 @@ afterEach(async () => {
 
 function inform(options: Partial<InformerOptions<KubeObject>> = {}): Informer {
   const client = new KubeClient(transport, { fieldManager: "test" });
-  informer = new Informer({ client, type, log: recordingLogger(), timing: quick, ...options });
+  informer = new Informer({ client, type, log, timing: quick, ...options });
   informer.addHandler((change) => changes.push(change));
   informer.start();
   return informer;
@@ -170,6 +172,19 @@ describe("Informer", () => {
     await until(() => valueIn("a") === 1);
   });
 
+  it("ends a watch that the server should have ended, and resumes it without listing", async () => {
+    create("a");
+    inform({ timing: { ...quick, watchSeconds: 0, graceSeconds: 0.03 } });
+    await informer.synced;
+    await until(() => server.received.length >= 3);
+    expect(
+      queries()
+        .slice(1)
+        .every(({ resourceVersion }) => resourceVersion === String(server.storage.revision)),
+    ).toBe(true);
+    expect(log.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
   it("takes a deleted and recreated object for two", async () => {
     const first = create("a");
     await inform().synced;
@@ -286,9 +301,10 @@ describe("Informer.stop", () => {
     await expect(synced).rejects.toThrow("stopped");
   });
 
-  it("closes its connections", async () => {
+  it("closes its connections, and has nothing to complain about", async () => {
     await inform().synced;
     await informer.stop();
+    expect(log.lines.map(({ message }) => message)).toEqual(["Synced"]);
     await until(() => server.sockets.size === 0);
   });
 });
