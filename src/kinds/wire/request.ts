@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
+import { spreadPath } from "./needs.ts";
 
 /** Members of a request, by the service's names. */
 export type Body = Record<string, unknown>;
@@ -15,17 +16,20 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
     const value = spec[field];
     const traits = traitsOf(member);
     if (value === undefined || value === null || traits.local) continue;
-    const sent = encode(member, value, resolved, path ? `${path}.${field}` : field);
-    if (traits.spreads) Object.assign(body, sent);
-    else add(body, sentAs(field, member), sent);
+    const at = path ? `${path}.${field}` : field;
+    if (traits.spreads) {
+      for (const name of Object.keys(traits.spreads)) body[name] = resolved.get(spreadPath(at, name));
+    } else {
+      add(body, sentAs(field, member), encode(member, value, resolved, at));
+    }
   }
   return body;
 }
 
-/** Two fields may feed one list. */
+/** Two fields may feed one list, and may name the same thing. */
 function add(body: Body, name: string, value: unknown): void {
   const present = body[name];
-  body[name] = Array.isArray(present) && Array.isArray(value) ? [...present, ...value] : value;
+  body[name] = Array.isArray(present) && Array.isArray(value) ? [...new Set([...present, ...value])] : value;
 }
 
 function encode(schema: z.ZodType, value: unknown, resolved: Resolved, path: string): unknown {
@@ -42,7 +46,7 @@ function plainly(schema: z.ZodType, value: unknown, resolved: Resolved, path: st
       traits.reference ? resolved.get(at) : encode(inner.element as z.ZodType, one, resolved, at);
     return (value as unknown[]).map((one, index) => item(one, `${path}[${index}]`));
   }
-  if (traits.secret || traits.reference) return resolved.get(path);
+  if (traits.secret || traits.configMap || traits.reference) return resolved.get(path);
   if (inner instanceof z.ZodObject) return toRequest(inner, value as Record<string, unknown>, resolved, path);
   return value;
 }
