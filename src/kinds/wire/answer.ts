@@ -12,7 +12,10 @@ export function fromAnswer(schema: z.ZodObject, answer: Answer): Body {
   const body: Body = {};
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const traits = traitsOf(member);
-    const value = answer[returnedAs(field, member)];
+    for (const [name, { secret }] of Object.entries(traits.spreads ?? {})) {
+      if (!secret && answer[name] !== undefined && answer[name] !== null) body[name] = answer[name];
+    }
+    const value = traits.spreads ? undefined : answer[returnedAs(field, member)];
     if (traits.local || traits.secret || value === undefined || value === null) continue;
     body[sentAs(field, member)] = decode(member, value, answer);
   }

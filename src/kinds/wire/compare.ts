@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { type Traits, traitsOf, unwrap } from "../traits.ts";
+import { mark, type Traits, traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
@@ -49,7 +49,7 @@ function change(
   seen: unknown,
 ): Pick<Difference, "how" | "value"> | undefined {
   if (same(schema, wanted, seen)) return undefined;
-  return { how: traits.immutable ? "frozen" : "change", value: wanted };
+  return { how: isFrozen(traits) ? "frozen" : "change", value: wanted };
 }
 
 function removal(schema: z.ZodType, traits: Traits, seen: unknown): Pick<Difference, "how" | "value"> | undefined {
@@ -57,8 +57,10 @@ function removal(schema: z.ZodType, traits: Traits, seen: unknown): Pick<Differe
   if (traits.onRemove === "delete") return { how: "remove" };
   if (traits.onRemove === "disable") return disabled(seen as Body);
   const value = "clear" in traits ? traits.clear : emptyOf(schema);
-  return same(schema, value, seen) ? undefined : { how: traits.immutable ? "frozen" : "change", value };
+  return same(schema, value, seen) ? undefined : { how: isFrozen(traits) ? "frozen" : "change", value };
 }
+
+const isFrozen = ({ immutable, createOnly }: Traits): boolean => immutable === true || createOnly === true;
 
 /** Switched off with its settings kept: a configuration the service accepted once, it accepts again. */
 function disabled(seen: Body): Pick<Difference, "how" | "value"> | undefined {
@@ -71,6 +73,11 @@ export function membersOf(schema: z.ZodObject): Map<string, Member> {
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const traits = traitsOf(member);
     if (traits.local) continue;
+    for (const [name, { secret, normalize }] of Object.entries(traits.spreads ?? {})) {
+      const marks: Traits = { createOnly: true, ...(secret && { secret }), ...(normalize && { normalize }) };
+      members.set(name, { fields: [field], schema: mark(z.string(), marks), traits: marks });
+    }
+    if (traits.spreads) continue;
     const name = sentAs(field, member);
     const known = members.get(name);
     if (known) known.fields.push(field);

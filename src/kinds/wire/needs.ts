@@ -4,14 +4,24 @@ import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 /** What a spec needs from elsewhere before it can be sent, each with the path of its field. */
 export type Need =
   | { sort: "reference"; path: string; to: { kind?: string; name?: string; id?: string }; trait: ReferenceTrait }
-  | { sort: "secret"; path: string; name: string; key: string };
+  | { sort: "secret" | "configMap"; path: string; name: string; key: string };
 
-/** All references and Secrets of a spec, in the order of its fields. */
+/** The path of one of the members that a field spreads into. */
+export const spreadPath = (path: string, member: string): string => `${path}#${member}`;
+
+/** All references, Secrets and ConfigMaps of a spec, in the order of its fields. */
 export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   if (value === undefined || value === null) return [];
   const traits = traitsOf(schema);
   const inner = unwrap(schema);
-  if (traits.secret) return [{ sort: "secret", path, ...(value as { name: string; key: string }) }];
+  if (traits.spreads) {
+    return Object.entries(traits.spreads).map(([member, { key }]): Need => {
+      return { sort: "secret", path: spreadPath(path, member), name: value as string, key };
+    });
+  }
+  if (traits.secret || traits.configMap) {
+    return [{ sort: traits.secret ? "secret" : "configMap", path, ...(value as { name: string; key: string }) }];
+  }
   if (inner instanceof z.ZodArray) {
     const items = value as unknown[];
     const { reference } = traits;
