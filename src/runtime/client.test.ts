@@ -103,10 +103,9 @@ describe("KubeClient", () => {
   it("lists in one piece when the pages grow too old", async () => {
     for (let n = 0; n < 7; n += 1)
       server.storage.create(collection, { ...thing, metadata: { name: `n${n}`, namespace: "ns" } });
-    const listing = client.listAll(type, { limit: 3 });
-    await new Promise((resolve) => setImmediate(resolve));
-    server.storage.update(collection, "ns/n0", (object) => ({ ...object, spec: { value: 2 } }));
-    expect((await listing).items).toHaveLength(7);
+    server.faults.push(undefined, { status: 410 });
+    expect((await client.listAll(type, { limit: 3 })).items).toHaveLength(7);
+    expect(server.received.map(({ query }) => query.get("limit"))).toEqual(["3", "3", null]);
   });
 });
 

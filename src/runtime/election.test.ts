@@ -5,19 +5,30 @@ import type { Lease } from "./lease.ts";
 import { FakeApiServer } from "./testing/fake-api-server.ts";
 import { recordingLogger } from "./testing/logs.ts";
 import { until } from "./testing/until.ts";
-import { VirtualClock } from "./testing/virtual-clock.ts";
-import { Transport } from "./transport.ts";
+import { settle, VirtualClock } from "./testing/virtual-clock.ts";
+import { type Answer, type Exchange, Transport } from "./transport.ts";
 
 const collection = "coordination.k8s.io/v1/leases";
 
 let server: FakeApiServer;
-let transport: Transport;
+/** Counts the requests that wait for their answer. */
+class CountingTransport extends Transport {
+  waiting = 0;
+  override async request(exchange: Exchange): Promise<Answer> {
+    this.waiting += 1;
+    return super.request(exchange).finally(() => {
+      this.waiting -= 1;
+    });
+  }
+}
+
+let transport: CountingTransport;
 let clock: VirtualClock;
 let electors: LeaderElector[];
 
 beforeEach(async () => {
   server = await FakeApiServer.start();
-  transport = new Transport(server.connection);
+  transport = new CountingTransport(server.connection);
   clock = new VirtualClock();
   electors = [];
 });
@@ -47,12 +58,13 @@ function elector(identity: string, time = clock): LeaderElector {
 
 const lease = () => server.storage.get(collection, "ns/operator") as Lease;
 
-/** Lets time pass in small steps, so that answers over real sockets arrive in between. */
-async function pass(seconds: number, time = clock): Promise<void> {
+/** Lets time pass in small steps, each after the answers to what was sent before, unless none will come. */
+async function pass(seconds: number, { unanswered = false } = {}): Promise<void> {
   for (let step = 0; step < seconds * 2; step += 1) {
-    await time.advance(500);
-    await new Promise((resolve) => setTimeout(resolve, 3));
+    await clock.advance(500);
+    if (!unanswered) await until(() => transport.waiting === 0);
   }
+  await settle();
 }
 
 describe("LeaderElector", () => {
@@ -124,7 +136,7 @@ describe("LeaderElector", () => {
     const one = elector("one");
     await one.elected;
     server.faults.push(...Array.from({ length: 100 }, () => ({ hang: true }) as const));
-    await pass(11);
+    await pass(11, { unanswered: true });
     expect(one.isLeading).toBe(false);
   });
 

@@ -36,8 +36,8 @@ export class FakeApiServer implements AsyncDisposable {
   readonly watches = new Set<FakeWatch>();
   readonly received: Received[] = [];
   readonly sockets = new Set<Socket>();
-  /** Each is taken by the next request. */
-  readonly faults: Fault[] = [];
+  /** Each is taken by the next request; undefined lets one through. */
+  readonly faults: (Fault | undefined)[] = [];
   /** How the server takes the wish for initial events; old ones ignore or reject it. */
   initialEvents: "send" | "ignore" | "reject" = "send";
   /** Collections that are not served, as while a CRD is absent. */
