@@ -6,59 +6,50 @@ type Row = Readonly<Record<string, unknown>>;
 /** What matters of a row, beside its id and description. Collections that are not named here show those two alone. */
 const essence: Readonly<Record<string, (row: Row) => string>> = {
   reserved_addrs: ({ addr }) => String(addr),
-  reserved_domains: ({ domain, cname_target }) => `${domain}${cname_target ? `, CNAME ${cname_target}` : ""}`,
-  "backends/tunnel_group": ({ labels }) => `labels ${pairs(labels)}`,
+  reserved_domains: ({ domain, certificate }) => joined([domain, certificate && `certificate ${short(certificate)}`]),
+  "backends/tunnel_group": ({ labels }) => joined(Object.entries(labels ?? {}).map((pair) => pair.join("="))),
   "edges/tcp": ({ hostports, backend, ip_restriction }) =>
-    [list(hostports), destination(backend), restriction(ip_restriction)].filter(Boolean).join(", "),
+    joined([...list(hostports), destination(backend), restriction(ip_restriction)]),
   tls_certificates: ({ subject_common_name, issued_at }) =>
-    `${subject_common_name}${issued_at ? ", issued by the service" : ""}`,
-  event_destinations: ({ target }) => `to ${given(target)}`,
+    joined([subject_common_name, issued_at && "issued by the service"]),
+  event_destinations: ({ target }) => joined(Object.entries(target ?? {}).map(([name, value]) => value && name)),
   event_subscriptions: ({ sources, destinations }) =>
-    `${list((sources as Row[]).map(({ type }) => type))} to ${count(destinations, "destination")}`,
+    joined([...list<Row>(sources).map(({ type }) => type), `to ${count(list(destinations), "destination")}`]),
 };
 
 /** What the account holds, by collection; those that are empty are left out. */
 export function accountTables(control: Pick<Control, "summary" | "objects">): Line[] {
-  const filled = Object.entries(control.summary()).filter(([, count]) => count > 0);
-  const tables = filled.map(([name]) => ({ name, rows: control.objects(name).map((row) => cellsOf(name, row)) }));
-  // one width for all, so that the eye can follow
-  const lines = columns(
-    tables.flatMap(({ rows }) => rows),
-    4,
-  ).values();
-  return tables.flatMap(({ name, rows }) => [line(`  ${name}`, "bold"), ...lines.take(rows.length)]);
+  const filled = Object.entries(control.summary()).filter(([, rows]) => rows > 0);
+  return filled.flatMap(([name]) => [line(`  ${name}`, "bold"), ...rowsOf(name, control.objects(name))]);
 }
 
-const cellsOf = (name: string, row: Row): Span[] => [
-  { text: String(row["id"]) },
-  { text: String(row["description"] || "-") },
-  { text: essence[name]?.(row) ?? "", style: "dim" },
-];
+// ids of all collections in one column, so that the eye can follow
+const ID_WIDTH = 34;
 
-const list = (values: unknown): string => ((values ?? []) as unknown[]).join(", ");
+function rowsOf(name: string, rows: readonly Row[]): Line[] {
+  const cells = rows.map((row): Span[] => [
+    { text: String(row["id"]).padEnd(ID_WIDTH), style: "dim" },
+    { text: essence[name]?.(row) ?? "" },
+    { text: String(row["description"] ?? ""), style: "dim" },
+  ]);
+  return columns(cells, 4);
+}
 
-const count = (values: unknown, what: string): string => {
-  const { length } = values as unknown[];
-  return `${length} ${what}${length === 1 ? "" : "s"}`;
-};
+const joined = (parts: readonly unknown[]): string => parts.filter(Boolean).join(", ");
 
-const pairs = (map: unknown): string =>
-  Object.entries((map ?? {}) as object)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(", ");
+const list = <Value>(values: unknown): Value[] => (values ?? []) as Value[];
 
-const given = (target: unknown): string =>
-  Object.entries((target ?? {}) as object)
-    .filter(([, value]) => value)
-    .map(([key]) => key)
-    .join(", ");
+const count = ({ length }: readonly unknown[], what: string): string => `${length} ${what}${length === 1 ? "" : "s"}`;
+
+/** Enough of an id to find it above or below. */
+const short = (ref: unknown): string => `${(ref as { id: string }).id.slice(0, 12)}…`;
 
 function destination(module: unknown): string {
-  const { backend } = (module ?? {}) as { backend?: { id: string } | null };
-  return backend ? `to ${backend.id}` : "";
+  const { backend } = (module ?? {}) as { backend?: object | null };
+  return backend ? `to ${short(backend)}` : "";
 }
 
 function restriction(module: unknown): string {
   const { ip_policies: policies = [] } = (module ?? {}) as { ip_policies?: unknown[] };
-  return policies.length > 0 ? `for ${policies.length} IP policies only` : "";
+  return policies.length > 0 ? `for ${policies.length === 1 ? "1 IP policy" : `${policies.length} IP policies`}` : "";
 }

@@ -8,25 +8,31 @@ export function changes(before: readonly ObjectState[], after: readonly ObjectSt
   const left = new Set(after.map(keyOf));
   const gone = before.filter((object) => !left.has(keyOf(object)));
   const changed = after.filter((object) => JSON.stringify(object) !== JSON.stringify(known.get(keyOf(object))));
-  return [...changed.map(changeOf), ...gone.map(departureOf)];
+  return [...changed.map((object) => changeOf(object, known.get(keyOf(object)))), ...gone.map(departureOf)];
 }
 
 const NAME_WIDTH = 34;
 const READY_WIDTH = 11;
 
-function changeOf(object: ObjectState): Line {
+function changeOf(object: ObjectState, before: ObjectState | undefined): Line {
   const { text, style } = readiness(object);
   return [
     { text: keyOf(object).padEnd(NAME_WIDTH) },
     { text: text.padEnd(READY_WIDTH), style },
     { text: [object.reason, object.id].filter(Boolean).join("  ") },
-    { text: detail(object), style: "dim" },
+    {
+      text: detailsOf(object, before)
+        .map((detail) => `  ${detail}`)
+        .join(""),
+      style: "dim",
+    },
   ];
 }
 
-function detail({ ready, message, generation, current }: ObjectState): string {
-  if (!current && generation > 1) return `  its spec was changed (generation ${generation})`;
-  return ready === "True" || !message ? "" : `  ${message}`;
+function detailsOf({ ready, message, generation }: ObjectState, before: ObjectState | undefined): string[] {
+  const edited = before !== undefined && before.generation !== generation;
+  const explained = ready !== "True" && message !== "";
+  return [...(edited ? [`edited (generation ${generation})`] : []), ...(explained ? [message] : [])];
 }
 
 const departureOf = (object: ObjectState): Line => [

@@ -4,19 +4,19 @@ export interface Place {
   readonly kubeconfig: string;
   readonly kubectl: string;
   readonly namespace: string;
-  readonly simulatorURL: string;
+  readonly serviceURL: string;
   readonly apiKeyFile: string;
   readonly operatorURL: string;
   readonly operatorLog: string;
-  /** Remote id of IPPolicy/office. */
-  readonly policyID: string;
+  /** Remote id of TunnelGroupBackend/database. */
+  readonly backendID: string;
   readonly resyncSeconds: number;
 }
 
 /** Commands to try in another terminal. */
 export function hints(place: Place): Line[] {
-  const { namespace, simulatorURL } = place;
-  const control = `${simulatorURL}/_control`;
+  const { namespace, serviceURL } = place;
+  const control = `${serviceURL}/_control`;
   return [
     title("Try next, in another terminal"),
     command(`export KUBECONFIG=${place.kubeconfig}`),
@@ -35,11 +35,11 @@ export function hints(place: Place): Line[] {
     title(
       `Change the account behind the operator's back: put right within ${place.resyncSeconds} s, or at once when asked`,
     ),
-    command(`curl -s ${control}/patch -d '["${place.policyID}", {"description": "changed by hand"}]'`),
+    command(`curl -s ${control}/patch -d '["${place.backendID}", {"labels": {"app": "mine"}}]'`),
     command(
-      `kubectl -n ${namespace} annotate gwipp office --overwrite tunnelgateway.dev/reconcile-requested-at=$(date +%s)`,
+      `kubectl -n ${namespace} annotate gwtg database --overwrite tunnelgateway.dev/reconcile-requested-at=$(date +%s)`,
     ),
-    command(`curl -s ${control}/get -d '["${place.policyID}"]'`),
+    command(`curl -s ${control}/get -d '["${place.backendID}"]'`),
 
     title("Take the service away, and bring it back: what is Ready stays Ready"),
     command(`curl -s ${control}/outage -d '[true]'`),
@@ -49,7 +49,7 @@ export function hints(place: Place): Line[] {
     ...columns(
       [
         ["the account", control, "summary, objects, requests: test/simulator/control/control.ts"],
-        ["the service", simulatorURL, `API key in ${place.apiKeyFile}`],
+        ["the service", serviceURL, `API key in ${place.apiKeyFile}`],
         ["the operator", `${place.operatorURL}/metrics`, `log in ${place.operatorLog}`],
       ].map((cells) => cells.map((text, at) => ({ text, style: at === 2 ? ("dim" as const) : undefined }))),
       4,

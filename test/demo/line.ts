@@ -35,7 +35,7 @@ export function columns(rows: readonly (readonly Span[])[], indent = 2): Line[] 
   return rows.map((row) => {
     const last = row.findLastIndex(({ text }) => text !== "");
     const cells = row.slice(0, last + 1).map(({ text, style }, at) => {
-      return { text: at === last ? text : text.padEnd((widths[at] ?? 0) + 2), style };
+      return { text: at === last ? text.trimEnd() : text.padEnd((widths[at] ?? 0) + 2), style };
     });
     return [{ text: " ".repeat(indent) }, ...cells];
   });
