@@ -16,13 +16,16 @@ const rule = z.object({
   actions: z.array(action).min(1).max(32).describe("What happens to the selected traffic, in this order."),
 });
 
-const trafficPolicy = z
-  .object({
-    enabled,
-    inbound: z.array(rule).max(64).optional().describe("Rules for traffic that arrives, in this order."),
-    outbound: z.array(rule).max(64).optional().describe("Rules for traffic that leaves, in this order."),
-  })
-  .describe("Rules for traffic in either direction. Removing it from the spec removes the policy of the edge.");
+const trafficPolicy = z.object({
+  enabled,
+  inbound: z.array(rule).max(64).optional().describe("Rules for traffic that arrives, in this order."),
+  outbound: z.array(rule).max(64).optional().describe("Rules for traffic that leaves, in this order."),
+});
+
+const removal = { delete: "removes the policy of the edge", disable: "switches the module off" };
 
 /** Removed by an operation of its own where the service has one, else switched off. */
-export const trafficPolicyModule = (onRemove: "delete" | "disable") => module(trafficPolicy, { onRemove });
+export const trafficPolicyModule = (onRemove: "delete" | "disable") =>
+  module(trafficPolicy, { onRemove }).describe(
+    `Rules for traffic in either direction. Removing it from the spec ${removal[onRemove]}.`,
+  );
