@@ -6,7 +6,7 @@ import type { Kind } from "../define.ts";
 import { kinds } from "../index.ts";
 import { otherValues, specs } from "../testing/arbitrary.ts";
 import { answerTo, updated } from "../testing/service.ts";
-import { type Traits, traitsOf } from "../traits.ts";
+import { traitsOf } from "../traits.ts";
 import { fromAnswer } from "./answer.ts";
 import { differences } from "./compare.ts";
 import { sentAs } from "./names.ts";
@@ -18,7 +18,7 @@ type Spec = Record<string, unknown>;
 /** Each name stands for an id of its own, each Secret for a value of its own. */
 function requestOf(kind: Kind, spec: Spec): Body {
   const values = needsOf(kind.spec, spec).map((need): [string, string] => {
-    if (need.sort === "secret") return [need.path, `value of ${need.name}/${need.key}`];
+    if (need.sort !== "reference") return [need.path, `value of ${need.name}/${need.key}`];
     return [need.path, need.to.id ?? `${need.to.kind ?? need.trait.kinds[0]}_${need.to.name}`];
   });
   return toRequest(kind.spec, spec, new Map(values));
@@ -37,12 +37,17 @@ function carriedOut(kind: Kind, row: Spec, { body, remove }: ReturnType<typeof p
   return { ...patched, ...Object.fromEntries(remove.map((member) => [member, null])) };
 }
 
-const fieldsOf = (kind: Kind): [string, z.ZodType, Traits][] =>
+const fieldsOf = (kind: Kind): [string, z.ZodType][] =>
   (Object.entries(kind.spec.shape) as [string, z.ZodType][]).map(([field, schema]) => [
     field,
     schema,
     traitsOf(schema),
   ]);
+
+const isFrozen = (schema: z.ZodType): boolean => {
+  const { immutable, createOnly } = traitsOf(schema);
+  return immutable === true || createOnly === true;
+};
 
 const runs = { numRuns: 50 };
 
@@ -90,7 +95,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
         const schema = kind.spec.shape[field] as z.ZodType;
         const found = differences(kind.spec, wanted, seenAs(kind, row), applied);
         expect(found.map(({ member }) => member)).toEqual([sentAs(field, schema)]);
-        if (traitsOf(schema).immutable) {
+        if (isFrozen(schema)) {
           expect(made).toMatchObject({ body: {}, remove: [], frozen: [field] });
           return;
         }
@@ -104,8 +109,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
   it("clears a field that was set and is removed, and keeps every other", () => {
     const without = valid.chain((spec) => {
       const removable = fieldsOf(kind).filter(
-        ([field, schema, { immutable }]) =>
-          spec[field] !== undefined && !immutable && schema.safeParse(undefined).success,
+        ([field, schema]) => spec[field] !== undefined && !isFrozen(schema) && schema.safeParse(undefined).success,
       );
       return removable.length > 0
         ? fc.constantFrom(...removable.map(([field]) => ({ spec, field })))

@@ -5,6 +5,7 @@ import { ReservedAddress } from "../reserved-address.ts";
 import { TCPEdge } from "../tcp-edge.ts";
 import { mark } from "../traits.ts";
 import { TunnelGroupBackend } from "../tunnel-group-backend.ts";
+import { needsOf } from "./needs.ts";
 import { toRequest } from "./request.ts";
 
 const nothing = new Map<string, unknown>();
@@ -86,10 +87,13 @@ describe("toRequest", () => {
     expect(toRequest(schema, { backends: [{ id: "b1", weight: 3 }] }, nothing)).toEqual({ backends: { b1: 3 } });
   });
 
-  it("spreads the members of a value that says so", () => {
-    const pair = mark(z.string(), { secret: true, spreads: true });
-    const schema = z.object({ secretName: pair });
-    const resolved = new Map([["secretName", { certificate_pem: "C", private_key_pem: "K" }]]);
-    expect(toRequest(schema, { secretName: "tls" }, resolved)).toEqual({ certificate_pem: "C", private_key_pem: "K" });
+  it("spreads the keys of one Secret over members", () => {
+    const spreads = { certificate_pem: { key: "tls.crt" }, private_key_pem: { key: "tls.key", secret: true } } as const;
+    const schema = z.object({ secretName: mark(z.string(), { spreads }) });
+    const resolved = new Map(needsOf(schema, { secretName: "tls" }).map(({ path }, index) => [path, `value ${index}`]));
+    expect(toRequest(schema, { secretName: "tls" }, resolved)).toEqual({
+      certificate_pem: "value 0",
+      private_key_pem: "value 1",
+    });
   });
 });

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { mark, ownTraits, traitsOf, unwrap } from "./traits.ts";
+
+describe("mark", () => {
+  it("marks a copy, so that a shared schema keeps its own marks", () => {
+    const shared = z.string();
+    const marked = mark(shared, { immutable: true });
+    expect(traitsOf(shared)).toEqual({});
+    expect(traitsOf(marked)).toEqual({ immutable: true });
+  });
+
+  it("adds to what is marked already, and the later mark wins", () => {
+    const schema = mark(mark(z.string(), { immutable: true, sends: "a" }), { sends: "b" });
+    expect(traitsOf(schema)).toEqual({ immutable: true, sends: "b" });
+  });
+
+  it("adds rules to those that are there", () => {
+    const [first, second] = ["self.a", "self.b"].map((rule) => ({ rule, message: "must" }));
+    const schema = mark(mark(z.string(), { rules: [first as never] }), { rules: [second as never] });
+    expect(traitsOf(schema).rules).toEqual([first, second]);
+  });
+});
+
+describe("traitsOf", () => {
+  const schema = mark(mark(z.string(), { sends: "a", secret: true }).optional(), { sends: "b" }).default("x");
+
+  it("sees through wrappers, and the outermost mark wins", () => {
+    expect(traitsOf(schema)).toEqual({ sends: "b", secret: true });
+  });
+
+  it("belongs to the schema inside for whoever visits wrappers one by one", () => {
+    expect(ownTraits(schema)).toEqual({});
+    expect(ownTraits(unwrap(schema))).toEqual({ sends: "a", secret: true });
+  });
+
+  it("survives a description", () => {
+    expect(traitsOf(mark(z.string(), { immutable: true }).describe("words"))).toEqual({ immutable: true });
+  });
+});
