@@ -1,36 +1,11 @@
-import type * as z from "zod";
-import { specOf, statusOf } from "../kinds/common.ts";
 import { CATEGORY, GROUP, VERSION } from "../kinds/contract.ts";
-import type { Column, Kind } from "../kinds/define.ts";
+import type { Column, CustomResource } from "../kinds/define.ts";
 import { mark } from "../kinds/traits.ts";
 import { type JSONSchema, structural } from "./schema.ts";
 
-/** What an object says until the operator has looked at it: without it, an empty status reads as healthy. */
-const unobserved = {
-  observedGeneration: -1,
-  conditions: [
-    {
-      type: "Ready",
-      status: "Unknown",
-      reason: "Pending",
-      message: "Waiting for the operator to observe this object",
-      lastTransitionTime: "1970-01-01T00:00:00Z",
-    },
-  ],
-};
-
-/** The columns of every kind, after those of its own. */
-const columns: readonly Column[] = [
-  { name: "Ready", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-  { name: "Reason", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-  { name: "ID", jsonPath: ".status.id", description: "Remote id" },
-  { name: "Age", jsonPath: ".metadata.creationTimestamp", type: "date" },
-  { name: "Message", jsonPath: '.status.conditions[?(@.type=="Ready")].message', wide: true },
-];
-
 /** The CustomResourceDefinition of a kind, ready to be written as YAML. */
-export function crdOf(kind: Kind): object {
-  const { plural, shortNames } = kind;
+export function crdOf(kind: CustomResource): object {
+  const { plural, shortNames, selectable } = kind;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -52,8 +27,8 @@ export function crdOf(kind: Kind): object {
           served: true,
           storage: true,
           subresources: { status: {} },
-          additionalPrinterColumns: [...kind.columns, ...columns].map(printerColumn),
-          selectableFields: [{ jsonPath: ".status.id" }],
+          additionalPrinterColumns: kind.columns.map(printerColumn),
+          ...(selectable.length > 0 && { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
           schema: { openAPIV3Schema: objectSchema(kind) },
         },
       ],
@@ -69,11 +44,12 @@ const printerColumn = ({ name, jsonPath, type = "string", wide, description }: C
   ...(description && { description }),
 });
 
-function objectSchema(kind: Kind): JSONSchema {
-  const spec = structural(mark(specOf(kind) as z.ZodObject, { rules: kind.rules }));
-  const status = structural(statusOf(kind));
-  const conditions = status.properties?.["conditions"] as JSONSchema;
-  Object.assign(conditions, { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] });
+function objectSchema(kind: CustomResource): JSONSchema {
+  const spec = structural(mark(kind.spec, { rules: kind.rules }));
+  const status = structural(kind.status);
+  const conditions = status.properties?.["conditions"];
+  if (conditions)
+    Object.assign(conditions, { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] });
   return {
     type: "object",
     description: kind.summary,
@@ -82,8 +58,12 @@ function objectSchema(kind: Kind): JSONSchema {
       apiVersion: { type: "string", description: "Version of the schema of this object." },
       kind: { type: "string", description: "Kind of this object." },
       metadata: { type: "object" },
-      spec: { ...spec, description: "What the account should have." },
-      status: { ...status, description: "What the account has, as the operator saw it last.", default: unobserved },
+      spec: { ...spec, description: spec["description"] ?? "What the account should have." },
+      status: {
+        ...status,
+        description: status["description"] ?? "What the account has, as the operator saw it last.",
+        ...(kind.unobserved && { default: kind.unobserved }),
+      },
     },
   };
 }

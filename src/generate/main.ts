@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { GROUP } from "../kinds/contract.ts";
-import { kinds } from "../kinds/index.ts";
+import { customResources, kinds } from "../kinds/index.ts";
 import { crdOf } from "./crd.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { referencePages } from "./reference.ts";
@@ -19,8 +19,8 @@ const toYAML = (value: unknown): string =>
 
 async function generated(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
-  for (const kind of kinds) files.set(`crds/${GROUP}_${kind.plural}.yaml`, toYAML(crdOf(kind)));
-  const pages = referencePages(kinds, firstExamples(await readExamples()));
+  for (const kind of customResources) files.set(`crds/${GROUP}_${kind.plural}.yaml`, toYAML(crdOf(kind)));
+  const pages = referencePages({ kinds, customResources }, firstExamples(await readExamples()));
   for (const [name, content] of pages) files.set(`docs/reference/${name}`, content);
   return files;
 }

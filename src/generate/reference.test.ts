@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { defineModule, defineResource } from "../gateway/resource.ts";
-import { defineKind, type Kind } from "../kinds/define.ts";
+import { customResourceOf } from "../kinds/common.ts";
+import { defineCustomResource, defineKind, type Kind } from "../kinds/define.ts";
 import { enabled, immutable, module, refsTo, secretKey, texts } from "../kinds/fields.ts";
-import { kinds } from "../kinds/index.ts";
+import { customResources, kinds } from "../kinds/index.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { fieldsOf } from "./reference/fields.ts";
 import { cell, kebab } from "./reference/markdown.ts";
@@ -44,6 +45,15 @@ const Pond: Kind = defineKind({
   status: z.object({}),
 });
 
+const Weather = defineCustomResource({
+  kind: "Weather",
+  summary: "Comes and goes.",
+  spec: z.object({}),
+  status: z.object({ wind: z.string().describe("Where it blows.") }),
+  columns: [{ name: "Wind", jsonPath: ".status.wind" }],
+  conditions: ["Sunny"],
+});
+
 describe("fields", () => {
   const rows = new Map(fieldsOf(Pond.spec, ["Pond"]).map((field) => [field.path, field]));
 
@@ -81,11 +91,12 @@ test("the first document of a kind is its example, with its comments", () => {
 });
 
 describe("pages", () => {
-  const pages = referencePages([...kinds, Pond], new Map([["Pond", { file: "pond.yaml", text: "kind: Pond" }]]));
+  const catalogue = { kinds: [...kinds, Pond], customResources: [...customResources, customResourceOf(Pond), Weather] };
+  const pages = referencePages(catalogue, new Map([["Pond", { file: "pond.yaml", text: "kind: Pond" }]]));
 
   test("there is one for each kind and an index that links to all of them", () => {
-    const names = [...kinds, Pond].map(({ kind }) => `${kebab(kind)}.md`);
-    expect([...pages.keys()]).toEqual(["README.md", ...names]);
+    const names = catalogue.customResources.map(({ kind }) => `${kebab(kind)}.md`);
+    expect(new Set(pages.keys())).toEqual(new Set(["README.md", ...names]));
     for (const name of names) expect(pages.get("README.md")).toContain(`(${name})`);
   });
 
@@ -94,6 +105,13 @@ describe("pages", () => {
     expect(page).toContain("```yaml\nkind: Pond\n```");
     expect(page).toContain("while an object refers to it: [Pond](pond.md) (`fishRefs[]`).");
     expect(page).toContain("Any &lt;shape> \\| form.");
+  });
+
+  test("a kind that is not converged has its own fields only", () => {
+    const page = pages.get("weather.md") ?? "";
+    expect(page).toContain("| `wind` | string |");
+    expect(page).toContain("Conditions: `Sunny`");
+    expect(page).not.toContain("deletionPolicy");
   });
 
   test("every row of a table has as many cells as its head", () => {

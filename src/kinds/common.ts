@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Kind } from "./define.ts";
+import type { Column, CustomResource, Kind } from "./define.ts";
 import { mark } from "./traits.ts";
 
 /** A field that steers the operator and is no part of any request. */
@@ -46,7 +46,7 @@ const steering = {
     ),
 };
 
-/** The whole spec of a kind: its own fields and those of every kind. */
+/** The whole spec of a managed kind: its own fields and those that all of them have. */
 export function specOf(kind: Kind): z.ZodObject {
   const adopt = local(kind.naturalKey ? adoptByKey : adoptByID)
     .optional()
@@ -62,6 +62,12 @@ const condition = z.object({
   lastTransitionTime: z.iso.datetime({ offset: true }).describe("When the status of the condition last changed."),
   observedGeneration: z.int().min(-1).optional().describe("Generation of the object that the condition speaks of."),
 });
+
+/** The status fields of every kind that has conditions. */
+export const observations = {
+  observedGeneration: z.int().min(-1).optional().describe("Generation of the spec that the status speaks of."),
+  conditions: z.array(condition).optional().describe("What is so, and why."),
+};
 
 const secretVersion = z.object({
   name: z.string().describe("Name of the Secret."),
@@ -90,13 +96,57 @@ const bookkeeping = {
     .string()
     .optional()
     .describe("The last value of the annotation tunnelgateway.dev/reconcile-requested-at that was acted on."),
-  observedGeneration: z.int().min(-1).optional().describe("Generation of the spec that the status speaks of."),
-  conditions: z.array(condition).optional().describe("What is so, and why."),
+  ...observations,
 };
 
-/** The whole status of a kind. */
+/** The whole status of a managed kind. */
 export const statusOf = (kind: Kind): z.ZodObject =>
   z.object({ ...commonStatus, ...kind.status.shape, ...bookkeeping });
 
 /** The members of an answer that the status keeps. */
 export const shownOf = (kind: Kind): z.ZodObject => z.object({ ...commonStatus, ...kind.status.shape });
+
+/** What a managed object says until the operator has looked at it: without it, an empty status reads as healthy. */
+export const unobserved = {
+  observedGeneration: -1,
+  conditions: [
+    {
+      type: "Ready",
+      status: "Unknown",
+      reason: "Pending",
+      message: "Waiting for the operator to observe this object",
+      lastTransitionTime: "1970-01-01T00:00:00Z",
+    },
+  ],
+};
+
+export const age: Column = { name: "Age", jsonPath: ".metadata.creationTimestamp", type: "date" };
+
+/** Columns that tell about a condition. */
+export const conditionColumns = (type: string) => ({
+  status: { name: type, jsonPath: `.status.conditions[?(@.type=="${type}")].status` },
+  reason: { name: "Reason", jsonPath: `.status.conditions[?(@.type=="${type}")].reason` },
+  message: { name: "Message", jsonPath: `.status.conditions[?(@.type=="${type}")].message`, wide: true } as const,
+});
+
+const ready = conditionColumns("Ready");
+const id: Column = { name: "ID", jsonPath: ".status.id", description: "Remote id" };
+
+/** A managed kind with everything that all of them have. */
+export function customResourceOf(kind: Kind): CustomResource {
+  const { plural, shortNames, categories, summary, rules } = kind;
+  return {
+    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, unobserved },
+    spec: specOf(kind),
+    status: statusOf(kind),
+    columns: [...kind.columns, ready.status, ready.reason, id, age, ready.message],
+    selectable: [".status.id"],
+    conditions: conditionsOf(kind),
+  };
+}
+
+/** A certificate is in the status of the kinds whose judgement speaks of one. */
+function conditionsOf({ status }: Kind): string[] {
+  const own = "certificateManagementStatus" in status.shape ? ["CertificateReady"] : [];
+  return ["Ready", "Synced", "Reconciling", "Stalled", ...own, "Drifted", "Paused"];
+}

@@ -36,8 +36,8 @@ export interface KindCondition {
   message: string;
 }
 
-/** Everything the operator knows about one kind: data, and a few small pure functions. */
-export interface Kind {
+/** What the API server is told of a kind, as it stands in the kind's own file. */
+export interface Definition {
   readonly kind: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
@@ -45,16 +45,32 @@ export interface Kind {
   readonly categories: readonly string[];
   /** One or two sentences; open the CRD and the reference page. */
   readonly summary: string;
-  readonly remote: Resource;
-  /** The kind's own spec fields; those that every kind has are added by the generator. */
   readonly spec: z.ZodObject;
-  /** Read-only members of the answer, kept in the status. */
   readonly status: z.ZodObject;
-  /** Operations that remove a part, by the member of the request; for fields marked `onRemove: "delete"`. */
-  readonly modules: Readonly<Record<string, Module>>;
   /** Rules across spec fields. */
   readonly rules: readonly Rule[];
   readonly columns: readonly Column[];
+}
+
+/** A kind with nothing left to add: whole spec, whole status, all columns. CRDs are made of these. */
+export interface CustomResource extends Definition {
+  /** What the status says until the operator has looked at the object. */
+  readonly unobserved: Readonly<Record<string, unknown>> | undefined;
+  /** Status or spec fields that lists can be filtered by, as JSON paths. */
+  readonly selectable: readonly string[];
+  /** Types of its conditions; empty where it has none. */
+  readonly conditions: readonly string[];
+}
+
+/**
+ * Everything the operator knows about one kind that it converges: data, and a few small pure functions. `spec` and
+ * `status` are the kind's own fields, the latter read-only members of the answer; those that every managed kind has
+ * are added by `customResourceOf`.
+ */
+export interface Kind extends Definition {
+  readonly remote: Resource;
+  /** Operations that remove a part, by the member of the request; for fields marked `onRemove: "delete"`. */
+  readonly modules: Readonly<Record<string, Module>>;
   /** The spec field that no two resources of an account share; its wire member has the same value. */
   readonly naturalKey: string | undefined;
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
@@ -75,6 +91,24 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     columns: [],
     naturalKey: undefined,
     judge: () => ({ usability: usable }),
+    ...given,
+  };
+}
+
+type Assumed = "plural" | "shortNames" | "categories" | "rules" | "selectable" | "unobserved" | "conditions";
+
+/** A kind that is not converged as the others are: something else of the operator looks after its objects. */
+export function defineCustomResource(
+  given: Omit<CustomResource, Assumed> & Partial<Pick<CustomResource, Assumed>>,
+): CustomResource {
+  return {
+    plural: `${given.kind.toLowerCase()}s`,
+    shortNames: [],
+    categories: [],
+    rules: [],
+    selectable: [],
+    unobserved: undefined,
+    conditions: [],
     ...given,
   };
 }

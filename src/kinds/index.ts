@@ -1,4 +1,5 @@
-import type { Kind } from "./define.ts";
+import { customResourceOf } from "./common.ts";
+import type { CustomResource, Kind } from "./define.ts";
 import { EventDestination } from "./event-destination.ts";
 import { EventSubscription } from "./event-subscription.ts";
 import { IPPolicy } from "./ip-policy.ts";
@@ -7,7 +8,7 @@ import { ReservedDomain } from "./reserved-domain.ts";
 import { TCPEdge } from "./tcp-edge.ts";
 import { TunnelGroupBackend } from "./tunnel-group-backend.ts";
 
-/** Every kind the operator manages. A new kind is a file and a line here. */
+/** Every kind that is converged with the account. A new kind is a file and a line here. */
 export const kinds: readonly Kind[] = [
   IPPolicy,
   ReservedAddress,
@@ -17,3 +18,6 @@ export const kinds: readonly Kind[] = [
   EventDestination,
   EventSubscription,
 ];
+
+/** Every kind that the API server is told of. */
+export const customResources: readonly CustomResource[] = [...kinds.map(customResourceOf)];

@@ -1,5 +1,5 @@
 import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../kinds/contract.ts";
-import type { Kind } from "../kinds/define.ts";
+import type { Definition, Kind } from "../kinds/define.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import type { Cluster, Notice, SecretValue } from "../reconcile/cluster.ts";
 import { Outdated, Retry } from "../reconcile/fate.ts";
@@ -17,7 +17,12 @@ export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
-export const typeOf = ({ plural, kind }: Kind): ResourceType => ({ group: GROUP, version: VERSION, plural, kind });
+export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({
+  group: GROUP,
+  version: VERSION,
+  plural,
+  kind,
+});
 
 /** How an object of any kind is named in the index of references. */
 export const referenceTo = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
