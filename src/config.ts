@@ -42,6 +42,7 @@ const environment = z
       ),
     RESYNC_INTERVAL: duration.prefault("5m"),
     REQUESTS_PER_MINUTE: count.prefault("100"),
+    REQUEST_TIMEOUT: duration.prefault("30s"),
     METRICS_ADDRESS: z
       .string()
       .regex(/^[^\s]*:\d{1,5}$/, "must be host:port or :port")
@@ -68,6 +69,11 @@ export interface Config {
   resyncSeconds: number;
   /** 0 is no limit. */
   requestsPerMinute: number;
+  /**
+   * The deadline of one request to the service, in seconds. An interrupted create is settled some time after it, so
+   * the next process must not have a shorter one than the process before.
+   */
+  requestSeconds: number;
   metricsAddress: string;
   leaderElection: boolean;
   logLevel: "debug" | "info" | "warn" | "error";
@@ -93,6 +99,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     watchNamespaces: values.WATCH_NAMESPACES,
     resyncSeconds: values.RESYNC_INTERVAL,
     requestsPerMinute: values.REQUESTS_PER_MINUTE,
+    requestSeconds: values.REQUEST_TIMEOUT,
     metricsAddress: values.METRICS_ADDRESS,
     leaderElection: values.LEADER_ELECTION,
     logLevel: values.LOG_LEVEL,

@@ -20,9 +20,6 @@ import type { OperatorMetrics } from "./metrics.ts";
 import { sweep } from "./sweeper.ts";
 import { everywhere, priority, wakesOf } from "./wake.ts";
 
-/** A request to the service that has had no answer after this long has none. */
-const DEADLINE_MS = 30_000;
-
 /** Kubernetes writes and calls to the service are waits, so many objects of a kind are worked on side by side. */
 const CONCURRENCY = 32;
 
@@ -71,7 +68,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
       ...(options.metrics && { onWait: options.metrics.onWait }),
     }),
     clock,
-    deadlineMs: DEADLINE_MS,
+    deadlineMs: config.requestSeconds * 1000,
     undocumented: config.undocumentedOperations,
     signal: stopping.signal,
     permit() {
@@ -143,7 +140,7 @@ function gatewayOf({ config, metrics }: OperatorOptions): GatewayClient {
   return new GatewayClient({
     baseURL: config.baseURL,
     apiKey: config.apiKey,
-    timeoutMs: DEADLINE_MS,
+    timeoutMs: config.requestSeconds * 1000,
     userAgent: "tunnel-gateway-operator",
     ...(metrics && { onExchange: metrics.onExchange }),
   });

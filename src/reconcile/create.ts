@@ -2,7 +2,7 @@ import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Body } from "../kinds/wire/request.ts";
 import { Blocked, Retry } from "./fate.ts";
 import { sameKey } from "./find.ts";
-import { type Intent, intentOf, SEND_WINDOW_MS, textOf } from "./intent.ts";
+import { type Intent, intentOf, sendWindow, textOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { ownerIn, withOwner } from "./ownership.ts";
 import { collectionOf, now, type Pass, sending } from "./pass.ts";
@@ -17,7 +17,7 @@ export async function create(pass: Pass, desired: Desired): Promise<Row> {
   const body = creatable(pass, desired.body);
   await collection.admit(sending(pass));
   const intent = await record(pass);
-  if (now(pass) > intent.last + SEND_WINDOW_MS) {
+  if (now(pass) > intent.last + sendWindow(pass.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
   try {

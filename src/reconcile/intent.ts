@@ -14,11 +14,11 @@ export interface Intent {
   void?: string | undefined;
 }
 
-/** A recorded intent permits sending for this long; after that it has to be recorded anew. */
-export const SEND_WINDOW_MS = 10_000;
+/** A recorded intent permits sending for this long; after that it has to be recorded anew. 10 s at a deadline of 30 s. */
+export const sendWindow = (deadlineMs: number): number => deadlineMs / 3;
 
-/** A service that answers late may still be at work on a request that was given up here. */
-const LATE_MS = 5_000;
+/** A service that answers late may still be at work on a request that was given up here. 5 s at a deadline of 30 s. */
+const lateness = (deadlineMs: number): number => deadlineMs / 6;
 
 /** How far the clocks of two pods, or of a pod and the service, may be apart. */
 const SKEW_MS = 2_000;
@@ -46,7 +46,7 @@ export function textOf({ first, last, void: gone }: Intent): string {
 
 /** From this time on (epoch milliseconds), a list without the remote proves that the create came to nothing. */
 export const settledAt = ({ last }: Intent, deadlineMs: number): number =>
-  last + SEND_WINDOW_MS + deadlineMs + LATE_MS + SKEW_MS;
+  last + sendWindow(deadlineMs) + deadlineMs + lateness(deadlineMs) + SKEW_MS;
 
 /** Whether a remote that was created at `createdAt` (RFC 3339) can be the one this intent was for. */
 export function covers(intent: Intent, createdAt: unknown, deadlineMs: number): boolean {
