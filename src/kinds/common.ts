@@ -46,12 +46,23 @@ const steering = {
     ),
 };
 
+const replacement = local(z.enum(["Recreate"]))
+  .optional()
+  .describe(
+    "Recreate: what the service cannot change in place is deleted and created anew, with an interruption. " +
+      "Unset: it stays as it is, and the object says ReplacementRequired.",
+  );
+
+/** Some of its updates are not promised by the service, and there is no replacing it without an interruption. */
+const canBeRecreated = ({ remote, replacement: way }: Kind): boolean =>
+  way === undefined && (remote.verbs.update !== "shown" || remote.updateUnshown.length > 0);
+
 /** The whole spec of a managed kind: its own fields and those that all of them have. */
 export function specOf(kind: Kind): z.ZodObject {
   const adopt = local(kind.naturalKey ? adoptByKey : adoptByID)
     .optional()
     .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
-  return z.object({ ...kind.spec.shape, adopt, ...steering });
+  return z.object({ ...kind.spec.shape, adopt, ...steering, ...(canBeRecreated(kind) && { replacement }) });
 }
 
 const condition = z.object({
@@ -81,6 +92,10 @@ const commonStatus = {
 };
 
 const bookkeeping = {
+  retiring: z
+    .string()
+    .optional()
+    .describe("Remote id of the resource that was replaced. It is deleted once nothing refers to it."),
   appliedFields: z
     .array(z.string())
     .optional()

@@ -62,6 +62,17 @@ export interface CustomResource extends Definition {
   readonly conditions: readonly string[];
 }
 
+/** What the operator writes to a Secret in the namespace of the object, which it creates and owns. */
+export interface Output {
+  /** The spec field that names the Secret. */
+  field: string;
+  key: string;
+  /** The member of the answer that holds the value. */
+  member: string;
+  /** The value is in the answer to a create alone: once lost, only a new resource has one. */
+  once?: true;
+}
+
 /**
  * Everything the operator knows about one kind that it converges: data, and a few small pure functions. `spec` and
  * `status` are the kind's own fields, the latter read-only members of the answer; those that every managed kind has
@@ -73,11 +84,31 @@ export interface Kind extends Definition {
   readonly modules: Readonly<Record<string, Module>>;
   /** The spec field that no two resources of an account share; its wire member has the same value. */
   readonly naturalKey: string | undefined;
+  /**
+   * CreateFirst: what the service cannot change in place is made anew, referrers move, and then the old one is deleted.
+   * Only for resources that may exist twice.
+   */
+  readonly replacement: "CreateFirst" | undefined;
+  /** When a resource has to be replaced because it runs out; epoch milliseconds. Undefined: never. */
+  readonly renewsAt: (answer: Answer, spec: Readonly<Record<string, unknown>>) => number | undefined;
+  /** A member of the answer that is kept in a Secret. */
+  readonly output: Output | undefined;
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
   readonly judge: (answer: Answer, now: number) => { usability: Usability; conditions?: KindCondition[] };
 }
 
-type Optional = "plural" | "shortNames" | "categories" | "modules" | "rules" | "columns" | "naturalKey" | "judge";
+type Optional =
+  | "plural"
+  | "shortNames"
+  | "categories"
+  | "modules"
+  | "rules"
+  | "columns"
+  | "naturalKey"
+  | "replacement"
+  | "renewsAt"
+  | "output"
+  | "judge";
 
 export const usable: Usability = { state: "usable", message: "The resource exists in the account as specified" };
 
@@ -90,6 +121,9 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     rules: [],
     columns: [],
     naturalKey: undefined,
+    replacement: undefined,
+    renewsAt: () => undefined,
+    output: undefined,
     judge: () => ({ usability: usable }),
     ...given,
   };

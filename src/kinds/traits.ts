@@ -15,22 +15,34 @@ export interface ReferenceTrait {
   yields: string;
 }
 
+/** A member of a request that is filled from one key of a Secret. */
+export interface SpreadMember {
+  key: string;
+  /** Comes back in no answer, and is never compared. */
+  secret?: true;
+  normalize?: (value: unknown) => unknown;
+}
+
 /** What a field means beyond its shape. CRDs, reconciler and reference pages all read it from here. */
 export interface Traits {
   /** Accepted on create only: a later change is refused at admission. */
   immutable?: true;
+  /** Accepted on create only, and free to change in the spec: the remote is then replaced. */
+  createOnly?: true;
   /** Stands for another object; what is sent is something that object's status holds. */
   reference?: ReferenceTrait;
   /** Stands for a value in a Secret; read at use, never compared, never shown. */
   secret?: true;
+  /** Stands for a value in a ConfigMap; read at use. */
+  configMap?: true;
   /** Not part of a request: it steers the operator. */
   local?: true;
   /** Member name in requests, where it is not the snake_case of the field. */
   sends?: string;
   /** Member name in answers, where it is not that of requests. */
   returns?: string;
-  /** The resolved value is an object whose members are members of the request. */
-  spreads?: true;
+  /** Names a Secret, several keys of which are members of the request. */
+  spreads?: Readonly<Record<string, SpreadMember>>;
   /** Reshapes the resolved value for the request. */
   encode?: (resolved: never) => unknown;
   /** The reverse of `encode`, from the member of the answer and the object around it. */

@@ -1,12 +1,19 @@
 import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../kinds/contract.ts";
 import type { Definition, Kind } from "../kinds/define.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
-import type { Cluster, Notice, SecretValue } from "../reconcile/cluster.ts";
+import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../reconcile/cluster.ts";
 import { Outdated, Retry } from "../reconcile/fate.ts";
-import { mergePatch } from "../reconcile/merge-patch.ts";
 import type { ManagedObject, Status } from "../reconcile/object.ts";
 import type { KubeClient } from "../runtime/client.ts";
-import { isConflict, isForbidden, isInvalid, isNotFound, isUnreachable, KubeError } from "../runtime/errors.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isUnreachable,
+  KubeError,
+} from "../runtime/errors.ts";
 import type { EventRecorder } from "../runtime/events.ts";
 import type { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
@@ -15,6 +22,7 @@ import type { Indexer } from "../runtime/store.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
 
+const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
 export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({
@@ -38,12 +46,13 @@ export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): str
 
 /** Indexes of the store of a kind. */
 export const indexersOf = (kind: Kind): Record<"remoteID" | "references", Indexer<ManagedObject>> => ({
-  remoteID: ({ status }) => (status?.id ? [status.id] : []),
+  remoteID: ({ status }) => [status?.id, status?.retiring].filter((id) => id !== undefined),
   references: (object) => [...new Set(referencesOf(kind, object))],
 });
 
 export interface ClusterParts {
   client: KubeClient;
+  kinds: readonly Kind[];
   informers: Informers;
   recorder: EventRecorder;
   log: Logger;
@@ -52,12 +61,14 @@ export interface ClusterParts {
 /** Kubernetes as converging sees it: reads from the informers' stores, writes through the client. */
 export class KubeCluster implements Cluster {
   readonly #client: KubeClient;
+  readonly #kinds: readonly Kind[];
   readonly #informers: Informers;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
 
-  constructor({ client, informers, recorder, log }: ClusterParts) {
+  constructor({ client, kinds, informers, recorder, log }: ClusterParts) {
     this.#client = client;
+    this.#kinds = kinds;
     this.#informers = informers;
     this.#recorder = recorder;
     this.#log = log;
@@ -72,9 +83,13 @@ export class KubeCluster implements Cluster {
     return same.filter((other) => other.metadata.uid !== metadata.uid);
   }
 
-  referrersOf({ kind }: Kind, { metadata }: ManagedObject): ManagedObject[] {
+  referrersOf({ kind }: Kind, { metadata }: ManagedObject): Referrer[] {
     const reference = referenceTo(kind, metadata.namespace, metadata.name);
-    return [...this.#informers.values()].flatMap(({ store }) => store.by("references", reference));
+    return this.#kinds.flatMap((one) =>
+      this.#store(one.kind)
+        .by("references", reference)
+        .map((object) => ({ kind: one, object })),
+    );
   }
 
   async annotate(
@@ -111,19 +126,23 @@ export class KubeCluster implements Cluster {
     try {
       const written = await this.#client.patchJSON<ManagedObject>(typeOf(kind), metadata, operations);
       const store = this.#store(kind.kind);
-      if (written.metadata.finalizers?.length) store.put(written);
-      else store.forget(keyOf(metadata), metadata.uid);
+      const { finalizers = [], deletionTimestamp } = written.metadata;
+      if (deletionTimestamp && finalizers.length === 0) store.forget(keyOf(metadata), metadata.uid);
+      else store.put(written);
     } catch (error) {
       if (!isNotFound(error)) throw translated(error);
     }
   }
 
-  async writeStatus(kind: Kind, { metadata, status }: ManagedObject, next: Status): Promise<void> {
-    // the uid keeps the status of an object out of its successor of the same name
-    const patch = { metadata: { uid: metadata.uid }, status: mergePatch(status ?? {}, next) };
+  async writeStatus(kind: Kind, { metadata }: ManagedObject, status: Status): Promise<void> {
+    // whole, since nobody else writes it; the uid keeps it out of a successor of the same name
+    const operations = [
+      { op: "test", path: "/metadata/uid", value: metadata.uid },
+      { op: "add", path: "/status", value: status },
+    ] as const;
     try {
       const options = { subresource: "status" } as const;
-      const written = await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch, options);
+      const written = await this.#client.patchJSON<ManagedObject>(typeOf(kind), metadata, operations, options);
       this.#store(kind.kind).put(written);
     } catch (error) {
       if (!isNotFound(error)) throw translated(error);
@@ -140,9 +159,78 @@ export class KubeCluster implements Cluster {
         key,
         Buffer.from(value, "base64").toString(),
       ]);
-      return { resourceVersion: found.metadata.resourceVersion ?? "", data: Object.fromEntries(data) };
+      const { resourceVersion = "", annotations: given = {}, ownerReferences = [] } = found.metadata;
+      return {
+        resourceVersion,
+        data: Object.fromEntries(data),
+        annotations: given,
+        owners: ownerReferences.map(({ uid }) => uid),
+      };
     } catch (error) {
       if (isNotFound(error)) return undefined;
+      throw translated(error);
+    }
+  }
+
+  async configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    try {
+      const found = await this.#client.get<KubeObject & { data?: Record<string, string> }>(configMaps, {
+        namespace,
+        name,
+      });
+      return found.data ?? {};
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw translated(error);
+    }
+  }
+
+  async writeSecret(
+    { kind, metadata }: ManagedObject,
+    { name, data, annotations: marks }: SecretContent,
+  ): Promise<void> {
+    const { namespace, uid } = metadata;
+    const owner = {
+      apiVersion: API_VERSION,
+      kind,
+      name: metadata.name,
+      uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    };
+    const content = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        namespace,
+        name,
+        labels: { "app.kubernetes.io/managed-by": "tunnel-gateway-operator" },
+        annotations: marks,
+        ownerReferences: [owner],
+      },
+      stringData: data,
+    };
+    try {
+      await this.#client.create(secrets, content);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw translated(error);
+      await this.#replaceSecret(content, uid);
+    }
+  }
+
+  /** Only where the object owns it: the uid of the owner is read and its resourceVersion held on to. */
+  async #replaceSecret(content: KubeObject, owner: string): Promise<void> {
+    const { namespace, name } = content.metadata;
+    try {
+      const { metadata } = await this.#client.get(secrets, { namespace, name });
+      if (!metadata.ownerReferences?.some(({ uid }) => uid === owner)) throw new Outdated("the Secret is another's");
+      const { resourceVersion } = metadata;
+      await this.#client.patchMerge(
+        secrets,
+        { namespace, name },
+        { ...content, metadata: { ...content.metadata, resourceVersion } },
+      );
+    } catch (error) {
       throw translated(error);
     }
   }

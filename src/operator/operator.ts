@@ -56,7 +56,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   const { config, kinds, client, log, clock = systemClock } = options;
   const stopping = new AbortController();
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, options)]));
-  const cluster = new KubeCluster({ client, informers, recorder: options.recorder, log });
+  const cluster = new KubeCluster({ client, kinds, informers, recorder: options.recorder, log });
   options.metrics?.observe(informers);
   const clusterID = await identify(client);
   const gateway = gatewayOf(options);

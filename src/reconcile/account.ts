@@ -30,6 +30,7 @@ export class Account {
   readonly #collections = new Map<string, Collection>();
   readonly #unsupported = new Set<string>();
   readonly #refused = new Map<string, number>();
+  readonly #postponed = new Map<string, number>();
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
@@ -56,6 +57,18 @@ export class Account {
 
   wasRefused(object: ManagedObject, intent: Intent): boolean {
     return this.#refused.get(object.metadata.uid) === intent.last;
+  }
+
+  /** The deletion of a remote was refused, and is not tried again for so long. */
+  postpone(id: string, seconds: number): void {
+    this.#postponed.set(id, this.#options.clock.now() + seconds * 1000);
+  }
+
+  isPostponed(id: string): boolean {
+    const until = this.#postponed.get(id);
+    if (until === undefined || until > this.#options.clock.now()) return until !== undefined;
+    this.#postponed.delete(id);
+    return false;
   }
 
   /** The object is no more. */

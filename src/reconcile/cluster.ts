@@ -5,6 +5,22 @@ import type { ManagedObject, Status } from "./object.ts";
 export interface SecretValue {
   resourceVersion: string;
   data: Readonly<Record<string, string>>;
+  annotations: Readonly<Record<string, string>>;
+  /** Uids of the objects that own it. */
+  owners: readonly string[];
+}
+
+/** What the operator keeps in a Secret of its own. */
+export interface SecretContent {
+  name: string;
+  data: Readonly<Record<string, string>>;
+  annotations: Readonly<Record<string, string>>;
+}
+
+/** An object that refers to another, with its kind. */
+export interface Referrer {
+  kind: Kind;
+  object: ManagedObject;
 }
 
 export interface Notice {
@@ -21,13 +37,17 @@ export interface Cluster {
   /** Other objects of the kind, in any namespace, whose status has this remote id. */
   othersWithID(kind: Kind, id: string, object: ManagedObject): ManagedObject[];
   /** Objects of any kind whose spec refers to this one by name. */
-  referrersOf(kind: Kind, object: ManagedObject): ManagedObject[];
+  referrersOf(kind: Kind, object: ManagedObject): Referrer[];
   /** Guarded by the object's resourceVersion. Throws Outdated when somebody wrote first. */
   annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: string }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;
-  /** Writes what differs from the object's status; a value of undefined removes a field. */
+  /** Replaces the status of this very object; one of the same name that took its place is left alone. */
   writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<void>;
   /** Undefined when there is none. Throws when it may not be read. */
   secret(namespace: string, name: string): Promise<SecretValue | undefined>;
+  /** Undefined when there is none. */
+  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Makes a Secret that the object owns, or replaces the content of one that it owns already. */
+  writeSecret(object: ManagedObject, content: SecretContent): Promise<void>;
   emit(object: ManagedObject, notice: Notice): void;
 }

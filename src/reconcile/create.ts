@@ -4,6 +4,7 @@ import { Blocked, Retry } from "./fate.ts";
 import { sameKey } from "./find.ts";
 import { type Intent, intentOf, sendWindow, textOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
+import { claim, deliver } from "./output.ts";
 import { ownerIn, withOwner } from "./ownership.ts";
 import { collectionOf, now, type Pass, sending } from "./pass.ts";
 import type { Desired } from "./resolve.ts";
@@ -15,13 +16,22 @@ import type { Desired } from "./resolve.ts";
 export async function create(pass: Pass, desired: Desired): Promise<Row> {
   const collection = collectionOf(pass);
   const body = creatable(pass, desired.body);
+  await claim(pass);
   await collection.admit(sending(pass));
   const intent = await record(pass);
   if (now(pass) > intent.last + sendWindow(pass.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
+  const row = await send(pass, body, intent);
+  // from here on the id reaches the status, whatever fails
+  Object.assign(pass.findings, { remote: row, created: true, appliedSecrets: desired.secrets });
+  if (pass.kind.output?.once) await deliver(pass, row);
+  return row;
+}
+
+async function send(pass: Pass, body: Body, intent: Intent): Promise<Row> {
   try {
-    return await collection.create(body, sending(pass));
+    return await collectionOf(pass).create(body, sending(pass));
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     return await afterFailure(pass, intent, error);
@@ -39,11 +49,7 @@ function creatable({ kind, owner, object }: Pass, wanted: Body): Body {
 async function record(pass: Pass): Promise<Intent> {
   const before = intentOf(pass.object);
   const last = now(pass);
-  const intent = {
-    first: before?.first ?? last,
-    last,
-    void: pass.findings.gone ? pass.object.status?.id : before?.void,
-  };
+  const intent = { first: before?.first ?? last, last, old: pass.object.status?.id ?? before?.old };
   pass.object = await pass.cluster.annotate(pass.kind, pass.object, { finalizer: true, intent: textOf(intent) });
   return intent;
 }

@@ -19,10 +19,18 @@ export async function find(pass: Pass): Promise<Row | undefined> {
   const { object } = pass;
   const intent = intentOf(object);
   const id = object.status?.id;
-  if (id !== undefined && id !== intent?.void) return known(pass, id);
+  if (id !== undefined) return id === intent?.old ? successor(pass, intent, id) : known(pass, id);
   if (object.spec.adopt?.id) return adoptable(pass, object.spec.adopt.id);
   if (object.spec.adopt?.existing || isObserveOnly(object)) return existing(pass);
   return intent && !pass.account.wasRefused(object, intent) ? recovered(pass, intent) : undefined;
+}
+
+/** A create was begun to take the place of this id, and no other id was written down since. */
+async function successor(pass: Pass, intent: Intent, old: string): Promise<Row | undefined> {
+  const made = pass.account.wasRefused(pass.object, intent) ? undefined : await recovered(pass, intent);
+  if (!made) return known(pass, old);
+  pass.findings.retiring = old;
+  return made;
 }
 
 async function known(pass: Pass, id: string): Promise<Row | undefined> {
@@ -91,7 +99,7 @@ async function recovered(pass: Pass, intent: Intent): Promise<Row | undefined> {
 
 async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promise<Row | undefined> {
   const { kind, object, owner, account } = pass;
-  const free = (row: Row) => row.id !== intent.void && pass.cluster.othersWithID(kind, row.id, object).length === 0;
+  const free = (row: Row) => row.id !== intent.old && pass.cluster.othersWithID(kind, row.id, object).length === 0;
   const within = (row: Row) => covers(intent, row["created_at"], account.deadlineMs) && ownerIn(row) === undefined;
   if (kind.naturalKey) {
     const row = await sameKey(pass, 0);
@@ -105,8 +113,12 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
   return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, body, row)));
 }
 
-const isAsWanted = ({ kind }: Pass, body: Answer, row: Row): boolean =>
-  differences(kind.spec, body, fromAnswer(kind.spec, row), []).length === 0;
+/** What the spec leaves open must be unset as well, but for what the service chooses itself when it creates. */
+function isAsWanted({ kind }: Pass, body: Answer, row: Row): boolean {
+  const every = Object.keys(kind.spec.shape);
+  const found = differences(kind.spec, body, fromAnswer(kind.spec, row), every);
+  return found.every(({ member, how }) => how === "frozen" && body[member] === undefined);
+}
 
 function oldest(rows: Row[]): Row | undefined {
   const time = (row: Row) => Date.parse(String(row["created_at"])) || 0;

@@ -10,8 +10,8 @@ export interface Intent {
   first: number;
   /** When permission for the latest was recorded. */
   last: number;
-  /** The id in the status at that time: it names a remote that is gone, and is not to be used again. */
-  void?: string | undefined;
+  /** The id in the status at that time: of a remote that was gone, or whose place the new one was to take. */
+  old?: string | undefined;
 }
 
 /** A recorded intent permits sending for this long; after that it has to be recorded anew. 10 s at a deadline of 30 s. */
@@ -27,21 +27,21 @@ const SERVICE_SKEW_MS = 120_000;
 export function intentOf(object: ManagedObject): Intent | undefined {
   const text = object.metadata.annotations?.[annotations.createIntent];
   if (text === undefined) return undefined;
-  const [times = "", gone] = text.split(" void=");
+  const [times = "", old] = text.split(" old=");
   const [first = "", last = first] = times.split("/");
   const parsed = { first: Date.parse(first), last: Date.parse(last) };
   // somebody edited it: a create may have been sent at any time of the object's life
   if (!Number.isFinite(parsed.first) || !Number.isFinite(parsed.last)) {
     const created = Date.parse(object.metadata.creationTimestamp ?? "") || 0;
-    return { first: created, last: created, void: gone };
+    return { first: created, last: created, old };
   }
-  return { ...parsed, void: gone };
+  return { ...parsed, old };
 }
 
-/** `<first>/<last>` as an ISO 8601 interval, and ` void=<id>` where there is one. */
-export function textOf({ first, last, void: gone }: Intent): string {
+/** `<first>/<last>` as an ISO 8601 interval, and ` old=<id>` where there is one. */
+export function textOf({ first, last, old }: Intent): string {
   const interval = `${new Date(first).toISOString()}/${new Date(last).toISOString()}`;
-  return gone ? `${interval} void=${gone}` : interval;
+  return old ? `${interval} old=${old}` : interval;
 }
 
 /** From this time on (epoch milliseconds), a list without the remote proves that the create came to nothing. */

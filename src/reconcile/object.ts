@@ -18,6 +18,8 @@ export interface SecretVersion {
 /** The status that every kind has; each kind adds the read-only members of its resource. */
 export interface Status {
   id?: string;
+  /** The remote that was replaced, until nothing refers to it. */
+  retiring?: string;
   appliedFields?: readonly string[];
   appliedSecrets?: readonly SecretVersion[];
   drift?: readonly string[];
@@ -33,6 +35,7 @@ export interface Steering {
   managementPolicy?: "Full" | "ObserveOnly";
   deletionPolicy?: "Delete" | "Retain";
   driftPolicy?: "Correct" | "Report";
+  replacement?: "Recreate";
 }
 
 /** An object of one of our kinds, as the API server has it. */

@@ -13,6 +13,10 @@ export interface Findings {
   remote?: Answer & { id: string };
   /** The id in the status names nothing any more. */
   gone?: true;
+  /** The remote that this one took the place of, to be deleted once nothing refers to it. */
+  retiring?: string;
+  /** The one that was to be deleted is gone. */
+  retired?: true;
   appliedFields?: string[];
   appliedSecrets?: SecretVersion[];
   /** Spec fields that differ in the account and are left so. */

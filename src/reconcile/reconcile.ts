@@ -1,5 +1,6 @@
 import { FINALIZER } from "../kinds/contract.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
+import { needsOf } from "../kinds/wire/needs.ts";
 import { create } from "./create.ts";
 import { Retry, type Unfinished } from "./fate.ts";
 import { find } from "./find.ts";
@@ -7,15 +8,20 @@ import type { Row } from "./inventory.ts";
 import { notices } from "./notices.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "./object.ts";
 import { delayOf, fateOf } from "./outcome.ts";
+import { delivered } from "./output.ts";
 import { now, type Pass } from "./pass.ts";
 import { plan } from "./plan.ts";
 import { remove } from "./remove.ts";
+import { replace, retire } from "./replace.ts";
 import { appliedFields, type Ending, isSame, nextStatus } from "./report.ts";
-import { desire } from "./resolve.ts";
+import { type Desired, desire } from "./resolve.ts";
 import { update } from "./update.ts";
 
 /** When the object is due again, apart from what wakes it. Null: not before something happens. */
 export type Visit = { afterSeconds: number } | { backoff: true; atLeastSeconds?: number } | { soon: true } | null;
+
+/** How soon a remote that was replaced is looked at again; it costs no request while something refers to it. */
+const RETIRING_SECONDS = 2;
 
 export interface Routine {
   /** How often what only a read can show is looked at again, such as a Secret that may not be watched. Seconds. */
@@ -57,20 +63,29 @@ async function converge(pass: Pass): Promise<Row> {
   if (found) findings.remote = found;
   if (isObserveOnly(pass.object)) return compared(pass, found);
   const desired = await desire(kind, pass.object, pass.cluster);
-  if (found) await ensureFinalizer(pass);
+  if (found) {
+    await ensureFinalizer(pass);
+    await retire(pass);
+  }
   const applied = appliedFields(kind, pass.object.spec);
   // sent from here on, whether the answer arrives or not
   findings.appliedFields = [...new Set([...(pass.object.status?.appliedFields ?? []), ...applied])];
   const made = found ?? (await create(pass, desired));
   findings.remote = made;
-  if (!found) {
-    findings.created = true;
-    findings.appliedSecrets = desired.secrets;
-  }
-  findings.remote = await update(pass, desired, made);
+  findings.remote = await update(pass, desired, await current(pass, desired, made));
   findings.appliedFields = applied;
   findings.appliedSecrets = desired.secrets;
   return findings.remote as Row;
+}
+
+/** The remote to go on with: the one that was found, or a new one where it runs out or its one-time value is lost. */
+async function current(pass: Pass, desired: Desired, row: Row): Promise<Row> {
+  const renewsAt = pass.kind.renewsAt(row, pass.object.spec);
+  const due = renewsAt !== undefined && now(pass) >= renewsAt;
+  if (!due && (await delivered(pass, row))) return row;
+  const next = await replace(pass, desired, row);
+  await delivered(pass, next);
+  return next;
 }
 
 /** Only observed: what differs is shown, and nothing is written. */
@@ -110,9 +125,15 @@ function nextVisit(pass: Pass, ending: Ending, { resyncSeconds }: Routine): Visi
   if (ending.end === "unfinished") return afterFate(pass, ending.fate);
   const { afterSeconds } = ending.usability;
   if (afterSeconds !== undefined) return { afterSeconds };
-  const reads = (pass.findings.appliedSecrets?.length ?? 0) > 0;
+  if (isRetiring(pass)) return { afterSeconds: RETIRING_SECONDS };
+  const reads =
+    pass.kind.output !== undefined ||
+    needsOf(pass.kind.spec, pass.object.spec).some(({ sort }) => sort !== "reference");
   return reads ? { afterSeconds: resyncSeconds } : null;
 }
+
+const isRetiring = ({ findings, object }: Pass): boolean =>
+  !findings.retired && (findings.retiring ?? object.status?.retiring) !== undefined;
 
 function afterFate(pass: Pass, fate: Unfinished): Visit {
   if (fate.reason === "SecretNotReady") return { afterSeconds: secretDelay(pass) };

@@ -23,9 +23,15 @@ export async function remove(pass: Pass): Promise<void> {
 
 async function removeRemote(pass: Pass): Promise<void> {
   const id = await idOf(pass);
-  if (id === undefined) return;
+  const retiring = pass.findings.retiring ?? pass.object.status?.retiring;
+  const ids = [id, retiring].filter((one) => one !== undefined);
+  if (ids.length === 0) return;
   waitForReferrers(pass);
-  pass.findings.remote ??= { id };
+  if (id !== undefined) pass.findings.remote ??= { id };
+  for (const one of ids) await removeOne(pass, one);
+}
+
+async function removeOne(pass: Pass, id: string): Promise<void> {
   try {
     await collectionOf(pass).remove(id, sending(pass));
     pass.findings.deleted = id;
@@ -40,7 +46,7 @@ async function idOf(pass: Pass): Promise<string | undefined> {
   const { object } = pass;
   const intent = intentOf(object);
   const id = object.status?.id;
-  if (id === undefined || id === intent?.void) return intent ? (await find(pass))?.id : undefined;
+  if (id === undefined || id === intent?.old) return intent ? (await find(pass))?.id : undefined;
   const row = collectionOf(pass).known(id);
   // what another object or cluster has marked meanwhile is not ours to delete
   if (row) refuseForeign(pass, row);
@@ -50,7 +56,7 @@ async function idOf(pass: Pass): Promise<string | undefined> {
 /** What others still use is not deleted under them: without its policy an edge would admit everybody, or nobody. */
 function waitForReferrers(pass: Pass): void {
   const { cluster, kind, object } = pass;
-  const referrers = cluster.referrersOf(kind, object);
+  const referrers = cluster.referrersOf(kind, object).map((referrer) => referrer.object);
   const staying = referrers.filter((referrer) => !isDeleting(referrer));
   if (staying.length > 0) {
     throw new Waiting("InUse", `Delete or change ${listed(staying)} first: it refers to this ${kind.kind}`, {

@@ -27,6 +27,8 @@ export function nextStatus(pass: Pick<Pass, "kind" | "object" | "findings">, end
   if (findings.gone && !findings.remote) for (const field of Object.keys(shown.shape)) delete status[field];
   const asked = askedAt(object);
   if (ending.end === "settled" && asked !== undefined) status.lastHandledReconcileAt = asked;
+  if (findings.retiring) status.retiring = findings.retiring;
+  if (findings.retired) delete status.retiring;
   if (findings.drift) status.drift = findings.drift.fields;
   else if (ending.end === "settled") delete status.drift;
   status.observedGeneration = object.metadata.generation;

@@ -22,6 +22,7 @@ export async function desire(kind: Kind, object: ManagedObject, cluster: Cluster
   const values = new Map<string, unknown>();
   for (const need of needs) {
     if (need.sort === "reference") values.set(need.path, referenced(need, object, cluster));
+    if (need.sort === "configMap") values.set(need.path, await configured(need, object, cluster));
   }
   const secrets = await readSecrets(needs, object, cluster, values);
   return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets };
@@ -48,13 +49,29 @@ function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedO
   return value;
 }
 
+type SecretNeed = Extract<Need, { sort: "secret" | "configMap" }>;
+
+async function configured(
+  { name, key, path }: SecretNeed,
+  { metadata }: ManagedObject,
+  cluster: Cluster,
+): Promise<string> {
+  const data = await cluster.configMap(metadata.namespace, name);
+  const value = data?.[key];
+  if (value) return value;
+  const what = data
+    ? `Add key "${key}" with a value to ConfigMap "${name}"`
+    : `Create ConfigMap "${name}" in this namespace`;
+  throw new Waiting("ReferenceNotReady", `${what}: spec.${path} refers to it`, { afterSeconds: 10 });
+}
+
 async function readSecrets(
   needs: readonly Need[],
   object: ManagedObject,
   cluster: Cluster,
   values: Map<string, unknown>,
 ): Promise<SecretVersion[]> {
-  const wanted = needs.filter((need) => need.sort === "secret");
+  const wanted = needs.filter((need): need is SecretNeed => need.sort === "secret");
   const names = [...new Set(wanted.map(({ name }) => name))].sort();
   const versions: SecretVersion[] = [];
   for (const name of names) {

@@ -7,6 +7,7 @@ import { conditionOf } from "./object.ts";
 import { canBeMarked, ownerIn, withOwner } from "./ownership.ts";
 import { collectionOf, type Pass, sending } from "./pass.ts";
 import { isEmpty, type Plan, plan, renewedMembers } from "./plan.ts";
+import { recreate, replace } from "./replace.ts";
 import type { Desired } from "./resolve.ts";
 
 /** How often the same correction is made before it is clear that it does not hold. */
@@ -24,8 +25,12 @@ export async function update(pass: Pass, desired: Desired, found: Row): Promise<
     next = planFor(pass, desired, row);
   }
   if (isEmpty(next) || isLeft(pass, next, drifted)) return row;
-  refuseFrozen(pass, next);
-  row = await apply(pass, next, row);
+  if (next.frozen.length > 0) return otherwise(pass, desired, row, immutable(pass, next.frozen));
+  const possible = isPossible(pass, next);
+  if (!possible) return otherwise(pass, desired, row, unsupported(pass, next.fields));
+  const applied = await apply(pass, next, row);
+  if (!applied) return otherwise(pass, desired, row, unsupported(pass, next.fields));
+  row = applied;
   pass.findings.updated = next.fields;
   if (drifted) pass.findings.corrected = next.fields;
   return holds(pass, desired, row, next, drifted);
@@ -108,20 +113,33 @@ function leave<T>({ findings }: Pass, { fields }: Plan, reason: "RemoteDiffers" 
   return row as T;
 }
 
-function refuseFrozen({ kind }: Pass, { frozen }: Plan): void {
-  if (frozen.length === 0) return;
-  throw new Blocked(
+/** What cannot be changed in place is replaced where that is safe or asked for, and else left serving. */
+async function otherwise(pass: Pass, desired: Desired, row: Row, blocked: Blocked): Promise<Row> {
+  if (pass.kind.replacement === "CreateFirst") return replace(pass, desired, row);
+  if (pass.object.spec.replacement === "Recreate") return recreate(pass, row);
+  throw blocked;
+}
+
+const immutable = ({ kind }: Pass, frozen: readonly string[]): Blocked =>
+  new Blocked(
     "ImmutableField",
     `Correct ${names(frozen)} or create a new object: a ${kind.remote.title} cannot change it, and the account has another value`,
   );
-}
 
-async function apply(pass: Pass, { body, remove, fields, unshown }: Plan, row: Row): Promise<Row> {
+const unsupported = ({ kind }: Pass, fields: readonly string[]): Blocked =>
+  new Blocked(
+    "ReplacementRequired",
+    `Delete and recreate this object to change ${names(fields)}: the service cannot update a ${kind.remote.title}`,
+  );
+
+/** Undefined when the service turns out not to have the operation. */
+async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row | undefined> {
   const collection = collectionOf(pass);
   let current = row;
   if (Object.keys(body).length > 0) {
-    refuseUnsupported(pass, fields, unshown);
-    current = await patch(pass, body, fields, row);
+    const patched = await patch(pass, body, row);
+    if (!patched) return undefined;
+    current = patched;
   }
   for (const member of remove) {
     const module = pass.kind.modules[member];
@@ -132,7 +150,7 @@ async function apply(pass: Pass, { body, remove, fields, unshown }: Plan, row: R
   return current;
 }
 
-async function patch(pass: Pass, body: Body, fields: readonly string[], { id }: Row): Promise<Row> {
+async function patch(pass: Pass, body: Body, { id }: Row): Promise<Row | undefined> {
   const { kind, account } = pass;
   const collection = collectionOf(pass);
   try {
@@ -142,21 +160,13 @@ async function patch(pass: Pass, body: Body, fields: readonly string[], { id }: 
     if (isNotFound(error) && !there) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !there) throw error;
     account.lacks(kind.remote, "update");
-    throw replacementRequired(pass, fields);
+    return undefined;
   }
 }
 
-function refuseUnsupported(pass: Pass, fields: readonly string[], unshown: readonly string[]): void {
-  const { account, kind } = pass;
-  const possible = account.supports(kind.remote, "update") && (unshown.length === 0 || account.triesUnshown);
-  if (!possible) throw replacementRequired(pass, fields);
-}
-
-const replacementRequired = ({ kind }: Pass, fields: readonly string[]): Blocked =>
-  new Blocked(
-    "ReplacementRequired",
-    `Delete and recreate this object to change ${names(fields)}: the service cannot update a ${kind.remote.title}`,
-  );
+const isPossible = ({ account, kind }: Pass, { body, unshown }: Plan): boolean =>
+  Object.keys(body).length === 0 ||
+  (account.supports(kind.remote, "update") && (unshown.length === 0 || account.triesUnshown));
 
 /** Fields as a reader finds them in the spec. */
 const names = (fields: readonly string[]): string => fields.map((field) => `spec.${field}`).join(", ");

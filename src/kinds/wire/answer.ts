@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Answer } from "../define.ts";
-import { traitsOf, unwrap } from "../traits.ts";
+import { type Traits, traitsOf, unwrap } from "../traits.ts";
 import { returnedAs, sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
@@ -11,16 +11,27 @@ import type { Body } from "./request.ts";
 export function fromAnswer(schema: z.ZodObject, answer: Answer): Body {
   const body: Body = {};
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
-    const traits = traitsOf(member);
-    for (const [name, { secret }] of Object.entries(traits.spreads ?? {})) {
-      if (!secret && answer[name] !== undefined && answer[name] !== null) body[name] = answer[name];
-    }
-    const value = traits.spreads ? undefined : answer[returnedAs(field, member)];
-    if (traits.local || traits.secret || value === undefined || value === null) continue;
-    body[sentAs(field, member)] = decode(member, value, answer);
+    const { local, secret, spreads } = traitsOf(member);
+    if (local || secret) continue;
+    if (spreads) Object.assign(body, spreadFrom(spreads, answer));
+    else Object.assign(body, memberFrom(field, member, answer));
   }
   return body;
 }
+
+function memberFrom(field: string, schema: z.ZodType, answer: Answer): Body {
+  const value = answer[returnedAs(field, schema)];
+  return isSet(value) ? { [sentAs(field, schema)]: decode(schema, value, answer) } : {};
+}
+
+const spreadFrom = (spreads: NonNullable<Traits["spreads"]>, answer: Answer): Body =>
+  Object.fromEntries(
+    Object.entries(spreads).flatMap(([name, { secret }]) =>
+      !secret && isSet(answer[name]) ? [[name, answer[name]]] : [],
+    ),
+  );
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 function decode(schema: z.ZodType, value: unknown, around: Answer): unknown {
   const traits = traitsOf(schema);

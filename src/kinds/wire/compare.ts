@@ -73,11 +73,10 @@ export function membersOf(schema: z.ZodObject): Map<string, Member> {
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const traits = traitsOf(member);
     if (traits.local) continue;
-    for (const [name, { secret, normalize }] of Object.entries(traits.spreads ?? {})) {
-      const marks: Traits = { createOnly: true, ...(secret && { secret }), ...(normalize && { normalize }) };
-      members.set(name, { fields: [field], schema: mark(z.string(), marks), traits: marks });
+    if (traits.spreads) {
+      for (const [name, spread] of spreadMembers(field, traits)) members.set(name, spread);
+      continue;
     }
-    if (traits.spreads) continue;
     const name = sentAs(field, member);
     const known = members.get(name);
     if (known) known.fields.push(field);
@@ -85,6 +84,12 @@ export function membersOf(schema: z.ZodObject): Map<string, Member> {
   }
   return members;
 }
+
+const spreadMembers = (field: string, { spreads = {} }: Traits): [string, Member][] =>
+  Object.entries(spreads).map(([name, { secret, normalize }]) => {
+    const traits: Traits = { createOnly: true, ...(secret && { secret }), ...(normalize && { normalize }) };
+    return [name, { fields: [field], schema: mark(z.string(), traits), traits }];
+  });
 
 /** Whether two values of a field mean the same to the service. Unset, null, "" and [] are one value. */
 export function same(schema: z.ZodType, wanted: unknown, seen: unknown): boolean {

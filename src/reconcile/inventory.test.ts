@@ -1,0 +1,159 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Inventory } from "./inventory.ts";
+
+let inventory: Inventory;
+
+beforeEach(() => {
+  inventory = new Inventory();
+});
+
+const row = (id: string, version = 1) => ({ id, version });
+
+describe("a list", () => {
+  it("is known from when it began", () => {
+    expect(inventory.listedAt).toBeUndefined();
+    inventory.replace([row("a")], 7);
+    expect(inventory.listedAt).toBe(7);
+    expect(inventory.rows()).toEqual([row("a")]);
+  });
+
+  it("tells what has changed since, and nothing the first time", () => {
+    expect(inventory.replace([row("a"), row("b")], 1)).toEqual({ changed: [], absent: [] });
+    expect(inventory.replace([row("a"), row("b", 2), row("c")], 2)).toEqual({ changed: ["b", "c"], absent: [] });
+    expect(inventory.replace([row("a"), row("b", 2), row("c")], 3)).toEqual({ changed: [], absent: [] });
+  });
+
+  it("tells what is not there any more", () => {
+    inventory.replace([row("a"), row("b")], 1);
+    expect(inventory.replace([row("b")], 2)).toEqual({ changed: [], absent: ["a"] });
+    expect(inventory.get("a")).toBeUndefined();
+  });
+
+  it("keeps the old object of an equal row, so that a quiet list leaves nothing behind", () => {
+    inventory.replace([row("a")], 1);
+    const known = inventory.get("a");
+    inventory.replace([row("a")], 2);
+    expect(inventory.get("a")).toBe(known);
+  });
+
+  it("keeps what is known of a row that could not be read", () => {
+    inventory.replace([row("a")], 1);
+    expect(inventory.replace([], 2, new Set(["a"]))).toEqual({ changed: [], absent: [] });
+    expect(inventory.get("a")).toEqual(row("a"));
+  });
+
+  it("does not know a row that could not be read before either", () => {
+    inventory.replace([], 1, new Set(["a"]));
+    expect(inventory.get("a")).toBeUndefined();
+  });
+
+  it("takes the last of a row that came twice, as rows move from page to page", () => {
+    inventory.replace([row("a", 1), row("a", 1)], 1);
+    expect(inventory.rows()).toEqual([row("a", 1)]);
+  });
+});
+
+describe("an own write", () => {
+  it("is not undone by a list that began before it", () => {
+    inventory.put(row("a", 2), 5);
+    expect(inventory.replace([row("a", 1)], 4)).toEqual({ changed: [], absent: [] });
+    expect(inventory.get("a")).toEqual(row("a", 2));
+  });
+
+  it("is not lost to a list that began before it", () => {
+    inventory.put(row("a"), 5);
+    expect(inventory.replace([], 4).absent).toEqual([]);
+    expect(inventory.get("a")).toEqual(row("a"));
+  });
+
+  it("gives way to a list that began after it", () => {
+    inventory.replace([], 1);
+    inventory.put(row("a", 2), 5);
+    expect(inventory.replace([row("a", 3)], 6).changed).toEqual(["a"]);
+    expect(inventory.get("a")).toEqual(row("a", 3));
+  });
+});
+
+describe("a removal", () => {
+  it("is not undone by a list that began before it", () => {
+    inventory.put(row("a"), 1);
+    inventory.drop("a", 5);
+    expect(inventory.replace([row("a")], 4)).toEqual({ changed: [], absent: [] });
+    expect(inventory.get("a")).toBeUndefined();
+  });
+
+  it("gives way to a list that began after it", () => {
+    inventory.drop("a", 5);
+    inventory.replace([row("a", 2)], 6);
+    expect(inventory.get("a")).toEqual(row("a", 2));
+  });
+
+  it("gives way to a later answer", () => {
+    inventory.drop("a", 5);
+    inventory.put(row("a", 2), 6);
+    inventory.replace([], 4);
+    expect(inventory.get("a")).toEqual(row("a", 2));
+  });
+});
+
+describe("the inventory", () => {
+  /** An own write or removal, a write of somebody else, and lists that begin, and end in any order. */
+  interface Step {
+    do: "put" | "drop" | "theirs" | "begin" | "end";
+    id: string;
+  }
+
+  /** An account with a version for each of its rows: the time of the write that made it. */
+  class Account {
+    readonly inventory = new Inventory();
+    readonly rows = new Map<string, number>();
+    readonly own = new Map<string, { at: number; did: "put" | "drop" }>();
+    readonly lists: { at: number; rows: { id: string; version: number }[] }[] = [];
+
+    take({ do: did, id }: Step, now: number): void {
+      if (did === "begin")
+        this.lists.push({ at: now, rows: Array.from(this.rows, ([one, version]) => row(one, version)) });
+      if (did === "end") this.#end(id === "a" ? this.lists.shift() : this.lists.pop());
+      if (did === "theirs") this.rows.set(id, now);
+      if (did === "put" || did === "drop") this.#write(id, did, now);
+    }
+
+    #end(list: (typeof this.lists)[number] | undefined): void {
+      if (list) this.inventory.replace(list.rows, list.at);
+    }
+
+    #write(id: string, did: "put" | "drop", now: number): void {
+      this.own.set(id, { at: now, did });
+      if (did === "put") {
+        this.rows.set(id, now);
+        this.inventory.put(row(id, now), now);
+      } else {
+        this.rows.delete(id);
+        this.inventory.drop(id, now);
+      }
+    }
+  }
+
+  const steps: fc.Arbitrary<Step[]> = fc.array(
+    fc.record({ do: fc.constantFrom("put", "drop", "theirs", "begin", "end"), id: fc.constantFrom("a", "b", "c") }),
+    { maxLength: 40 },
+  );
+
+  it("never shows an older state than the latest own write, whatever lists are under way", () => {
+    fc.assert(
+      fc.property(steps, (taken) => {
+        const account = new Account();
+        taken.forEach((step, index) => {
+          account.take(step, index + 1);
+          for (const [id, { at, did }] of account.own) {
+            const shown = account.inventory.get(id)?.["version"];
+            if (shown === undefined) expect(did).toBe("drop");
+            else expect(shown).toBeGreaterThanOrEqual(at);
+          }
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,56 @@
+import { GROUP } from "../kinds/contract.ts";
+import type { SecretValue } from "./cluster.ts";
+import { Blocked } from "./fate.ts";
+import type { Row } from "./inventory.ts";
+import type { Pass } from "./pass.ts";
+
+/** On a Secret that the operator writes: which remote its value is of. */
+const REMOTE_ID = `${GROUP}/remote-id`;
+
+/**
+ * Before a create whose answer holds something that is to be kept: makes sure that it can be.
+ * A Secret that is not this object's is never written to.
+ */
+export async function claim(pass: Pass): Promise<void> {
+  const name = nameOf(pass);
+  if (name !== undefined) refuseOthers(pass, name, await pass.cluster.secret(pass.object.metadata.namespace, name));
+}
+
+/** Writes what an answer holds to its Secret. */
+export async function deliver(pass: Pass, row: Row): Promise<void> {
+  const { output } = pass.kind;
+  const name = nameOf(pass);
+  if (!output || name === undefined) return;
+  const value = row[output.member];
+  if (typeof value !== "string" || value === "") return;
+  const data = { [output.key]: value };
+  await pass.cluster.writeSecret(pass.object, { name, data, annotations: { [REMOTE_ID]: row.id } });
+}
+
+/**
+ * Keeps the Secret as it should be. False when its value is lost and only a new remote has one.
+ * Reads one Secret, and writes it only when it differs.
+ */
+export async function delivered(pass: Pass, row: Row): Promise<boolean> {
+  const { output } = pass.kind;
+  const name = nameOf(pass);
+  if (!output || name === undefined) return true;
+  const secret = await pass.cluster.secret(pass.object.metadata.namespace, name);
+  refuseOthers(pass, name, secret);
+  const current = secret?.data[output.key];
+  const isOf = secret?.annotations[REMOTE_ID] === row.id;
+  if (output.once) return isOf && current !== undefined && current !== "";
+  if (!isOf || current !== row[output.member]) await deliver(pass, row);
+  return true;
+}
+
+function refuseOthers({ kind, object }: Pass, name: string, secret: SecretValue | undefined): void {
+  if (!secret || secret.owners.includes(object.metadata.uid)) return;
+  throw new Blocked(
+    "SecretNotReady",
+    `Choose another spec.${kind.output?.field}, or delete Secret "${name}": it exists and is not this object's`,
+  );
+}
+
+const nameOf = ({ kind, object }: Pass): string | undefined =>
+  kind.output && (object.spec[kind.output.field] as string | undefined);

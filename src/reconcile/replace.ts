@@ -1,0 +1,72 @@
+import { isGatewayError } from "../gateway/errors.ts";
+import { create } from "./create.ts";
+import { Outdated, Waiting } from "./fate.ts";
+import type { Row } from "./inventory.ts";
+import { collectionOf, now, type Pass, sending } from "./pass.ts";
+import { nextStatus } from "./report.ts";
+import type { Desired } from "./resolve.ts";
+
+/** How long the deletion of a replaced remote rests after the service has refused it. */
+const POSTPONE_SECONDS = 300;
+
+/**
+ * Makes a new remote beside the old one, which is deleted by `retire` once everything that refers to it has moved.
+ * There is never more than one of either: another replacement waits until the last one is through.
+ */
+export async function replace(pass: Pass, desired: Desired, old: Row): Promise<Row> {
+  const { object, findings } = pass;
+  const retiring = findings.retired ? undefined : (findings.retiring ?? object.status?.retiring);
+  if (retiring !== undefined) {
+    throw new Waiting("Updating", `Waiting for ${retiring} to be deleted before the next replacement`, {
+      afterSeconds: 5,
+    });
+  }
+  // the intent names what is in the status, so the old one has to be there before it is recorded
+  if (object.status?.id !== old.id) await writeDown(pass);
+  const row = await create(pass, desired);
+  findings.retiring = old.id;
+  return row;
+}
+
+async function writeDown(pass: Pass): Promise<void> {
+  const fate = new Waiting("Updating", "Replacing the resource");
+  await pass.cluster.writeStatus(pass.kind, pass.object, nextStatus(pass, { end: "unfinished", fate }, now(pass)));
+  throw new Outdated("the id was written down");
+}
+
+/** Deletes the remote and lets the next pass create it anew; for what cannot exist twice. */
+export async function recreate(pass: Pass, { id }: Row): Promise<never> {
+  await collectionOf(pass).remove(id, sending(pass));
+  pass.findings.deleted = id;
+  throw new Outdated(`${id} was deleted to be created anew`);
+}
+
+/** Deletes the remote that was replaced, as soon as nothing refers to it any more. */
+export async function retire(pass: Pass): Promise<void> {
+  const { findings, object, account } = pass;
+  const id = findings.retiring ?? object.status?.retiring;
+  if (id === undefined || id === findings.remote?.id || account.isPostponed(id)) return;
+  if (await isReferredTo(pass, id)) return;
+  try {
+    await collectionOf(pass).remove(id, sending(pass));
+  } catch (error) {
+    // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
+    if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
+    account.postpone(id, POSTPONE_SECONDS);
+    return;
+  }
+  findings.deleted = id;
+  findings.retired = true;
+}
+
+/** Whether the remote of some referrer still has the id in it, as far as the account was last seen. */
+async function isReferredTo(pass: Pass, id: string): Promise<boolean> {
+  const { cluster, kind, object, account } = pass;
+  for (const referrer of cluster.referrersOf(kind, object)) {
+    const remoteID = referrer.object.status?.id;
+    if (remoteID === undefined) continue;
+    const row = await account.collection(referrer.kind.remote).find(remoteID, sending(pass));
+    if (row && JSON.stringify(row).includes(`"${id}"`)) return true;
+  }
+  return false;
+}
