@@ -18,7 +18,7 @@ export interface Sweep {
 /**
  * What one account has of one resource, as far as is known: the latest list with our own answers folded in.
  * A list speaks for the moment at which it began, so it never undoes what was written or read after that.
- * All times are monotonic milliseconds. No I/O.
+ * One that began before the latest says nothing at all. All times are monotonic milliseconds. No I/O.
  */
 export class Inventory {
   readonly #rows = new Map<string, Seen>();
@@ -52,6 +52,7 @@ export class Inventory {
 
   /** `unreadable`: ids of rows that were there and could not be understood; what was known of them stays. */
   replace(rows: readonly Row[], startedAt: number, unreadable: ReadonlySet<string> = new Set()): Sweep {
+    if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
     const listed = new Set(unreadable);
     const changed: string[] = [];
     for (const row of rows) {
