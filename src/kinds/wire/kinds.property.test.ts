@@ -37,12 +37,7 @@ function carriedOut(kind: Kind, row: Spec, { body, remove }: ReturnType<typeof p
   return { ...patched, ...Object.fromEntries(remove.map((member) => [member, null])) };
 }
 
-const fieldsOf = (kind: Kind): [string, z.ZodType][] =>
-  (Object.entries(kind.spec.shape) as [string, z.ZodType][]).map(([field, schema]) => [
-    field,
-    schema,
-    traitsOf(schema),
-  ]);
+const fieldsOf = (kind: Kind) => Object.entries(kind.spec.shape) as [string, z.ZodType][];
 
 const isFrozen = (schema: z.ZodType): boolean => {
   const { immutable, createOnly } = traitsOf(schema);
