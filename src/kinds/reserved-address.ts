@@ -18,6 +18,7 @@ export const ReservedAddress = defineKind({
     endpointConfigurationId: mark(plainID("ec_"), {
       returns: "endpoint_configuration",
       decode: (answered: { id?: string }) => answered.id,
+      clear: null,
     })
       .optional()
       .describe("Id of an endpoint configuration to attach."),
