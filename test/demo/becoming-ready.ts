@@ -31,6 +31,7 @@ export async function watchBecomingReady(screen: Screen, watched: Watched): Prom
   const elapsed = () => performance.now() - started;
   for (let before: readonly ObjectState[] = []; ; ) {
     const objects = await read();
+    signal.throwIfAborted();
     const verdict = verdictOf(expected, objects);
     show(screen, { objects, before, elapsed: elapsed(), total: expected.length });
     if (verdict !== "waiting" || elapsed() > timeoutMs)

@@ -24,6 +24,7 @@ export async function follow(screen: Screen, { read, control, objects, signal }:
     signal.throwIfAborted();
     // an API server that is busy, or kinds that were deleted, are no reason to end
     const after = await read().catch(() => before);
+    signal.throwIfAborted();
     const requests = control.requests({ after: seen }).filter(({ status }) => status !== null);
     seen = Math.max(seen, lastOf(requests));
     screen.print(...[...writes(requests), ...changes(before, after)].map(stamped));

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { isReady, type KubeObject, stateOf } from "./objects.ts";
+
+const object = (status?: KubeObject["status"]): KubeObject => ({
+  kind: "IPPolicy",
+  metadata: { name: "office", generation: 2 },
+  ...(status && { status }),
+});
+
+const condition = (type: string, status: "True" | "False", observedGeneration = 2) => ({
+  type,
+  status,
+  reason: "Why",
+  message: "because",
+  observedGeneration,
+});
+
+describe("the state of an object", () => {
+  it("is unknown without a status", () => {
+    expect(stateOf(object())).toMatchObject({ ready: "Unknown", reason: "", id: "", stalled: false, current: false });
+  });
+
+  it("is what the condition says", () => {
+    const state = stateOf(
+      object({ id: "ipp_1", conditions: [condition("Synced", "False"), condition("Ready", "True")] }),
+    );
+    expect(state).toEqual({
+      kind: "IPPolicy",
+      name: "office",
+      ready: "True",
+      reason: "Why",
+      message: "because",
+      id: "ipp_1",
+      generation: 2,
+      stalled: false,
+      current: true,
+    });
+    expect(isReady(state)).toBe(true);
+  });
+
+  it("is not Ready while the condition speaks of an earlier generation", () => {
+    const state = stateOf(object({ conditions: [condition("Ready", "True", 1)] }));
+    expect(state).toMatchObject({ ready: "True", current: false });
+    expect(isReady(state)).toBe(false);
+  });
+
+  it("is stalled only while that condition is True", () => {
+    expect(stateOf(object({ conditions: [condition("Stalled", "True")] })).stalled).toBe(true);
+    expect(stateOf(object({ conditions: [condition("Stalled", "False")] })).stalled).toBe(false);
+  });
+});
