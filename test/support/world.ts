@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { stringify } from "yaml";
+import { annotations } from "../../src/kinds/contract.ts";
 import { type TestCluster, useCluster } from "../cluster/use.ts";
+import type { LoggedRequest } from "../simulator/control/request-log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/simulator.ts";
+import { isKnown, Kube } from "./kube.ts";
 import { OperatorProcess } from "./operator-process.ts";
 
 /** An object as kubectl prints it. */
@@ -37,6 +40,8 @@ export class World {
   namespace = "";
   #simulator: Simulator | undefined;
   #operator: OperatorProcess | undefined;
+  #kube: Kube | undefined;
+  #looks = 0;
 
   constructor(cluster: TestCluster, options: WorldOptions) {
     this.cluster = cluster;
@@ -53,8 +58,15 @@ export class World {
     return this.#operator;
   }
 
+  /** The namespace, without a kubectl for each call. */
+  get kube(): Kube {
+    if (!this.#kube) throw new Error("The world is not open yet");
+    return this.#kube;
+  }
+
   async open(): Promise<void> {
     this.namespace = await this.cluster.freshNamespace("world");
+    this.#kube = new Kube(this.cluster.kubeconfig, this.namespace);
     this.#simulator = await startSimulator({ certificates: { provisionMs: 200 }, ...this.#options.simulator });
     if (this.#options.startOperator !== false) await this.startOperator();
   }
@@ -63,6 +75,7 @@ export class World {
     await this.#operator?.stop("SIGKILL");
     await this.#simulator?.stop();
     await this.releaseAll();
+    await this.#kube?.close();
   }
 
   async startOperator(env: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> {
@@ -97,8 +110,9 @@ export class World {
     return stdout;
   }
 
-  /** Undefined when there is none. */
+  /** Undefined when there is none, or nobody can tell. */
   async get(kind: string, name: string): Promise<KubeJSON | undefined> {
+    if (isKnown(kind)) return this.kube.get(kind, name).catch(() => undefined);
     const { stdout, code } = await this.tryKubectl(["get", kind, name, "-o", "json"]);
     return code === 0 ? JSON.parse(stdout) : undefined;
   }
@@ -138,8 +152,43 @@ export class World {
     return this.condition(kind, name, { type: "Ready", status: "True" });
   }
 
+  /** All of these objects, once each is as wanted: the lists are read, not object by object. */
+  async untilAll(what: string, objects: readonly KubeJSON[], isSo: (now: KubeJSON) => boolean): Promise<KubeJSON[]> {
+    const wanted = new Set(objects.map(nameOf));
+    const ours = [...new Set(objects.map(({ kind }) => kind as string))].filter((kind) => kind !== "Secret");
+    let missing: string[] = [];
+    const ask = async () => {
+      const now = (await Promise.all(ours.map((kind) => this.kube.list(kind)))).flat();
+      const there = now.filter((object) => wanted.has(nameOf(object)) && isSo(object));
+      const names = new Set(there.map(nameOf));
+      missing = [...wanted].filter((name) => !names.has(name) && !name.startsWith("Secret/"));
+      return missing.length === 0 && there;
+    };
+    return this.until(what, ask, 30).catch((error) => {
+      throw new Error(`${missing.join(", ")} ${error.message}`);
+    });
+  }
+
+  allReady(objects: readonly KubeJSON[]): Promise<KubeJSON[]> {
+    return this.untilAll("all are Ready", objects, isReady);
+  }
+
+  /** Asks for a fresh look at the remotes, and waits until the operator has had it. */
+  async look(...objects: KubeJSON[]): Promise<KubeJSON[]> {
+    const asked = String(++this.#looks);
+    const change = { [annotations.reconcileRequestedAt]: asked };
+    await Promise.all(objects.map(({ kind, metadata }) => this.kube.annotate(kind, metadata.name, change)));
+    return this.untilAll("all are looked at", objects, ({ status }) => status.lastHandledReconcileAt === asked);
+  }
+
+  /** What was sent to the service that could change something; about one resource, or in all. */
+  changesSent(id = ""): LoggedRequest[] {
+    return this.simulator.control.requests().filter(({ method, path }) => method !== "GET" && path.includes(id));
+  }
+
   async gone(kind: string, name: string): Promise<void> {
-    await this.until(`${kind} ${name} is gone`, async () => (await this.get(kind, name)) === undefined);
+    const object = () => (isKnown(kind) ? this.kube.get(kind, name).catch(() => "unknown") : this.get(kind, name));
+    await this.until(`${kind} ${name} is gone`, async () => (await object()) === undefined);
   }
 
   /** Waits until neither side is written to for a while, and returns the counts. */
@@ -170,6 +219,11 @@ const toYAML = (manifest: object | string): string => (typeof manifest === "stri
 
 export const conditionOf = (object: KubeJSON, type: string): KubeJSON | undefined =>
   object?.status?.conditions?.find((condition: { type: string }) => condition.type === type);
+
+const nameOf = ({ kind, metadata }: KubeJSON): string => `${kind}/${metadata.name}`;
+
+export const isReady = (object: KubeJSON): boolean =>
+  conditionOf(object, "Ready")?.status === "True" && object.status.observedGeneration === object.metadata.generation;
 
 /** A manifest of one of our kinds. */
 export const manifest = (kind: string, name: string, spec: object, metadata: object = {}): object => ({

@@ -1,0 +1,96 @@
+import { API_VERSION, GROUP, VERSION } from "../../src/kinds/contract.ts";
+import { kinds } from "../../src/kinds/index.ts";
+import { KubeClient, type MergePatch } from "../../src/runtime/client.ts";
+import { isNotFound } from "../../src/runtime/errors.ts";
+import { loadConnection } from "../../src/runtime/kubeconfig.ts";
+import type { KubeObject, ResourceType } from "../../src/runtime/object.ts";
+import { Transport } from "../../src/runtime/transport.ts";
+import type { KubeJSON } from "./world.ts";
+
+const builtIn: readonly ResourceType[] = [
+  { group: "", version: "v1", plural: "secrets", kind: "Secret" },
+  { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
+  { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event" },
+];
+
+const ours = kinds.map(({ kind, plural }): ResourceType => ({ group: GROUP, version: VERSION, plural, kind }));
+
+const types: ReadonlyMap<string, ResourceType> = new Map([...builtIn, ...ours].map((type) => [type.kind, type]));
+
+/** Whether `Kube` can speak of objects of this kind. */
+export const isKnown = (kind: string): boolean => types.has(kind);
+
+function typeOf(kind: string): ResourceType {
+  const type = types.get(kind);
+  if (!type) throw new Error(`No test has dealt with the kind ${kind} before: add it in kube.ts`);
+  return type;
+}
+
+interface Written {
+  dryRun?: boolean;
+}
+
+/** One namespace, seen and changed without a process for each call. */
+export class Kube {
+  readonly namespace: string;
+  readonly #client: KubeClient;
+  readonly #transport: Transport;
+
+  constructor(kubeconfig: string, namespace: string) {
+    this.namespace = namespace;
+    this.#transport = new Transport(loadConnection({ kubeconfig }), { userAgent: "test" });
+    this.#client = new KubeClient(this.#transport, { fieldManager: "test" });
+  }
+
+  close = (): Promise<void> => this.#transport.close();
+
+  /** Undefined only when the API server says that there is none. */
+  async get(kind: string, name: string): Promise<KubeJSON | undefined> {
+    try {
+      return await this.#client.get(typeOf(kind), { namespace: this.namespace, name }, { deadlineSeconds: 5 });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async list(kind: string): Promise<KubeJSON[]> {
+    return (await this.#client.listAll(typeOf(kind), { namespace: this.namespace })).items;
+  }
+
+  /** All objects of our kinds. */
+  async all(): Promise<KubeJSON[]> {
+    return (await Promise.all(ours.map(({ kind }) => this.list(kind)))).flat();
+  }
+
+  /** Fails with KubeError when there is one already, or when it is refused. */
+  create(object: KubeJSON, options: Written = {}): Promise<KubeJSON> {
+    return this.#client.create(typeOf(object.kind), this.#placed(object), options);
+  }
+
+  /** Server-side apply: what an earlier apply of the same object had and this one has not goes away. */
+  apply(...objects: KubeJSON[]): Promise<KubeJSON[]> {
+    return Promise.all(objects.map((object) => this.#client.apply(typeOf(object.kind), this.#placed(object))));
+  }
+
+  patch(kind: string, name: string, patch: MergePatch, options: Written = {}): Promise<KubeJSON> {
+    return this.#client.patchMerge(typeOf(kind), { namespace: this.namespace, name }, patch, options);
+  }
+
+  annotate(kind: string, name: string, annotations: Record<string, string | null>): Promise<KubeJSON> {
+    return this.patch(kind, name, { metadata: { annotations } });
+  }
+
+  async patchStatus(kind: string, name: string, status: object): Promise<KubeJSON> {
+    const ref = { namespace: this.namespace, name };
+    return this.#client.patchMerge(typeOf(kind), ref, { status }, { subresource: "status" });
+  }
+
+  async delete(kind: string, name: string): Promise<void> {
+    await this.#client.delete(typeOf(kind), { namespace: this.namespace, name });
+  }
+
+  #placed(object: KubeJSON): KubeObject {
+    return { apiVersion: API_VERSION, ...object, metadata: { namespace: this.namespace, ...object.metadata } };
+  }
+}
