@@ -1,0 +1,13 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import type { KubeJSON } from "./world.ts";
+
+const directory = join(import.meta.dirname, "../../examples");
+
+/** Every document of examples/*.yaml, in the order of the files. */
+export async function examples(): Promise<KubeJSON[]> {
+  const files = (await readdir(directory)).filter((name) => name.endsWith(".yaml")).sort();
+  const texts = await Promise.all(files.map((name) => readFile(join(directory, name), "utf8")));
+  return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS())).filter(Boolean);
+}

@@ -1,0 +1,250 @@
+import { selfSigned } from "../simulator/certificates/self-signed.ts";
+import type { Members } from "../simulator/resource/collection.ts";
+import type { KubeJSON } from "./world.ts";
+
+/** The status of a needed object, to speak of its remote in the words of a request. */
+export type StatusOf = (kind: string, name: string) => KubeJSON;
+
+/** A spec field that can be changed. */
+export interface Field {
+  /** A second value for the spec. */
+  other: unknown;
+  /** How somebody else gives the account that second value, in the words of requests. */
+  request: (statusOf: StatusOf) => Members;
+  /** The member of an answer that shows the field. */
+  member: string;
+}
+
+/** An object whose spec has values for fields of its kind; all samples of a kind together have them all. */
+export interface Sample {
+  kind: string;
+  name: string;
+  spec: Record<string, unknown>;
+  /** The fields of the spec that the service takes in updates. */
+  fields: Record<string, Field>;
+}
+
+const object = (kind: string, name: string, spec: object): KubeJSON => ({ kind, metadata: { name }, spec });
+
+const secret = (name: string, data: Record<string, string>): KubeJSON => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name },
+  stringData: data,
+});
+
+const monitoring = (service: string) => ({ monitoring: { apiKeyRef: { name: "keys", key: "monitoring" }, service } });
+
+/** What samples refer to. Apply it first, and wait until it is Ready. */
+export const needed: readonly KubeJSON[] = [
+  secret("keys", { monitoring: "a-monitoring-key", cloud: "a-cloud-secret" }),
+  ...["one", "two"].flatMap((name) => [
+    object("IPPolicy", name, {}),
+    object("TunnelGroupBackend", name, { labels: { number: name } }),
+    object("ReservedAddress", name, {}),
+    object("EventDestination", name, { target: monitoring(name) }),
+  ]),
+];
+
+const certificate = (id: string, commonName: string): Members => {
+  const { certificatePem, privateKeyPem } = selfSigned({ commonName, dnsNames: [commonName] });
+  return { id, certificate_pem: certificatePem, private_key_pem: privateKeyPem };
+};
+
+/** Rows of the account that no object here manages, and that samples name by their ids. */
+export const foreignRows: readonly { collection: string; id: string; row: Members }[] = ["one", "two"].map((name) => ({
+  collection: "tls_certificates",
+  id: `cert_${name}`,
+  row: certificate(`cert_${name}`, "uploaded.example.org"),
+}));
+
+const named = (name: string) => [{ name }];
+
+const texts: Record<string, Field> = {
+  description: { other: "Second words", request: () => ({ description: "Second words" }), member: "description" },
+  metadata: { other: '{"team": "two"}', request: () => ({ metadata: '{"team": "two"}' }), member: "metadata" },
+};
+
+const firstTexts = { description: "First words", metadata: '{"team": "one"}' };
+
+const backend: Field = {
+  other: { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "two" } },
+  request: (statusOf) => ({ backend: { enabled: true, backend_id: statusOf("TunnelGroupBackend", "two").id } }),
+  member: "backend",
+};
+
+const ipRestriction: Field = {
+  other: { enabled: true, ipPolicyRefs: named("two") },
+  request: (statusOf) => ({ ip_restriction: { enabled: true, ip_policy_ids: [statusOf("IPPolicy", "two").id] } }),
+  member: "ip_restriction",
+};
+
+const rules = [{ name: "second", expressions: ["true"], actions: [{ type: "log", config: { level: 2 } }] }];
+
+const policy: Field = {
+  other: { enabled: true, outbound: rules },
+  request: () => ({ policy: { enabled: true, outbound: rules } }),
+  member: "policy",
+};
+
+const certificatePolicy: Field = {
+  other: { authority: "freeca", privateKeyType: "ecdsa" },
+  request: () => ({ certificate_management_policy: { authority: "freeca", private_key_type: "ecdsa" } }),
+  member: "certificate_management_policy",
+};
+
+const role = (name: string) => ({ role: { roleArn: `arn:aws:iam::123456789012:role/${name}` } });
+
+const destination = (
+  name: string,
+  target: object,
+  { other, request }: { other: object; request: Members },
+): Sample => ({
+  kind: "EventDestination",
+  name,
+  spec: { ...firstTexts, format: "json", target },
+  fields: { ...texts, target: { other, request: () => ({ target: request }), member: "target" } },
+});
+
+export const samples: readonly Sample[] = [
+  { kind: "IPPolicy", name: "full", spec: firstTexts, fields: texts },
+  {
+    kind: "ReservedAddress",
+    name: "full",
+    spec: { ...firstTexts, region: "eu", endpointConfigurationId: "ec_one" },
+    fields: {
+      ...texts,
+      endpointConfigurationId: {
+        other: "ec_two",
+        request: () => ({ endpoint_configuration_id: "ec_two" }),
+        member: "endpoint_configuration",
+      },
+    },
+  },
+  {
+    kind: "ReservedDomain",
+    name: "managed",
+    spec: {
+      ...firstTexts,
+      domain: "managed.example.org",
+      region: "eu",
+      certificateManagementPolicy: { authority: "freeca", privateKeyType: "rsa" },
+    },
+    fields: { ...texts, certificateManagementPolicy: certificatePolicy },
+  },
+  {
+    kind: "ReservedDomain",
+    name: "uploaded",
+    spec: { domain: "uploaded.example.org", certificateRef: { id: "cert_one" } },
+    fields: {
+      certificateRef: {
+        other: { id: "cert_two" },
+        request: () => ({ certificate_id: "cert_two" }),
+        member: "certificate",
+      },
+    },
+  },
+  {
+    kind: "TunnelGroupBackend",
+    name: "full",
+    spec: { ...firstTexts, labels: { app: "one" } },
+    fields: {
+      ...texts,
+      labels: { other: { app: "two" }, request: () => ({ labels: { app: "two" } }), member: "labels" },
+    },
+  },
+  {
+    kind: "TCPEdge",
+    name: "full",
+    spec: {
+      ...firstTexts,
+      hostports: ["1.tcp.eu.gateway.example:20117"],
+      backend: { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "one" } },
+      ipRestriction: { enabled: true, ipPolicyRefs: named("one") },
+      policy: { enabled: true, inbound: [{ actions: [{ type: "deny" }] }] },
+    },
+    fields: {
+      ...texts,
+      hostports: {
+        other: ["2.tcp.eu.gateway.example:20118"],
+        request: () => ({ hostports: ["2.tcp.eu.gateway.example:20118"] }),
+        member: "hostports",
+      },
+      ...{ backend, ipRestriction, policy },
+    },
+  },
+  {
+    kind: "TCPEdge",
+    name: "on-addresses",
+    spec: { addressRefs: named("one") },
+    fields: {
+      addressRefs: {
+        other: named("two"),
+        request: (statusOf) => ({ hostports: [statusOf("ReservedAddress", "two").addr] }),
+        member: "hostports",
+      },
+    },
+  },
+  destination(
+    "by-role",
+    { delivery: { auth: role("one"), deliveryStreamArn: "arn:aws:firehose:eu-west-1:1:deliverystream/one" } },
+    {
+      other: { stream: { auth: role("two"), streamArn: "arn:aws:kinesis:eu-west-1:1:stream/two" } },
+      request: {
+        stream: {
+          auth: { role: { role_arn: "arn:aws:iam::123456789012:role/two" } },
+          stream_arn: "arn:aws:kinesis:eu-west-1:1:stream/two",
+        },
+      },
+    },
+  ),
+  destination(
+    "by-keys",
+    {
+      logs: {
+        auth: {
+          creds: { cloudAccessKeyId: "AKIAONE", cloudSecretAccessKeyRef: { name: "keys", key: "cloud" } },
+        },
+        logGroupArn: "arn:aws:logs:eu-west-1:1:log-group:one",
+      },
+    },
+    {
+      other: monitoring("two"),
+      request: { monitoring: { api_key: "a-monitoring-key", service: "two" } },
+    },
+  ),
+  {
+    kind: "EventSubscription",
+    name: "full",
+    spec: { ...firstTexts, sources: [{ type: "ip_policy_created.v0" }], destinationRefs: named("one") },
+    fields: {
+      ...texts,
+      sources: {
+        other: [{ type: "ip_policy_updated.v0" }],
+        request: () => ({ sources: [{ type: "ip_policy_updated.v0" }] }),
+        member: "sources",
+      },
+      destinationRefs: {
+        other: named("two"),
+        request: (statusOf) => ({ destination_ids: [statusOf("EventDestination", "two").id] }),
+        member: "destinations",
+      },
+    },
+  },
+];
+
+/** What a kind cannot do without. */
+export const least: Readonly<Record<string, Record<string, unknown>>> = {
+  IPPolicy: {},
+  ReservedAddress: {},
+  ReservedDomain: { domain: "least.example.org" },
+  TunnelGroupBackend: {},
+  TCPEdge: {},
+  EventDestination: {
+    target: { logs: { auth: role("least"), logGroupArn: "arn:aws:logs:eu-west-1:1:log-group:least" } },
+  },
+  EventSubscription: {},
+};
+
+export const manifestOf = ({ kind, name, spec }: Pick<Sample, "kind" | "name" | "spec">): KubeJSON =>
+  object(kind, name, spec);

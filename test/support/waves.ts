@@ -1,0 +1,23 @@
+import { kinds } from "../../src/kinds/index.ts";
+import { needsOf } from "../../src/kinds/wire/needs.ts";
+import type { KubeJSON } from "./world.ts";
+
+const nameOf = ({ kind, metadata }: KubeJSON): string => `${kind}/${metadata.name}`;
+
+/** The objects that the spec of this one refers to, as `Kind/name`. */
+function referencesOf({ kind, spec }: KubeJSON): string[] {
+  const schema = kinds.find((one) => one.kind === kind)?.spec;
+  if (!schema) return [];
+  return needsOf(schema, spec).flatMap((need) =>
+    need.sort === "reference" && need.to.name ? [`${need.to.kind ?? need.trait.kinds[0]}/${need.to.name}`] : [],
+  );
+}
+
+/** In an order in which they can be deleted without any that waits: a wave has nothing that a later one refers to. */
+export function waves(objects: readonly KubeJSON[]): KubeJSON[][] {
+  if (objects.length === 0) return [];
+  const referred = new Set(objects.flatMap(referencesOf));
+  const free = objects.filter((object) => !referred.has(nameOf(object)));
+  if (free.length === 0) throw new Error(`These refer to each other: ${objects.map(nameOf).join(", ")}`);
+  return [free, ...waves(objects.filter((object) => !free.includes(object)))];
+}
