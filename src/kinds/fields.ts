@@ -83,20 +83,74 @@ export const refsTo = (kinds: string | readonly string[], wiring: Wiring & { max
   return mark(z.array(target(list)).max(max), { normalize: unordered, ...reference(list, rest) });
 };
 
+const keyIn = (kind: "Secret" | "ConfigMap") =>
+  z.object({
+    name: objectName.describe(`Name of a ${kind} in this namespace.`),
+    key: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[-._a-zA-Z0-9]+$/)
+      .describe(`Key in the ${kind}'s data.`),
+  });
+
 /** The value under one key of a Secret in the namespace of the object. */
 export const secretKey = (what: string, wiring: { sends: string }) =>
-  mark(
-    z.object({
-      name: objectName.describe("Name of a Secret in this namespace."),
-      key: z
-        .string()
-        .min(1)
-        .max(253)
-        .regex(/^[-._a-zA-Z0-9]+$/)
-        .describe("Key in the Secret's data."),
-    }),
-    { ...wiring, secret: true },
-  ).describe(`Secret and key that hold ${what}.`);
+  mark(keyIn("Secret"), { ...wiring, secret: true }).describe(`Secret and key that hold ${what}.`);
+
+/** The value under one key of a ConfigMap in the namespace of the object. */
+export const configMapKey = (what: string, wiring: { sends: string }) =>
+  mark(keyIn("ConfigMap"), { ...wiring, configMap: true }).describe(`ConfigMap and key that hold ${what}.`);
+
+/** The name of a Secret, several keys of which are sent. */
+export const secretName = (what: string, spreads: NonNullable<Traits["spreads"]>) =>
+  mark(objectName, { spreads }).describe(what);
+
+/** The name of a Secret that the operator writes. */
+export const outputSecret = (what: string) =>
+  mark(objectName, { local: true }).describe(
+    `Name of a Secret in this namespace that the operator creates and owns; its ${what}. One that exists already is never overwritten.`,
+  );
+
+/** A host name, or a wildcard for all names one level below one. */
+export const domain = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^(\*\.)?([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/);
+
+/** `<type> <base64>`, to which authorized-keys files add a comment that means nothing. */
+export const sshPublicKey = mark(
+  z
+    .string()
+    .min(1)
+    .max(16_384)
+    .regex(/^[a-z0-9@.-]+ [A-Za-z0-9+/]+=*( .*)?\n?$/),
+  { normalize: (value) => (typeof value === "string" ? value.trim().split(/\s+/).slice(0, 2).join(" ") : value) },
+);
+
+export const ownerId = z
+  .string()
+  .min(1)
+  .max(128)
+  .describe(
+    "Id of the user or bot that owns it. Default: the owner of the operator's key. Only admins may name others.",
+  );
+
+/** For times in RFC 3339: the same moment is written in several ways. */
+export function timestamp(value: unknown): unknown {
+  const time = Date.parse(String(value));
+  return Number.isFinite(time) ? Math.floor(time / 1000) : value;
+}
+
+/** For lists whose order means something. */
+export const asWritten = (value: unknown): unknown => value;
+
+/** For headers: their names have no case. */
+export const lowerKeys = (value: unknown): unknown =>
+  typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name.toLowerCase(), one]))
+    : value;
 
 /** Ids of things that have no kind here. */
 export const plainID = (prefix: string) =>

@@ -2,17 +2,10 @@ import * as z from "zod";
 import { reservedDomains } from "../gateway/resources/index.ts";
 import { judgeCertificate } from "./certificate.ts";
 import { defineKind } from "./define.ts";
-import { hostname, immutable, refTo, regions, texts } from "./fields.ts";
+import { domain, hostname, immutable, refTo, regions, texts } from "./fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "./modules/certificate-policy.ts";
 import { remoteRef, text } from "./status.ts";
 import { mark } from "./traits.ts";
-
-/** A host name, or a wildcard for all names one level below one. */
-const domain = z
-  .string()
-  .min(1)
-  .max(253)
-  .regex(/^(\*\.)?([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/);
 
 export const ReservedDomain = defineKind({
   kind: "ReservedDomain",

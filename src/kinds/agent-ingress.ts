@@ -1,0 +1,40 @@
+import * as z from "zod";
+import { agentIngresses } from "../gateway/resources/index.ts";
+import { judgeCertificate } from "./certificate.ts";
+import { defineKind } from "./define.ts";
+import { domain, hostname, immutable, texts } from "./fields.ts";
+import { certificateManagementPolicy, certificateManagementStatus } from "./modules/certificate-policy.ts";
+import { mark } from "./traits.ts";
+
+export const AgentIngress = defineKind({
+  kind: "AgentIngress",
+  plural: "agentingresses",
+  shortNames: ["gwagin"],
+  summary: "A domain of yours under which agents connect to the service, region by region.",
+  remote: agentIngresses,
+  naturalKey: "domain",
+  spec: z.object({
+    ...texts,
+    domain: mark(immutable(domain), { normalize: hostname }).describe(
+      "Base name of the regional agent domains. Delegate it with the NS records that the status gives.",
+    ),
+    certificateManagementPolicy,
+  }),
+  status: z.object({
+    nsTargets: z.array(z.string()).optional().describe("Make NS records for the domain with these values."),
+    regionDomains: z
+      .array(z.string())
+      .optional()
+      .describe("Agent domains of the regions. There may be more with time."),
+    certificateManagementStatus,
+  }),
+  columns: [
+    { name: "Domain", jsonPath: ".spec.domain" },
+    { name: "NS", jsonPath: ".status.nsTargets", wide: true },
+  ],
+  // it shows no certificate; one has been issued when its renewal is planned
+  judge(answer, now) {
+    const status = answer["certificate_management_status"] as { renews_at?: string | null } | null | undefined;
+    return judgeCertificate(answer, now, Boolean(status?.renews_at));
+  },
+});

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { apiKeys } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { immutable, outputSecret, ownerId, texts } from "./fields.ts";
+
+export const APIKey = defineKind({
+  kind: "APIKey",
+  shortNames: ["gwkey"],
+  categories: ["tunnelgateway-access"],
+  summary:
+    "A key for the management API. Its token is written to a Secret, once: when the Secret is lost, a new key is made " +
+    "and the old one deleted.",
+  remote: apiKeys,
+  replacement: "CreateFirst",
+  output: { field: "tokenSecretName", key: "token", member: "token", once: true },
+  spec: z.object({
+    ...texts,
+    ownerId: immutable(ownerId).optional(),
+    tokenSecretName: outputSecret("key `token` holds the bearer token"),
+  }),
+  status: z.object({ ownerId: z.string().optional().describe("User or bot that owns the key.") }),
+  columns: [
+    { name: "Description", jsonPath: ".spec.description" },
+    { name: "Secret", jsonPath: ".spec.tokenSecretName" },
+  ],
+});

@@ -1,0 +1,51 @@
+import * as z from "zod";
+import { certificateAuthorities } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { configMapKey, secretKey, texts } from "./fields.ts";
+import { certificateFacts, pem } from "./pem.ts";
+import { mark } from "./traits.ts";
+
+const caPemFrom = mark(
+  z.object({
+    configMapKeyRef: configMapKey("the certificates", { sends: "from_config_map" }).optional(),
+    secretKeyRef: secretKey("the certificates", { sends: "from_secret" }).optional(),
+  }),
+  {
+    sends: "ca_pem",
+    createOnly: true,
+    encode: (from: { from_config_map?: string; from_secret?: string }) => from.from_config_map ?? from.from_secret,
+    rules: [
+      {
+        rule: "has(self.configMapKeyRef) != has(self.secretKeyRef)",
+        message: "must set exactly one of `configMapKeyRef` and `secretKeyRef`",
+      },
+    ],
+  },
+);
+
+export const CertificateAuthority = defineKind({
+  kind: "CertificateAuthority",
+  plural: "certificateauthorities",
+  shortNames: ["gwca"],
+  categories: ["tunnelgateway-certificates"],
+  summary:
+    "Certificates of an authority that signs client certificates, for mutual TLS. When they change, the new ones are " +
+    "uploaded, everything that refers to this object moves to them, and then the old ones are deleted.",
+  remote: certificateAuthorities,
+  replacement: "CreateFirst",
+  spec: z.object({
+    ...texts,
+    caPem: mark(z.string().min(1).max(131_072), { createOnly: true, normalize: pem })
+      .optional()
+      .describe("CA certificates in PEM, one or several."),
+    caPemFrom: caPemFrom.optional().describe("Where to read the CA certificates from, in place of `caPem`."),
+  }),
+  rules: [
+    { rule: "has(self.caPem) != has(self.caPemFrom)", message: "must set exactly one of `caPem` and `caPemFrom`" },
+  ],
+  status: z.object(certificateFacts),
+  columns: [
+    { name: "Subject", jsonPath: ".status.subjectCommonName" },
+    { name: "Expires", jsonPath: ".status.notAfter" },
+  ],
+});

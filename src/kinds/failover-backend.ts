@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { failoverBackends } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { asWritten, backendKinds, refsTo, texts } from "./fields.ts";
+
+export const FailoverBackend = defineKind({
+  kind: "FailoverBackend",
+  shortNames: ["gwfo"],
+  categories: ["tunnelgateway-backends"],
+  summary: "Sends traffic to the first of its backends that can take it.",
+  remote: failoverBackends,
+  spec: z.object({
+    ...texts,
+    backendRefs: refsTo(backendKinds, { sends: "backends", normalize: asWritten, max: 32 }).describe(
+      "Backends in the order in which they are tried.",
+    ),
+  }),
+  status: z.object({}),
+  columns: [{ name: "Backends", jsonPath: ".spec.backendRefs[*].name" }],
+});

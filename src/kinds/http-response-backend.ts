@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { httpResponseBackends } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { lowerKeys, stringMap, texts } from "./fields.ts";
+import { mark } from "./traits.ts";
+
+export const HTTPResponseBackend = defineKind({
+  kind: "HTTPResponseBackend",
+  shortNames: ["gwhr"],
+  categories: ["tunnelgateway-backends"],
+  summary: "Answers every request with the same response.",
+  remote: httpResponseBackends,
+  spec: z.object({
+    ...texts,
+    body: z.string().max(65_536).optional().describe("Content of the response."),
+    headers: mark(stringMap(), { normalize: lowerKeys })
+      .optional()
+      .describe("Headers of the response. Their names are compared without case."),
+    statusCode: z.int().min(100).max(599).default(200).describe("Status code of the response. Default: 200."),
+  }),
+  status: z.object({}),
+  columns: [{ name: "Status", jsonPath: ".spec.statusCode", type: "integer" }],
+});

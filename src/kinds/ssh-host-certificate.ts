@@ -1,0 +1,67 @@
+import * as z from "zod";
+import { sshHostCertificates } from "../gateway/resources/index.ts";
+import { type Answer, defineKind } from "./define.ts";
+import { durationPattern, durationSeconds } from "./duration.ts";
+import { outputSecret, plainID, sshPublicKey, texts, timestamp, unordered } from "./fields.ts";
+import { text } from "./status.ts";
+import { mark } from "./traits.ts";
+
+const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createOnly: true });
+const time = mark(z.iso.datetime({ offset: true }), { createOnly: true, serverDefault: true, normalize: timestamp });
+
+/** Until `renewBefore` its end, or through two thirds of its validity. An end that the spec sets is final. */
+function renewsAt(answer: Answer, spec: Readonly<Record<string, unknown>>): number | undefined {
+  const [from, until] = [answer["valid_after"], answer["valid_until"]].map((one) => Date.parse(String(one)));
+  if (spec["validUntil"] !== undefined || from === undefined || until === undefined) return undefined;
+  if (!Number.isFinite(from) || !Number.isFinite(until)) return undefined;
+  const before = spec["renewBefore"] as string | undefined;
+  // a duration longer than the validity would mean renewing without end
+  const ahead =
+    before === undefined ? (until - from) / 3 : Math.min(durationSeconds(before) * 1000, (until - from) * 0.9);
+  return until - ahead;
+}
+
+export const SSHHostCertificate = defineKind({
+  kind: "SSHHostCertificate",
+  shortNames: ["gwshc"],
+  categories: ["tunnelgateway-certificates"],
+  summary: "A certificate for the key of an SSH host, signed by the service and renewed before it ends.",
+  remote: sshHostCertificates,
+  replacement: "CreateFirst",
+  renewsAt,
+  output: { field: "certificateSecretName", key: "ssh-host-cert.pub", member: "certificate" },
+  spec: z.object({
+    ...texts,
+    sshCertificateAuthorityId: createOnly(plainID("sshca_")).describe("Id of the SSH authority that signs."),
+    publicKey: createOnly(sshPublicKey).describe("Public key of the host, in authorized-keys format."),
+    principals: mark(z.array(z.string().min(1).max(253)).max(256), { createOnly: true, normalize: unordered })
+      .optional()
+      .describe("Host names and addresses that may use the certificate. Unset: any."),
+    validAfter: time.optional().describe("Start of the validity, in RFC 3339. Default: now."),
+    validUntil: time
+      .optional()
+      .describe("End of the validity, in RFC 3339; it is final. Default: a year from now, renewed."),
+    renewBefore: mark(z.string().max(32).regex(durationPattern), { local: true })
+      .optional()
+      .describe("How long before its end the certificate is renewed, such as 720h. Default: a third of its validity."),
+    certificateSecretName: outputSecret("key `ssh-host-cert.pub` holds the signed certificate").optional(),
+  }),
+  rules: [
+    {
+      rule: "!(has(self.validUntil) && has(self.renewBefore))",
+      message: "must not set both `validUntil` and `renewBefore`: a certificate with a fixed end is not renewed",
+      fieldPath: ".renewBefore",
+    },
+  ],
+  status: z.object({
+    keyType: text("rsa, ecdsa or ed25519."),
+    certificate: text("The signed certificate, in authorized-keys format."),
+    validAfter: text("Start of the validity, in RFC 3339."),
+    validUntil: text("End of the validity, in RFC 3339."),
+  }),
+  columns: [
+    { name: "Principals", jsonPath: ".spec.principals" },
+    { name: "Expires", jsonPath: ".status.validUntil" },
+    { name: "Secret", jsonPath: ".spec.certificateSecretName", wide: true },
+  ],
+});

@@ -1,0 +1,52 @@
+import * as z from "zod";
+import { tlsCertificates } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { secretName, texts } from "./fields.ts";
+import { certificateFacts, pem } from "./pem.ts";
+import { text } from "./status.ts";
+
+export const TLSCertificate = defineKind({
+  kind: "TLSCertificate",
+  shortNames: ["gwcert"],
+  categories: ["tunnelgateway-certificates"],
+  summary:
+    "An uploaded certificate with its private key. When its Secret is renewed, the new one is uploaded, " +
+    "everything that refers to this object moves to it, and then the old one is deleted.",
+  remote: tlsCertificates,
+  replacement: "CreateFirst",
+  spec: z.object({
+    ...texts,
+    secretName: secretName(
+      "Name of a Secret of type kubernetes.io/tls in this namespace, as cert-manager writes it: `tls.crt` holds the " +
+        "chain, leaf first, and `tls.key` the private key.",
+      {
+        certificate_pem: { key: "tls.crt", normalize: pem },
+        private_key_pem: { key: "tls.key", secret: true },
+      },
+    ),
+  }),
+  status: z.object({
+    ...certificateFacts,
+    subjectAlternativeNames: z
+      .object({
+        dnsNames: z.array(z.string()).optional().describe("DNS names, with wildcards."),
+        ips: z.array(z.string()).optional().describe("IP addresses."),
+      })
+      .optional()
+      .describe("Subject alternative names."),
+    issuedAt: text("When it was issued automatically; unset for an uploaded one."),
+    privateKeyType: text("rsa, ecdsa or ed25519."),
+    issuerCommonName: text("Common name of the issuer."),
+    serialNumber: text("Serial number."),
+    subjectOrganization: text("Organization of the subject."),
+    subjectOrganizationalUnit: text("Organizational unit of the subject."),
+    subjectLocality: text("Locality of the subject."),
+    subjectProvince: text("Province of the subject."),
+    subjectCountry: text("Country of the subject."),
+  }),
+  columns: [
+    { name: "Subject", jsonPath: ".status.subjectCommonName" },
+    { name: "Expires", jsonPath: ".status.notAfter" },
+    { name: "Secret", jsonPath: ".spec.secretName", wide: true },
+  ],
+});

@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { tlsEdges } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { mutualTLSModule } from "./modules/mutual-tls.ts";
+import { tlsTerminationModule } from "./modules/tls-termination.ts";
+import { trafficPolicyModule } from "./modules/traffic-policy.ts";
+import { edgeFields } from "./tcp-edge.ts";
+
+export const TLSEdge = defineKind({
+  kind: "TLSEdge",
+  shortNames: ["gwtls"],
+  categories: ["tunnelgateway-edges"],
+  summary: "Listens on reserved addresses and hands each TLS connection to a backend.",
+  remote: tlsEdges,
+  spec: z.object({
+    ...edgeFields,
+    // unlike a TCP edge's, it has no removal of its own
+    policy: trafficPolicyModule("disable"),
+    mutualTls: mutualTLSModule,
+    tlsTermination: tlsTerminationModule,
+  }),
+  rules: [
+    {
+      rule: "!has(self.tlsTermination) || !has(self.tlsTermination.terminateAt) || self.tlsTermination.terminateAt != 'upstream' || !has(self.tlsTermination.minVersion)",
+      message: "must not set `minVersion` where `terminateAt` is upstream: the service does not end TLS then",
+      fieldPath: ".tlsTermination.minVersion",
+    },
+  ],
+  status: z.object({ hostports: z.array(z.string()).optional().describe("Addresses the edge listens on.") }),
+  columns: [{ name: "Hostports", jsonPath: ".status.hostports" }],
+});

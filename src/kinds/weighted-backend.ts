@@ -1,0 +1,38 @@
+import * as z from "zod";
+import { weightedBackends } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { backendKinds, refTo, texts } from "./fields.ts";
+import { mark } from "./traits.ts";
+
+const share = z.object({
+  backendRef: refTo(backendKinds, { sends: "backend_id" }).describe("The backend that gets the share."),
+  weight: z.int().min(0).max(10_000).describe("Its share of the traffic, relative to the others: 0 to 10000."),
+});
+
+type Shares = { backend_id: string; weight: number }[];
+
+/** The service keys the map by backend id, which nobody knows when writing the spec. */
+const byID = (shares: Shares) => Object.fromEntries(shares.map(({ backend_id, weight }) => [backend_id, weight]));
+
+export const WeightedBackend = defineKind({
+  kind: "WeightedBackend",
+  shortNames: ["gwwd"],
+  categories: ["tunnelgateway-backends"],
+  summary: "Splits traffic between backends by weight.",
+  remote: weightedBackends,
+  spec: z.object({
+    ...texts,
+    backends: mark(z.array(share).min(1).max(32), {
+      encode: byID,
+      decode: (weights: Record<string, number>) => weights,
+      rules: [
+        {
+          rule: "self.all(one, self.exists_one(other, other.backendRef == one.backendRef))",
+          message: "must name each backend once",
+        },
+      ],
+    }).describe("Backends and their weights."),
+  }),
+  status: z.object({}),
+  columns: [{ name: "Weights", jsonPath: ".spec.backends[*].weight" }],
+});
