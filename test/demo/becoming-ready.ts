@@ -69,6 +69,6 @@ function show(screen: Screen, { objects, before, elapsed, total }: Look): void {
 function finish(screen: Screen, end: End): End {
   if (!screen.size) return end;
   screen.live([]);
-  screen.print([], ...readyTable(end.objects, { rows: Number.POSITIVE_INFINITY }));
+  screen.printClipped([], ...readyTable(end.objects, { rows: Number.POSITIVE_INFINITY }));
   return end;
 }

@@ -5,7 +5,7 @@ import type { Arguments } from "./arguments.ts";
 import { watchBecomingReady } from "./becoming-ready.ts";
 import { follow } from "./following.ts";
 import { hints } from "./hints.ts";
-import { clip, type Line, line } from "./line.ts";
+import { line } from "./line.ts";
 import { applyExamples, createNamespace, installKinds, isShared, NAMESPACE, removeNamespace } from "./manifests.ts";
 import { keyOf, readObjects } from "./objects.ts";
 import { startOperator } from "./operator.ts";
@@ -72,7 +72,8 @@ export async function demo({ once, timeoutSeconds }: Arguments, screen: Screen, 
   const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeoutSeconds * 1000, signal: until });
   screen.print(...report(end, expected, await operator.lastLines()));
   if (once && end.verdict !== "ready") return 1;
-  screen.print(line("\n  The account", "bold"), ...fitting(accountTables(control), screen.size));
+  screen.print([], line("  The account", "bold"));
+  screen.printClipped(...accountTables(control));
   if (once) return 0;
 
   const backend = end.objects.find((object) => keyOf(object) === "TunnelGroupBackend/database");
@@ -93,6 +94,3 @@ export async function demo({ once, timeoutSeconds }: Arguments, screen: Screen, 
   // awaited here, so that what it follows is not stopped before it ends
   return await follow(screen, { read, control, objects: end.objects, signal: until });
 }
-
-const fitting = (lines: readonly Line[], size: Screen["size"]): readonly Line[] =>
-  size ? lines.map((spans) => clip(spans, size.columns)) : lines;

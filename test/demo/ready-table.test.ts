@@ -41,6 +41,11 @@ describe("the table", () => {
     expect(table(rows, many).length).toBeLessThanOrEqual(rows);
   });
 
+  it("has no headings without rows", () => {
+    expect(table(2, [objectState(), objectState(), objectState()])).toEqual(["  and 3 that are Ready"]);
+    expect(table(2, [])).toEqual([]);
+  });
+
   it("tells apart what waits from what is stalled", () => {
     expect(table(9, [waitingState({ stalled: true })])[1]).toContain("✗ False");
   });

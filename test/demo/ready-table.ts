@@ -22,6 +22,7 @@ export function readyTable(objects: readonly ObjectState[], { rows }: Room): Lin
 const HEADINGS: readonly Span[] = ["KIND", "NAME", "READY", "REASON", "ID"].map((text) => ({ text, style: "dim" }));
 
 function render(objects: readonly ObjectState[], explained: readonly ObjectState[]): Line[] {
+  if (objects.length === 0) return [];
   const [headings = [], ...rows] = columns([HEADINGS, ...objects.map(rowOf)]);
   const lines = objects.flatMap((object, at) => {
     const row = rows[at] ?? [];

@@ -24,15 +24,24 @@ class Terminal {
     }
     if (token === "\x1b[?25l") this.cursorVisible = false;
     if (token === "\x1b[?25h") this.cursorVisible = true;
-    if (token === "\x1b[J") this.#lines = this.#lines.slice(0, this.#row).concat("");
+    if (token === "\x1b[2K") this.#lines[this.#row] = "";
     if (token.endsWith("A")) this.#row -= Number(token.slice(2, -1));
-    // all lines are written from their beginning, and the rest of them is cleared
-    if (!token.startsWith("\x1b") && token !== "\r") this.#lines[this.#row] = token;
+    // all lines are written from their beginning, where there was nothing
+    if (!token.startsWith("\x1b") && token !== "\r") this.#put(token);
     if (this.#row < 0) throw new Error("above the first line");
   }
 
+  #put(text: string): void {
+    if (this.#lines[this.#row]) throw new Error("on top of what is there");
+    this.#lines[this.#row] = text;
+  }
+
+  get below(): string {
+    return this.#lines.slice(this.#row).join("");
+  }
+
   get text(): string[] {
-    return this.#lines.slice(0, -1);
+    return this.#lines.slice(0, this.#row);
   }
 }
 
@@ -53,6 +62,7 @@ describe("on a terminal", () => {
     expect(terminal.text).toEqual(["stays", "e", "f"]);
     screen.live([]);
     expect(terminal.text).toEqual(["stays"]);
+    expect(terminal.below).toEqual("");
   });
 
   it("prints above the lines that are redrawn", () => {
@@ -93,6 +103,17 @@ describe("elsewhere", () => {
     screen.restore();
     expect(text).toBe("stays\n");
     expect(screen.size).toBeUndefined();
+  });
+});
+
+describe("printing clipped", () => {
+  it("cuts on a terminal only", () => {
+    const { terminal, screen } = onTerminal();
+    screen.printClipped(line("x".repeat(30)));
+    expect(terminal.text).toEqual([`${"x".repeat(19)}…`]);
+    let text = "";
+    new Screen({ write: (more: string) => (text += more) }, {}).printClipped(line("x".repeat(30)));
+    expect(text).toBe(`${"x".repeat(30)}\n`);
   });
 });
 

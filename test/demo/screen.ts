@@ -3,9 +3,8 @@ import { clip, type Line } from "./line.ts";
 
 const HIDE_CURSOR = "\x1b[?25l";
 const SHOW_CURSOR = "\x1b[?25h";
-const CLEAR_TO_END_OF_LINE = "\x1b[K";
-const CLEAR_BELOW = "\x1b[J";
-const up = (lines: number) => (lines > 0 ? `\r\x1b[${lines}A` : "\r");
+const CLEAR_LINE = "\x1b[2K";
+const up = (lines: number) => `\r\x1b[${lines}A`;
 
 /** What `process.stdout` is, as far as it matters here. */
 export interface Output {
@@ -21,7 +20,7 @@ export class Screen {
   readonly #paint: (line: Line) => string;
   readonly #terminal: boolean;
   #live: readonly Line[] = [];
-  #drawn = 0;
+  #height = 0;
 
   constructor(output: Output, env: NodeJS.ProcessEnv = process.env) {
     this.#output = output;
@@ -40,32 +39,36 @@ export class Screen {
   }
 
   print(...lines: readonly Line[]): void {
-    const text = lines.map((spans) => `${this.#paint(spans)}${this.#terminal ? CLEAR_TO_END_OF_LINE : ""}\n`).join("");
-    this.#output.write(`${this.#rewind()}${text}`);
-    this.#draw();
+    const text = lines.map((spans) => `${this.#paint(spans)}\n`).join("");
+    this.#output.write(`${this.#erased()}${text}${this.#drawn()}`);
+  }
+
+  /** Like `print`, with what does not fit in the width of a terminal cut off. */
+  printClipped(...lines: readonly Line[]): void {
+    const { size } = this;
+    this.print(...(size ? lines.map((spans) => clip(spans, size.columns)) : lines));
   }
 
   /** Takes the place of the lines given before. Nothing happens where lines cannot be redrawn. */
   live(lines: readonly Line[]): void {
     if (!this.size) return;
-    this.#output.write(this.#rewind());
     this.#live = lines;
-    this.#draw();
+    this.#output.write(`${this.#erased()}${this.#drawn()}`);
   }
 
-  #rewind(): string {
-    const back = this.#drawn > 0 ? up(this.#drawn) : "";
-    this.#drawn = 0;
-    return back;
+  /** Line by line: some terminals keep what is cleared all at once. */
+  #erased(): string {
+    if (this.#height === 0) return "";
+    return `${up(this.#height)}${`${CLEAR_LINE}\n`.repeat(this.#height)}${up(this.#height)}`;
   }
 
-  #draw(): void {
+  #drawn(): string {
     const { size } = this;
-    if (!size) return;
+    if (!size) return "";
     const lines = this.#live.slice(0, size.rows - 1);
-    const text = lines.map((spans) => `${this.#paint(clip(spans, size.columns - 1))}${CLEAR_TO_END_OF_LINE}\n`);
-    this.#output.write(`${lines.length > 0 ? HIDE_CURSOR : SHOW_CURSOR}${text.join("")}${CLEAR_BELOW}`);
-    this.#drawn = lines.length;
+    this.#height = lines.length;
+    const text = lines.map((spans) => `${this.#paint(clip(spans, size.columns - 1))}\n`);
+    return `${lines.length > 0 ? HIDE_CURSOR : SHOW_CURSOR}${text.join("")}`;
   }
 
   /** Leaves the terminal as it was. */
