@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { eventSubscriptions } from "../gateway/resources/index.ts";
 import { defineKind } from "./define.ts";
-import { refsTo, texts, unordered } from "./fields.ts";
+import { refsTo, textsInCharacters, unordered } from "./fields.ts";
 import { mark } from "./traits.ts";
 
 export const eventType = z
@@ -18,7 +18,7 @@ export const EventSubscription = defineKind({
   summary: "Sends chosen types of account events to event destinations.",
   remote: eventSubscriptions,
   spec: z.object({
-    ...texts,
+    ...textsInCharacters,
     sources: mark(z.array(z.object({ type: eventType })).max(256), { normalize: unordered })
       .optional()
       .describe("Event types that trigger the subscription."),

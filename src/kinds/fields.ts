@@ -20,6 +20,17 @@ export const metadata = mark(bytes(4096), { normalize: jsonValue })
 /** The two texts that nearly every resource has. */
 export const texts = { description, metadata };
 
+/** The same texts where the service counts characters, as OpenAPI does. */
+export const textsInCharacters = {
+  description: z.string().max(255).optional().describe("What the resource is for. At most 255 characters."),
+  metadata: mark(z.string().max(4096), { normalize: jsonValue })
+    .optional()
+    .describe(
+      "Any text of yours, at most 4096 characters. When it is unset or a JSON object, the operator adds one key to " +
+        "what it sends, `tunnelgateway.dev/owner`, to find the resource again.",
+    ),
+};
+
 /** Accepted on create only. Refused at admission afterwards, with the way out. */
 export const immutable = <S extends z.ZodType>(schema: S): S => mark(schema, { immutable: true });
 

@@ -22,6 +22,13 @@ import type { Indexer } from "../runtime/store.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
 
+const namespaces: ResourceType = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
 const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
@@ -231,6 +238,17 @@ export class KubeCluster implements Cluster {
         { ...content, metadata: { ...content.metadata, resourceVersion } },
       );
     } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  async isNamespaceGoing(name: string): Promise<boolean> {
+    try {
+      const { metadata } = await this.#client.get(namespaces, { name });
+      return metadata.deletionTimestamp !== undefined;
+    } catch (error) {
+      // a right that the operator may lack; then the object stays, and says what to do
+      if (isForbidden(error)) return false;
       throw translated(error);
     }
   }

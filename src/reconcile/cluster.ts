@@ -49,5 +49,6 @@ export interface Cluster {
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** Makes a Secret that the object owns, or replaces the content of one that it owns already. */
   writeSecret(object: ManagedObject, content: SecretContent): Promise<void>;
+  isNamespaceGoing(namespace: string): Promise<boolean>;
   emit(object: ManagedObject, notice: Notice): void;
 }

@@ -129,10 +129,16 @@ export class Collection {
       const { value, done } = await this.#spend(() => pages.next(), sending);
       if (done) break;
       const page = value as Page<Row>;
-      rows.push(...page.rows);
+      rows.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
     }
     this.#options.onSweep?.(this.#inventory.replace(rows, startedAt, unreadable));
+  }
+
+  /** Services echo secrets, and nothing that is kept may hold one. */
+  #withoutSecrets(row: Row): Row {
+    const { secrets } = this.resource;
+    return secrets.length > 0 ? (stripped(row, secrets) as Row) : row;
   }
 
   async #fold(call: (options: CallOptions) => Promise<Answer & { id: string }>, sending: Sending): Promise<Row> {
@@ -142,7 +148,7 @@ export class Collection {
 
   async #folding(call: (options: CallOptions) => Promise<Answer & { id: string }>, signal: AbortSignal): Promise<Row> {
     const row = await this.#watchLimit(() => call({ signal }));
-    this.#inventory.put(row, this.#now());
+    this.#inventory.put(this.#withoutSecrets(row), this.#now());
     return row;
   }
 
@@ -170,4 +176,11 @@ export class Collection {
       throw error;
     }
   }
+}
+
+function stripped(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => stripped(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(kept.map(([name, member]) => [name, stripped(member, names)]));
 }

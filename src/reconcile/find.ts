@@ -1,12 +1,13 @@
 import type * as z from "zod";
-import type { Answer } from "../kinds/define.ts";
 import { traitsOf } from "../kinds/traits.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import { differences } from "../kinds/wire/compare.ts";
+import { needsOf } from "../kinds/wire/needs.ts";
+import { type Body, toRequest } from "../kinds/wire/request.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
 import type { Row } from "./inventory.ts";
-import { asksForLook, isObserveOnly } from "./object.ts";
+import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
 import { canBeMarked, ownerIn, ownerText } from "./ownership.ts";
 import { collectionOf, now, type Pass, sending } from "./pass.ts";
 import { desire } from "./resolve.ts";
@@ -38,6 +39,7 @@ async function known(pass: Pass, id: string): Promise<Row | undefined> {
   const row = await collectionOf(pass).find(id, sending(pass), asksForLook(pass.object));
   if (row) return refuseForeign(pass, row);
   pass.findings.gone = true;
+  if (isDeleting(pass.object)) return undefined;
   if (isObserveOnly(pass.object) || pass.object.spec.driftPolicy === "Report") throw missing(pass, id);
   return undefined;
 }
@@ -109,14 +111,23 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
   const marked = rows.filter((row) => ownerIn(row) === ownerText(owner) && free(row));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
   if (marked.length > 0 || markable) return oldest(marked);
-  const { body } = await desire(kind, object, pass.cluster);
-  return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, body, row)));
+  const fields = isDeleting(object) ? plainFields(pass) : Object.keys(kind.spec.shape);
+  const body = isDeleting(object) ? plainBody(pass, fields) : (await desire(kind, object, pass.cluster)).body;
+  return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, { body, fields }, row)));
 }
 
+/** What an object that is being deleted is known by: its references and Secrets may be gone already. */
+const plainFields = ({ kind, object }: Pass): string[] =>
+  Object.entries(kind.spec.shape)
+    .filter(([field, schema]) => needsOf(schema as z.ZodType, object.spec[field]).length === 0)
+    .map(([field]) => field);
+
+const plainBody = ({ kind, object }: Pass, fields: readonly string[]): Body =>
+  toRequest(kind.spec, Object.fromEntries(fields.map((field) => [field, object.spec[field]])), new Map());
+
 /** What the spec leaves open must be unset as well, but for what the service chooses itself when it creates. */
-function isAsWanted({ kind }: Pass, body: Answer, row: Row): boolean {
-  const every = Object.keys(kind.spec.shape);
-  const found = differences(kind.spec, body, fromAnswer(kind.spec, row), every);
+function isAsWanted({ kind }: Pass, { body, fields }: { body: Body; fields: string[] }, row: Row): boolean {
+  const found = differences(kind.spec, body, fromAnswer(kind.spec, row), fields);
   return found.every(({ member, how }) => how === "frozen" && body[member] === undefined);
 }
 

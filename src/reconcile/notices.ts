@@ -11,8 +11,12 @@ export function notices(object: ManagedObject, after: Status, findings: Findings
   return [...done, ...transitions(object, after)];
 }
 
-function corrections({ corrected, adopted, gone, remote }: Findings): Notice[] {
+function corrections({ corrected, adopted, gone, remote, created, retiring }: Findings): Notice[] {
   const told: Notice[] = [];
+  if (created && retiring && remote) {
+    const note = `Created ${remote.id} in place of ${retiring}, which is deleted once nothing refers to it`;
+    told.push({ type: "Normal", reason: "Updating", action: "Create", note });
+  }
   if (corrected) {
     const fields = corrected.map((field) => `spec.${field}`).join(", ");
     const note = `Put ${fields} right: somebody else had changed it in the account`;

@@ -120,16 +120,24 @@ async function report(pass: Pass, ending: Ending): Promise<void> {
   for (const notice of notices(before, status, pass.findings)) pass.cluster.emit(before, notice);
 }
 
-function nextVisit(pass: Pass, ending: Ending, { resyncSeconds }: Routine): Visit {
+function nextVisit(pass: Pass, ending: Ending, routine: Routine): Visit {
   if (ending.end === "paused") return null;
   if (ending.end === "unfinished") return afterFate(pass, ending.fate);
-  const { afterSeconds } = ending.usability;
-  if (afterSeconds !== undefined) return { afterSeconds };
-  if (isRetiring(pass)) return { afterSeconds: RETIRING_SECONDS };
-  const reads =
-    pass.kind.output !== undefined ||
-    needsOf(pass.kind.spec, pass.object.spec).some(({ sort }) => sort !== "reference");
-  return reads ? { afterSeconds: resyncSeconds } : null;
+  const due = [ending.usability.afterSeconds, ...errands(pass, routine)].filter((seconds) => seconds !== undefined);
+  return due.length > 0 ? { afterSeconds: Math.min(...due) } : null;
+}
+
+/** What a settled object has to be looked at for, each in so many seconds. */
+function errands(pass: Pass, { resyncSeconds }: Routine): (number | undefined)[] {
+  const { kind, object, findings } = pass;
+  const renewsAt = findings.remote && kind.renewsAt(findings.remote, object.spec);
+  const needs = needsOf(kind.spec, object.spec);
+  const reads = kind.output !== undefined || needs.some(({ sort }) => sort !== "reference");
+  return [
+    isRetiring(pass) ? RETIRING_SECONDS : undefined,
+    renewsAt === undefined ? undefined : Math.max((renewsAt - now(pass)) / 1000, 1),
+    reads ? resyncSeconds : undefined,
+  ];
 }
 
 const isRetiring = ({ findings, object }: Pass): boolean =>

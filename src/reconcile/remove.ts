@@ -1,6 +1,6 @@
-import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
-import { FINALIZER } from "../kinds/contract.ts";
-import { Waiting } from "./fate.ts";
+import { type GatewayError, isGatewayError, isUnsupported } from "../gateway/errors.ts";
+import { annotations, FINALIZER } from "../kinds/contract.ts";
+import { Blocked, Waiting } from "./fate.ts";
 import { find, refuseForeign } from "./find.ts";
 import { intentOf } from "./intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
@@ -28,17 +28,39 @@ async function removeRemote(pass: Pass): Promise<void> {
   if (ids.length === 0) return;
   waitForReferrers(pass);
   if (id !== undefined) pass.findings.remote ??= { id };
-  for (const one of ids) await removeOne(pass, one);
+  for (const one of ids) {
+    if (await removeOne(pass, one)) pass.findings.deleted = one;
+    else await leave(pass, one);
+  }
 }
 
-async function removeOne(pass: Pass, id: string): Promise<void> {
+/** False when the service has no such operation. */
+async function removeOne(pass: Pass, id: string): Promise<boolean> {
+  const { account, kind } = pass;
+  const collection = collectionOf(pass);
+  if (!account.supports(kind.remote, "delete")) return false;
   try {
-    await collectionOf(pass).remove(id, sending(pass));
-    pass.findings.deleted = id;
+    await collection.remove(id, sending(pass));
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    throw inUse(pass, error) ?? error;
+    if (!isUnsupported(error)) throw inUse(pass, error) ?? error;
+    account.lacks(kind.remote, "delete");
+    return false;
   }
+  // where the page does not show the operation, a 404 can mean that there is none
+  const there =
+    kind.remote.verbs.delete === "unshown" && (await collection.find(id, sending(pass), true)) !== undefined;
+  if (there) account.lacks(kind.remote, "delete");
+  return !there;
+}
+
+/** What cannot be deleted keeps its object, unless that would keep a whole namespace from going away. */
+async function leave({ kind, object, cluster }: Pass, id: string): Promise<void> {
+  const { namespace } = object.metadata;
+  const message = `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${kind.remote.title}`;
+  if (!(await cluster.isNamespaceGoing(namespace))) throw new Blocked("DeleteUnsupported", message);
+  const note = `Left ${id} in the account: the service cannot delete a ${kind.remote.title}, and the namespace goes away`;
+  cluster.emit(object, { type: "Warning", reason: "DeleteUnsupported", action: "Delete", note });
 }
 
 /** The id that was written down, or that of a remote whose create was interrupted. */

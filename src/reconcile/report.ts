@@ -12,7 +12,8 @@ export type Ending =
   | { end: "unfinished"; fate: Unfinished }
   | { end: "paused" };
 
-type Told = Pick<Condition, "type" | "status" | "reason" | "message">;
+/** Without a generation it is told of the present one. */
+type Told = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
 
 const MESSAGE_CHARACTERS = 200;
 
@@ -61,7 +62,7 @@ function tell(
     case "settled":
       return [...settled(ending, now), ...drifted(findings)];
     case "unfinished":
-      return [...unfinished(object, ending.fate), ...kept(object, ["CertificateReady", "Drifted"])];
+      return [...unfinished(object, findings, ending.fate), ...kept(object, ["CertificateReady", "Drifted"])];
   }
 }
 
@@ -102,11 +103,12 @@ function drifted({ drift }: Findings): Told[] {
  * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
  * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
  */
-function unfinished(object: ManagedObject, fate: Unfinished): Told[] {
+function unfinished(object: ManagedObject, findings: Findings, fate: Unfinished): Told[] {
   const { reason, message } = fate;
   const call: Told[] =
     fate instanceof Waiting ? kept(object, ["Synced"]) : [{ ...synced, status: "False", reason, message }];
-  if (staysReady(object, fate)) return [...kept(object, ["Ready"]), ...call];
+  const lost = findings.gone === true && !findings.remote;
+  if (!lost && staysReady(object, fate)) return [...kept(object, ["Ready"]), ...call];
   const progress: Told = { type: fate instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message };
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
 }
@@ -118,11 +120,13 @@ function staysReady(object: ManagedObject, fate: Unfinished): boolean {
   return !(fate instanceof Blocked) || fate.reason === "Unauthorized" || fate.reason === "Forbidden";
 }
 
+/** What was told of an earlier generation is not taken for told of this one. */
 const kept = ({ status }: ManagedObject, types: readonly string[]): Told[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);
 
 /** A condition that says the same as before keeps its time, and one that only changes its words does too. */
-function stamped(object: ManagedObject, { type, status, reason, message }: Told, now: number): Condition {
+function stamped(object: ManagedObject, told: Told, now: number): Condition {
+  const { type, status, reason, message, observedGeneration = object.metadata.generation } = told;
   const before = conditionOf(object.status, type);
   const unchanged = before?.status === status;
   return {
@@ -131,7 +135,7 @@ function stamped(object: ManagedObject, { type, status, reason, message }: Told,
     reason,
     message: oneLine(message),
     lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(now),
-    observedGeneration: object.metadata.generation,
+    observedGeneration,
   };
 }
 

@@ -11,4 +11,5 @@ export const apiKeys = defineResource({
   wire: answer({ ...common, token: text, owner_id: text }),
   create: ["description", "metadata", "owner_id"],
   update: ["description", "metadata"],
+  secrets: ["token"],
 });

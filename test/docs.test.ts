@@ -1,0 +1,120 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { reasons } from "../src/kinds/contract.ts";
+
+const root = join(import.meta.dirname, "..");
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const find = (pattern: string): string[] => globSync(pattern, { cwd: root }).sort();
+
+const pages = new Map([...find("*.md"), ...find("docs/**/*.md")].map((file) => [file, read(file)]));
+
+const fences = /^ *```(\w*)\n([\s\S]*?)^ *```$/gm;
+const prose = (text: string): string => text.replace(fences, "");
+
+/** Anchors as GitHub makes them of headings. */
+const anchorsOf = (text: string): string[] =>
+  [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .replaceAll("`", "")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+describe("every relative link leads somewhere", () => {
+  test.each([...pages])("%s", (file, text) => {
+    const links = [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+    const broken = links.filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(file, target));
+    expect(broken).toEqual([]);
+  });
+});
+
+function leadsSomewhere(from: string, target: string): boolean {
+  const [path = "", anchor] = target.split("#");
+  const file = path ? relative(root, join(root, dirname(from), path)) : from;
+  if (!existsSync(join(root, file))) return false;
+  return anchor === undefined || anchorsOf(read(file)).includes(anchor);
+}
+
+test("every manifest in a page is YAML of a kind", () => {
+  const blocks = [...pages].flatMap(([file, text]) =>
+    [...text.matchAll(fences)]
+      .filter(([, language, content]) => language === "yaml" && content?.includes("apiVersion"))
+      .map(([, , content = ""]) => ({ file, content })),
+  );
+  expect(blocks.length).toBeGreaterThan(0);
+  for (const { file, content } of blocks) {
+    for (const document of parseAllDocuments(content)) {
+      expect(document.errors, file).toEqual([]);
+      expect(document.toJS(), file).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
+    }
+  }
+});
+
+test("every npm script that a page names exists", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  const named = [...pages.values()].flatMap((text) =>
+    [...text.matchAll(/npm (?:run ([\w:-]+)|(test|start)\b)/g)].map(([, run, short]) => run ?? short ?? ""),
+  );
+  expect(new Set(named)).toContain("demo");
+  expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
+});
+
+test("every dependency has its reason in the record", () => {
+  const { dependencies, devDependencies } = JSON.parse(read("package.json")) as Record<string, Record<string, string>>;
+  const record = read("docs/decisions/0008-dependencies.md");
+  const told = [...record.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+  expect(told.sort()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).sort());
+});
+
+describe("troubleshooting", () => {
+  const part = read("docs/troubleshooting.md").split("\n## Reasons\n")[1]?.split("\n## ")[0] ?? "";
+  const sections = new Map(
+    part
+      .split("\n### ")
+      .slice(1)
+      .map((section) => [section.split("\n")[0] ?? "", section]),
+  );
+  const source = [...find("src/{reconcile,kinds,operator}/**/*.ts"), "src/generate/crd.ts"]
+    .filter((file) => !file.endsWith(".test.ts") && !file.endsWith("kinds/contract.ts"))
+    .map(read)
+    .join("\n");
+
+  test("has a heading for each reason, in their order, and no other", () => {
+    expect([...sections.keys()]).toEqual(reasons);
+  });
+
+  test.each([...reasons])("%s is said to be unused only when it is", (reason) => {
+    const unused = sections.get(reason)?.includes("This version does not set this reason") ?? false;
+    expect(unused).toBe(!source.includes(`"${reason}"`));
+  });
+
+  const written = patternsOf(source);
+
+  test.each(
+    [...sections].flatMap(([reason, section]) =>
+      [...section.matchAll(fences)].map(([, , text = ""]): [string, string] => [reason, text.trim()]),
+    ),
+  )("%s: the operator writes: %s", (_, message) => {
+    expect(written.some((pattern) => pattern.test(message))).toBe(true);
+  });
+});
+
+const hole = /\$\{(?:[^`{}]|`[^`]*`)*\}/;
+const template = new RegExp(`\`((?:[^\`$]|\\$(?!\\{)|${hole.source})*)\``, "g");
+
+/** Every text of the source that is long enough to be told apart, with its holes open. */
+function patternsOf(source: string): RegExp[] {
+  return source
+    .split("\n")
+    .flatMap((line) => [
+      ...[...line.matchAll(/"([^"]*)"/g)].map(([, text = ""]) => [text]),
+      ...[...line.matchAll(template)].map(([, text = ""]) => text.split(hole)),
+    ])
+    .filter((parts) => parts.join("").length >= 16)
+    .map((parts) => new RegExp(`^${parts.map(literally).join(".*")}`));
+}
+
+const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
