@@ -71,33 +71,33 @@ interface Row {
   ending: string;
   given: Ending;
   /** Ready and what stands beside it, for each state before. */
-  then: Partial<Record<Before, string>> & { otherwise: string };
+  expected: Partial<Record<Before, string>> & { otherwise: string };
 }
 
 const rows: Row[] = [
-  { ending: "usable", given: settled(), then: { otherwise: "True Synced" } },
-  { ending: "pending", given: settled(pendingDomain), then: { otherwise: "False Synced Reconciling" } },
+  { ending: "usable", given: settled(), expected: { otherwise: "True Synced" } },
+  { ending: "pending", given: settled(pendingDomain), expected: { otherwise: "False Synced Reconciling" } },
   {
     ending: "failing, for a short time",
-    given: settled(failing(now + 1)),
-    then: { otherwise: "False Synced Reconciling" },
+    given: settled(failing(now + 86_400_000)),
+    expected: { otherwise: "False Synced Reconciling" },
   },
-  { ending: "failing, for too long", given: settled(failing(now)), then: { otherwise: "False Synced Stalled" } },
+  { ending: "failing, for too long", given: settled(failing(now)), expected: { otherwise: "False Synced Stalled" } },
   {
     ending: "waiting",
     given: waiting,
     // nothing was sent, so what is known of the last call stays
-    then: { ready: "True Synced", edited: "False Synced Reconciling", otherwise: "False Reconciling" },
+    expected: { ready: "True Synced", edited: "False Synced Reconciling", otherwise: "False Reconciling" },
   },
-  { ending: "to be tried again", given: retrying, then: { ready: "True", otherwise: "False Reconciling" } },
-  { ending: "blocked", given: blocked, then: { otherwise: "False Stalled" } },
-  { ending: "blocked by the key", given: unauthorized, then: { ready: "True", otherwise: "False Stalled" } },
-  { ending: "blocked by a permission", given: forbidden, then: { ready: "True", otherwise: "False Stalled" } },
+  { ending: "to be tried again", given: retrying, expected: { ready: "True", otherwise: "False Reconciling" } },
+  { ending: "blocked", given: blocked, expected: { otherwise: "False Stalled" } },
+  { ending: "blocked by the key", given: unauthorized, expected: { ready: "True", otherwise: "False Stalled" } },
+  { ending: "blocked by a permission", given: forbidden, expected: { ready: "True", otherwise: "False Stalled" } },
 ];
 
 const states = Object.keys(before) as Before[];
-const matrix = rows.flatMap(({ ending, given, then }) =>
-  states.map((state) => ({ ending, state, given, expected: then[state] ?? then.otherwise })),
+const matrix = rows.flatMap(({ ending, given, expected }) =>
+  states.map((state) => ({ ending, state, given, expected: expected[state] ?? expected.otherwise })),
 );
 
 /** `Ready`'s status, and the other conditions that are True. */
