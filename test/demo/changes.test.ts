@@ -25,5 +25,11 @@ describe("changes", () => {
     ]);
   });
 
+  it("tell a deletion from an edit", () => {
+    expect(lines([office], [objectState({ generation: 2, deleting: true })])).toEqual([
+      "IPPolicy/office  ✓ True  Available  ipp_1  being deleted",
+    ]);
+  });
+
   it("show an object that went", () => expect(lines([office], [])).toEqual(["IPPolicy/office  is gone"]));
 });

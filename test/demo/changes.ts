@@ -29,10 +29,14 @@ function changeOf(object: ObjectState, before: ObjectState | undefined): Line {
   ];
 }
 
-function detailsOf({ ready, message, generation }: ObjectState, before: ObjectState | undefined): string[] {
-  const edited = before !== undefined && before.generation !== generation;
-  const explained = ready !== "True" && message !== "";
-  return [...(edited ? [`edited (generation ${generation})`] : []), ...(explained ? [message] : [])];
+function detailsOf({ ready, message, generation, deleting }: ObjectState, before: ObjectState | undefined): string[] {
+  // a deletion counts as a generation too
+  const edited = before !== undefined && before.generation !== generation && !deleting;
+  return [
+    ...(edited ? [`edited (generation ${generation})`] : []),
+    ...(deleting ? ["being deleted"] : []),
+    ...(ready !== "True" && message !== "" ? [message] : []),
+  ];
 }
 
 const departureOf = (object: ObjectState): Line => [

@@ -35,15 +35,15 @@ export function hints(place: Place): Line[] {
     title(
       `Change the account behind the operator's back: put right within ${place.resyncSeconds} s, or at once when asked`,
     ),
-    command(`curl -s ${control}/patch -d '["${place.backendID}", {"labels": {"app": "mine"}}]'`),
+    call(`${control}/patch -d '["${place.backendID}", {"labels": {"app": "mine"}}]'`),
     command(
       `kubectl -n ${namespace} annotate gwtg database --overwrite tunnelgateway.dev/reconcile-requested-at=$(date +%s)`,
     ),
-    command(`curl -s ${control}/get -d '["${place.backendID}"]'`),
+    call(`${control}/get -d '["${place.backendID}"]'`),
 
     title("Take the service away, and bring it back: what is Ready stays Ready"),
-    command(`curl -s ${control}/outage -d '[true]'`),
-    command(`curl -s ${control}/outage -d '[false]'`),
+    call(`${control}/outage -d '[true]'`),
+    call(`${control}/outage -d '[false]'`),
 
     title("Where things are"),
     ...columns(
@@ -58,4 +58,6 @@ export function hints(place: Place): Line[] {
 }
 
 const title = (text: string): Line => line(`\n  ${text}`, "bold");
+// answers have no newline at their end
+const call = (what: string): Line => command(`curl -s ${what}; echo`);
 const command = (text: string): Line => line(`    ${text}`);

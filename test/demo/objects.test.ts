@@ -32,6 +32,7 @@ describe("the state of an object", () => {
       message: "because",
       id: "ipp_1",
       generation: 2,
+      deleting: false,
       stalled: false,
       current: true,
     });
@@ -42,6 +43,12 @@ describe("the state of an object", () => {
     const state = stateOf(object({ conditions: [condition("Ready", "True", 1)] }));
     expect(state).toMatchObject({ ready: "True", current: false });
     expect(isReady(state)).toBe(false);
+  });
+
+  it("tells when it is being deleted", () => {
+    const { metadata, ...rest } = object();
+    const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    expect(stateOf(deleted).deleting).toBe(true);
   });
 
   it("is stalled only while that condition is True", () => {

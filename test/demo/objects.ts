@@ -10,6 +10,7 @@ export interface ObjectState {
   /** Empty while it has none. */
   readonly id: string;
   readonly generation: number;
+  readonly deleting: boolean;
   /** Nothing gets better until a person changes something. */
   readonly stalled: boolean;
   /** The conditions speak of this generation. */
@@ -52,6 +53,7 @@ export function stateOf({ kind, metadata, status }: KubeObject): ObjectState {
     message: ready?.message ?? "",
     id: status?.id ?? "",
     generation: metadata.generation,
+    deleting: metadata.deletionTimestamp !== undefined,
     stalled: conditions.some((condition) => condition.type === "Stalled" && condition.status === "True"),
     current: ready?.observedGeneration === metadata.generation,
   };

@@ -9,6 +9,7 @@ export const objectState = (members: Partial<ObjectState> = {}): ObjectState => 
   message: "The resource exists",
   id: "ipp_1",
   generation: 1,
+  deleting: false,
   stalled: false,
   current: true,
   ...members,
