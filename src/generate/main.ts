@@ -6,7 +6,8 @@ import { GROUP } from "../kinds/contract.ts";
 import { customResources, kinds } from "../kinds/index.ts";
 import { crdOf } from "./crd.ts";
 import { firstExamples } from "./reference/examples.ts";
-import { referencePages } from "./reference.ts";
+import { withKinds } from "./reference/readme.ts";
+import { kindTable, referencePages } from "./reference.ts";
 
 const root = join(import.meta.dirname, "../..");
 const check = process.argv.includes("--check");
@@ -20,8 +21,13 @@ const toYAML = (value: unknown): string =>
 async function generated(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const kind of customResources) files.set(`crds/${GROUP}_${kind.plural}.yaml`, toYAML(crdOf(kind)));
-  const pages = referencePages({ kinds, customResources }, firstExamples(await readExamples()));
+  const catalogue = { kinds, customResources };
+  const pages = referencePages(catalogue, firstExamples(await readExamples()));
   for (const [name, content] of pages) files.set(`docs/reference/${name}`, content);
+  files.set(
+    "README.md",
+    withKinds(await readFile(join(root, "README.md"), "utf8"), kindTable(catalogue, "docs/reference/")),
+  );
   return files;
 }
 
@@ -35,7 +41,8 @@ async function readExamples(): Promise<Map<string, string>> {
 }
 
 async function existing(): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
+  // written by hand, but for its table of kinds
+  const files = new Map([["README.md", await readFile(join(root, "README.md"), "utf8")]]);
   for (const folder of owned) {
     const names = await readdir(join(root, folder)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return [];

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { defineModule, defineResource } from "../gateway/resource.ts";
 import { customResourceOf } from "../kinds/common.ts";
 import { defineCustomResource, defineKind, type Kind } from "../kinds/define.ts";
-import { enabled, immutable, module, refsTo, secretKey, texts } from "../kinds/fields.ts";
+import { enabled, immutable, module, refsTo, secretKey, secretName, texts } from "../kinds/fields.ts";
 import { customResources, kinds } from "../kinds/index.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { fieldsOf } from "./reference/fields.ts";
@@ -38,6 +38,7 @@ const Pond: Kind = defineKind({
     shape: immutable(z.string()).optional().describe("Any <shape> | form."),
     fishRefs: refsTo(["Pond", "Fish"], { sends: "fish_ids" }).optional().describe("Who lives here."),
     keyRef: secretKey("the key", { sends: "key" }).optional(),
+    tlsSecretName: secretName("Its certificate.", { pem: { key: "tls.crt" } }).optional(),
     pump: module(z.object({ enabled }), { onRemove: "disable" }).describe("Moves the water."),
     filter: module(z.object({ enabled }), { onRemove: "delete" }).describe("Cleans the water."),
   }),
@@ -61,6 +62,11 @@ describe("fields", () => {
     ["description", "string", "at most 255 bytes (UTF-8)"],
     ["depth", "integer", "default `2`; 1 to 9"],
     ["shape", "string", "immutable"],
+    [
+      "tlsSecretName",
+      "name of a Secret",
+      "a change replaces the resource; 1 to 253 characters; key `tls.crt` is sent as `pem`",
+    ],
     ["keyRef", "key of a Secret", "sent as `key`; read when it is sent, never shown or compared"],
     ["pump.enabled", "boolean", "default `true`"],
   ])("%s", (path, type, rules) => {
@@ -80,6 +86,8 @@ test("what a removed field does is what the comparison would send", () => {
     ["`metadata`", 'Cleared: `metadata: ""` is sent.'],
     ["`shape`", "Refused at admission: immutable."],
     ["`fishRefs`", "Cleared: `fish_ids: []` is sent."],
+    ["`keyRef`", "Left as it is."],
+    ["`tlsSecretName`", "Replaced by a resource without it."],
     ["`pump`", "Switched off: sent with `enabled: false`, its other settings stay."],
     ["`filter`", "Removed by `DELETE /ponds/{id}/filter`."],
   ]);

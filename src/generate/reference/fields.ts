@@ -57,10 +57,17 @@ function members(object: z.ZodObject, json: JSONSchema, prefix: string): Place[]
 }
 
 function typeOf(schema: z.ZodType, json: JSONSchema): string {
-  const { reference, secret } = traitsOf(schema);
-  const one = reference ? "reference" : secret ? "key of a Secret" : undefined;
+  const one = sort(traitsOf(schema));
   if (json.items) return `list of ${one ?? plainType(json.items)}s`;
   return one ?? plainType(json);
+}
+
+/** What a field stands for, where its shape does not tell. */
+function sort({ reference, secret, configMap, spreads }: Traits): string | undefined {
+  if (reference) return "reference";
+  if (secret) return "key of a Secret";
+  if (configMap) return "key of a ConfigMap";
+  return spreads ? "name of a Secret" : undefined;
 }
 
 function plainType(json: JSONSchema): string {
@@ -76,6 +83,7 @@ function rulesOf({ schema, json, required }: Place, known: readonly string[]): s
     required ? "required" : "",
     value === undefined ? "" : `default ${code(String(value))}`,
     traits.immutable ? "immutable" : "",
+    traits.createOnly || traits.spreads ? "a change replaces the resource" : "",
     ...limits(json),
     ...wiring(traits, known),
   ].filter(Boolean);
@@ -122,10 +130,14 @@ function checksOf(json: JSONSchema): string[] {
     .map(({ message }) => message.replace(/^must (be )?/, ""));
 }
 
-function wiring({ reference, secret, sends }: Traits, known: readonly string[]): string[] {
+function wiring(traits: Traits, known: readonly string[]): string[] {
+  const { reference, secret, configMap, sends, spreads = {} } = traits;
   return [
-    sends ? `sent as ${code(sends)}` : "",
+    // what a part of a value is called on its way is no business of a reader
+    sends && !traits.encode && !configMap ? `sent as ${code(sends)}` : "",
     secret ? "read when it is sent, never shown or compared" : "",
+    configMap ? "read when it is sent" : "",
+    ...Object.entries(spreads).map(([member, { key }]) => `key ${code(key)} is sent as ${code(member)}`),
     ...(reference ? absent(reference.kinds, known) : []),
   ];
 }

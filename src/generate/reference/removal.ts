@@ -1,19 +1,21 @@
 import type { Kind } from "../../kinds/define.ts";
+import type { Traits } from "../../kinds/traits.ts";
 import { type Difference, differences, membersOf } from "../../kinds/wire/compare.ts";
 import { code, codes } from "./markdown.ts";
 
 /** What happens in the account when a spec field that was set is taken out: the fields, and what is done. */
 export function removals(kind: Kind, alwaysSet: readonly string[]): [fields: string, effect: string][] {
-  return [...membersOf(kind.spec)].flatMap(([member, { fields }]): [string, string][] => {
+  return [...membersOf(kind.spec)].flatMap(([member, { fields, traits }]): [string, string][] => {
     const optional = fields.filter((field) => !alwaysSet.includes(field));
+    if (optional.length === 0) return [];
     // any value that is set will do: what is sent instead does not depend on it
     const [difference] = differences(kind.spec, {}, { [member]: "set" }, fields);
-    return optional.length > 0 && difference ? [[codes(optional), effectOf(kind, difference)]] : [];
+    return [[codes(optional), difference ? effectOf(kind, traits, difference) : "Left as it is."]];
   });
 }
 
-function effectOf({ modules }: Kind, { how, member, value, fields }: Difference): string {
-  if (how === "frozen") return "Refused at admission: immutable.";
+function effectOf({ modules }: Kind, { immutable }: Traits, { how, member, value, fields }: Difference): string {
+  if (how === "frozen") return immutable ? "Refused at admission: immutable." : "Replaced by a resource without it.";
   if (how === "remove") return `Removed by ${code(`DELETE ${modules[member]?.path}`)}.`;
   if (isSwitchedOff(value)) return "Switched off: sent with `enabled: false`, its other settings stay.";
   const sent = `Cleared: ${code(`${member}: ${JSON.stringify(value)}`)} is sent`;

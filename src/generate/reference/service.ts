@@ -45,3 +45,18 @@ export function undocumented({ verbs, updateUnshown }: Resource): string {
     .filter(Boolean)
     .join(" ");
 }
+
+/** What happens to what cannot be changed in place, and what is kept in a Secret. Empty where there is nothing to say. */
+export function lifecycle({ replacement, output }: Kind): string[] {
+  return [
+    replacement === "CreateFirst"
+      ? "What the service cannot change in place is replaced: a new resource is made, objects that refer to this one " +
+        "move to it, and the old one is deleted when nothing has its id any more. Until then `status.retiring` has it."
+      : "",
+    output
+      ? `${code(output.member)} is written to key ${code(output.key)} of the Secret that ${code(`spec.${output.field}`)} ` +
+        "names. The object owns the Secret. One that exists already and is not its own is never overwritten."
+      : "",
+    output?.once ? "The value is shown once: when the Secret is lost, the resource is replaced." : "",
+  ];
+}
