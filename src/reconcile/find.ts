@@ -22,7 +22,8 @@ export async function find(pass: Pass): Promise<Row | undefined> {
   const id = object.status?.id;
   if (id !== undefined) return id === intent?.old ? successor(pass, intent, id) : known(pass, id);
   if (object.spec.adopt?.id) return adoptable(pass, object.spec.adopt.id);
-  if (object.spec.adopt?.existing || isObserveOnly(object)) return existing(pass);
+  const found = object.spec.adopt?.existing || isObserveOnly(object) ? await existing(pass) : undefined;
+  if (found) return found;
   return intent && !pass.account.wasRefused(object, intent) ? recovered(pass, intent) : undefined;
 }
 
