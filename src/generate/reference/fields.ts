@@ -20,6 +20,8 @@ interface Place {
   schema: z.ZodType;
   json: JSONSchema;
   required: boolean;
+  /** Within a value that is reshaped before it is sent, so that its own name on the wire tells a reader nothing. */
+  reshaped?: boolean;
 }
 
 /** Every field of an object, nested ones after the one that holds them. `known`: kinds that a reference can name. */
@@ -29,6 +31,7 @@ export function fieldsOf(object: z.ZodObject, known: readonly string[] = []): Fi
 
 function described(place: Place, known: readonly string[]): Field[] {
   const { path, schema, json } = place;
+  const reshaped = place.reshaped === true || traitsOf(schema).encode !== undefined;
   const field = {
     path: json.items ? `${path}[]` : path,
     type: typeOf(schema, json),
@@ -36,7 +39,7 @@ function described(place: Place, known: readonly string[]): Field[] {
     refersTo: traitsOf(schema).reference?.kinds ?? [],
     meaning: String(json["description"] ?? ""),
   };
-  return [field, ...nested(schema, json, path).flatMap((inner) => described(inner, known))];
+  return [field, ...nested(schema, json, path).flatMap((inner) => described({ ...inner, reshaped }, known))];
 }
 
 function nested(schema: z.ZodType, json: JSONSchema, path: string): Place[] {
@@ -76,7 +79,7 @@ function plainType(json: JSONSchema): string {
   return values ? `map of ${plainType(values)}s` : String(json["type"]);
 }
 
-function rulesOf({ schema, json, required }: Place, known: readonly string[]): string[] {
+function rulesOf({ schema, json, required, reshaped }: Place, known: readonly string[]): string[] {
   const traits = traitsOf(schema);
   const value = json["default"];
   return [
@@ -85,6 +88,7 @@ function rulesOf({ schema, json, required }: Place, known: readonly string[]): s
     traits.immutable ? "immutable" : "",
     traits.createOnly || traits.spreads ? "a change replaces the resource" : "",
     ...limits(json),
+    traits.sends && !reshaped ? `sent as ${code(traits.sends)}` : "",
     ...wiring(traits, known),
   ].filter(Boolean);
 }
@@ -130,11 +134,8 @@ function checksOf(json: JSONSchema): string[] {
     .map(({ message }) => message.replace(/^must (be )?/, ""));
 }
 
-function wiring(traits: Traits, known: readonly string[]): string[] {
-  const { reference, secret, configMap, sends, spreads = {} } = traits;
+function wiring({ reference, secret, configMap, spreads = {} }: Traits, known: readonly string[]): string[] {
   return [
-    // what a part of a value is called on its way is no business of a reader
-    sends && !traits.encode && !configMap ? `sent as ${code(sends)}` : "",
     secret ? "read when it is sent, never shown or compared" : "",
     configMap ? "read when it is sent" : "",
     ...Object.entries(spreads).map(([member, { key }]) => `key ${code(key)} is sent as ${code(member)}`),

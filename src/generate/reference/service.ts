@@ -1,4 +1,4 @@
-import type { Resource, Verb } from "../../gateway/resource.ts";
+import type { Verb } from "../../gateway/resource.ts";
 import type { Kind } from "../../kinds/define.ts";
 import { code, codes, table } from "./markdown.ts";
 
@@ -32,19 +32,28 @@ export function operations({ remote, modules }: Kind): string {
 }
 
 /** What is said about operations that a service may not have. Empty where there is nothing to say. */
-export function undocumented({ verbs, updateUnshown }: Resource): string {
-  const all = verbs.update === "unshown";
-  if (!all && updateUnshown.length === 0 && verbs.delete !== "unshown") return "";
-  const members = `Updates of ${codes(updateUnshown)} are tried as well, since the API documentation may not list all members.`;
+export function undocumented({ remote, replacement }: Kind): string {
+  const { verbs, updateUnshown } = remote;
+  const updates = verbs.update === "unshown" || updateUnshown.length > 0;
+  if (!updates && verbs.delete !== "unshown") return "";
   return [
-    all || updateUnshown.length === 0 ? "" : members,
-    "Where the service turns out not to have the operation, the object says " +
-      "[ReplacementRequired](../troubleshooting.md#replacementrequired) and the resource stays as it is.",
+    verbs.update !== "unshown" && updateUnshown.length > 0
+      ? `Updates of ${codes(updateUnshown)} are tried as well, since the API documentation may not list all members.`
+      : "",
+    updates ? `Where the service turns out not to update it, ${replacement ? REPLACED : KEPT}.` : "",
+    verbs.delete === "unshown"
+      ? "Where it turns out not to delete it, the object says [DeleteUnsupported](../troubleshooting.md#deleteunsupported)."
+      : "",
     "`GATEWAY_UNDOCUMENTED_OPERATIONS=false` switches such attempts off.",
   ]
     .filter(Boolean)
     .join(" ");
 }
+
+const REPLACED = "the resource is replaced";
+const KEPT =
+  "the object says [ReplacementRequired](../troubleshooting.md#replacementrequired) and the resource stays as it is, " +
+  "unless the spec says `replacement: Recreate`";
 
 /** What happens to what cannot be changed in place, and what is kept in a Secret. Empty where there is nothing to say. */
 export function lifecycle({ replacement, output }: Kind): string[] {
