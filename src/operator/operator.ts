@@ -6,7 +6,7 @@ import { Account } from "../reconcile/account.ts";
 import { Budget, type Lane } from "../reconcile/budget.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import type { Sweep } from "../reconcile/inventory.ts";
-import type { ManagedObject } from "../reconcile/object.ts";
+import { conditionOf, type ManagedObject } from "../reconcile/object.ts";
 import type { Pass } from "../reconcile/pass.ts";
 import { reconcile, type Visit } from "../reconcile/reconcile.ts";
 import type { KubeClient } from "../runtime/client.ts";
@@ -15,6 +15,7 @@ import { Controller, type ControllerOptions, type Request, type Result } from ".
 import type { EventRecorder } from "../runtime/events.ts";
 import { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
+import { keyOf } from "../runtime/object.ts";
 import { indexersOf, KubeCluster, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { sweep } from "./sweeper.ts";
@@ -75,6 +76,8 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
       if (options.leads && !options.leads()) throw new NotLeading();
     },
     onSweep: (resource, found) => wakeSwept(resource, found),
+    onClose: () => log.warn({ error: account.gate.problem }, "Nothing is sent to the service but a probe now and then"),
+    onOpen: () => wakeUnfinished(),
   });
   const parts: Parts = { options, account, cluster, clusterID, clock };
   const controllers = new Map(kinds.map((kind) => [kind.kind, controllerOf(kind, parts)]));
@@ -86,6 +89,16 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
         controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
       }
     });
+  }
+
+  /** Whatever was turned away while nothing went through. */
+  function wakeUnfinished(): void {
+    log.info({}, "Requests go through again");
+    for (const [kind, { store }] of informers) {
+      for (const object of store.list()) {
+        if (isUnfinished(object)) controllers.get(kind)?.enqueue(keyOf(object), { priority: priority.retry });
+      }
+    }
   }
 
   function wakeSwept({ name }: Resource, { changed, absent }: Sweep): void {
@@ -108,6 +121,10 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
     },
   };
 }
+
+const isUnfinished = ({ status, metadata }: ManagedObject): boolean =>
+  metadata.deletionTimestamp !== undefined ||
+  ["Ready", "Synced"].some((type) => conditionOf(status, type)?.status !== "True");
 
 /** The process is about to end: another may lead already, and does what is left to do. */
 class NotLeading extends Error {

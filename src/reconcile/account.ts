@@ -4,6 +4,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Budget } from "./budget.ts";
 import { Collection } from "./collection.ts";
 import { Corrections } from "./corrections.ts";
+import { Gate } from "./gate.ts";
 import type { Intent } from "./intent.ts";
 import type { Sweep } from "./inventory.ts";
 import type { ManagedObject } from "./object.ts";
@@ -19,6 +20,10 @@ export interface AccountOptions {
   signal: AbortSignal;
   /** Asked right before anything is changed in the account; throws when this process may not. */
   permit: () => void;
+  /** Told when the service, or its acceptance of the key, is back: what was turned away has to be looked at. */
+  onOpen?: () => void;
+  /** Told when nothing goes through any more. */
+  onClose?: () => void;
   onSweep?: (resource: Resource, sweep: Sweep) => void;
 }
 
@@ -26,6 +31,7 @@ export interface AccountOptions {
 export class Account {
   readonly deadlineMs: number;
   readonly corrections: Corrections;
+  readonly gate: Gate;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #unsupported = new Set<string>();
@@ -35,6 +41,7 @@ export class Account {
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
     this.corrections = new Corrections(options.clock);
+    this.gate = new Gate(options);
     this.#options = options;
   }
 
@@ -43,7 +50,7 @@ export class Account {
     if (known) return known;
     const { client, budget, clock, signal, permit, onSweep } = this.#options;
     const made = new Collection({
-      ...{ client, resource, budget, clock, signal, permit },
+      ...{ client, resource, budget, clock, signal, permit, gate: this.gate },
       ...(onSweep && { onSweep: (sweep) => onSweep(resource, sweep) }),
     });
     this.#collections.set(resource.name, made);

@@ -1,10 +1,14 @@
 import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
-import { isLimited, isNotFound } from "../gateway/errors.ts";
+import { isGatewayError, isLimited, isNotFound } from "../gateway/errors.ts";
 import type { Module, Resource } from "../gateway/resource.ts";
 import type { Answer } from "../kinds/define.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Budget, Lane } from "./budget.ts";
+import type { Gate } from "./gate.ts";
 import { Inventory, type Row, type Sweep } from "./inventory.ts";
+
+/** Rows that a page of a list usually has. */
+const USUAL_PAGE = 100;
 
 /** How a request is sent: in which lane it waits, and when to give up. */
 export interface Sending {
@@ -16,6 +20,7 @@ export interface CollectionOptions {
   client: GatewayClient;
   resource: Resource;
   budget: Budget;
+  gate: Gate;
   clock: Clock;
   /** Ends the lists under way: they are shared, so no single pass may end them. */
   signal: AbortSignal;
@@ -33,6 +38,7 @@ export class Collection {
   readonly resource: Resource;
   readonly #options: CollectionOptions;
   readonly #inventory = new Inventory();
+  #hadUnreadable = false;
   #listing: { startedAt: number; done: Promise<void> } | undefined;
 
   constructor(options: CollectionOptions) {
@@ -43,6 +49,11 @@ export class Collection {
   /** When the latest complete list began, in monotonic milliseconds. */
   get listedAt(): number | undefined {
     return this.#inventory.listedAt;
+  }
+
+  /** Whether the latest complete list had rows that could not be read, so that it does not tell what is gone. */
+  get hadUnreadable(): boolean {
+    return this.#hadUnreadable;
   }
 
   /**
@@ -60,6 +71,19 @@ export class Collection {
       this.#inventory.drop(id, this.#now());
       return undefined;
     }
+  }
+
+  /**
+   * Like `find`, and true at `since` (monotonic milliseconds) or later. `alike`: how many rows are looked for like this,
+   * since one list can serve them all with fewer requests.
+   */
+  async recent(id: string, since: number, alike: number, sending: Sending): Promise<Row | undefined> {
+    const seenAt = this.#inventory.seenAt(id);
+    if (seenAt !== undefined && seenAt >= since) return this.#inventory.get(id);
+    const pages = Math.ceil(this.#inventory.rows().length / USUAL_PAGE);
+    if (alike < pages) return this.find(id, sending, true);
+    await this.listed(since, sending.lane);
+    return this.find(id, sending);
   }
 
   /** All rows, from a list that began at `since` (monotonic milliseconds) or later. Lists under way are shared. */
@@ -82,8 +106,9 @@ export class Collection {
   }
 
   /** For a create: waits until one request may be sent, before anything is recorded about it. */
-  admit({ lane, signal }: Sending): Promise<void> {
-    return this.#options.budget.acquire(lane, signal);
+  async admit({ lane, signal }: Sending): Promise<void> {
+    this.#options.gate.enter();
+    await this.#options.budget.acquire(lane, signal);
   }
 
   update(id: string, body: Body, sending: Sending): Promise<Row> {
@@ -106,6 +131,17 @@ export class Collection {
     if (row) this.#inventory.put({ ...row, [member]: null }, this.#now());
   }
 
+  /** All that is known, without asking. */
+  get rows(): Row[] {
+    return this.#inventory.rows();
+  }
+
+  /** A call that is about no row, such as a command; its place in the budget was taken with `admit`. */
+  async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
+    this.#options.permit();
+    await this.#watched(() => call(this.#options.client, { signal }));
+  }
+
   /** What is known of a resource, without asking. */
   known(id: string): Row | undefined {
     return this.#inventory.get(id);
@@ -124,6 +160,7 @@ export class Collection {
   async #readAll(startedAt: number, sending: Sending): Promise<void> {
     const rows: Row[] = [];
     const unreadable = new Set<string>();
+    let unread = false;
     const pages = this.#options.client.list(this.resource, { signal: sending.signal });
     for (;;) {
       const { value, done } = await this.#spend(() => pages.next(), sending);
@@ -131,7 +168,9 @@ export class Collection {
       const page = value as Page<Row>;
       rows.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
+      unread ||= page.problems.length > 0;
     }
+    this.#hadUnreadable = unread;
     this.#options.onSweep?.(this.#inventory.replace(rows, startedAt, unreadable));
   }
 
@@ -142,12 +181,12 @@ export class Collection {
   }
 
   async #fold(call: (options: CallOptions) => Promise<Answer & { id: string }>, sending: Sending): Promise<Row> {
-    await this.#options.budget.acquire(sending.lane, sending.signal);
+    await this.admit(sending);
     return this.#folding(call, sending.signal);
   }
 
   async #folding(call: (options: CallOptions) => Promise<Answer & { id: string }>, signal: AbortSignal): Promise<Row> {
-    const row = await this.#watchLimit(() => call({ signal }));
+    const row = await this.#watched(() => call({ signal }));
     this.#inventory.put(this.#withoutSecrets(row), this.#now());
     return row;
   }
@@ -163,16 +202,21 @@ export class Collection {
     }
   }
 
-  async #spend<T>(call: () => Promise<T>, { lane, signal }: Sending): Promise<T> {
-    await this.#options.budget.acquire(lane, signal);
-    return this.#watchLimit(call);
+  async #spend<T>(call: () => Promise<T>, sending: Sending): Promise<T> {
+    await this.admit(sending);
+    return this.#watched(call);
   }
 
-  async #watchLimit<T>(call: () => Promise<T>): Promise<T> {
+  /** What an answer says about the whole account is told to those who decide about the next request. */
+  async #watched<T>(call: () => Promise<T>): Promise<T> {
+    const { budget, gate } = this.#options;
     try {
-      return await call();
+      const answer = await call();
+      gate.passed();
+      return answer;
     } catch (error) {
-      if (isLimited(error)) this.#options.budget.limited(error.retryAfterSeconds);
+      if (isLimited(error)) budget.limited(error.retryAfterSeconds);
+      if (isGatewayError(error)) gate.failed(error);
       throw error;
     }
   }

@@ -1,0 +1,80 @@
+import { type GatewayError, isUnauthorized, isUnavailable, NO_API_KEY } from "../gateway/errors.ts";
+import type { Clock } from "../runtime/clock.ts";
+
+/** So many failures in a row to reach the service are an outage, and no accident of one request. */
+const OUTAGE = 5;
+
+const FIRST_PROBE_MS = 2_000;
+const LONGEST_PROBE_MS = 60_000;
+
+interface Closed {
+  error: GatewayError;
+  probeAt: number;
+  delayMs: number;
+}
+
+export interface GateOptions {
+  clock: Clock;
+  /** Told when requests go through again: whatever was turned away has to be looked at. */
+  onOpen?: () => void;
+  /** Told when it closes. */
+  onClose?: () => void;
+}
+
+/**
+ * Spares a service, and an account whose key is refused, the requests that would fail like the last one. While it is
+ * closed one request is let through now and then, to see whether it is over; the others fail at once, with the words
+ * of the last answer.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  #failures = 0;
+  #closed: Closed | undefined;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Why it is closed. */
+  get problem(): GatewayError | undefined {
+    return this.#closed?.error;
+  }
+
+  /** Throws the failure that closed it. Returning means that a request may be sent now. */
+  enter(): void {
+    const closed = this.#closed;
+    if (!closed) return;
+    const now = this.#options.clock.now();
+    if (now < closed.probeAt) throw closed.error;
+    closed.probeAt = now + closed.delayMs;
+  }
+
+  /** The service answered, whatever it said about the request. */
+  passed(): void {
+    this.#failures = 0;
+    if (!this.#closed) return;
+    this.#closed = undefined;
+    this.#options.onOpen?.();
+  }
+
+  failed(error: GatewayError): void {
+    if (!concernsAll(error)) {
+      this.passed();
+      return;
+    }
+    this.#failures += 1;
+    if (!this.#closed && isUnavailable(error) && error.code !== NO_API_KEY && this.#failures < OUTAGE) return;
+    const first = !this.#closed;
+    const delayMs = Math.min((this.#closed?.delayMs ?? FIRST_PROBE_MS / 2) * 2, LONGEST_PROBE_MS);
+    this.#closed = { error, delayMs, probeAt: this.#options.clock.now() + delayMs };
+    if (first) this.#options.onClose?.();
+  }
+
+  /** Something about the account has changed, such as its key: the next request is sent. */
+  reopen(): void {
+    if (this.#closed) this.#closed.probeAt = this.#options.clock.now();
+  }
+}
+
+/** A refusal of one request says nothing about the next one. */
+const concernsAll = (error: GatewayError): boolean => isUnauthorized(error) || isUnavailable(error);
