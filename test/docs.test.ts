@@ -77,7 +77,7 @@ describe("troubleshooting", () => {
       .slice(1)
       .map((section) => [section.split("\n")[0] ?? "", section]),
   );
-  const source = [...find("src/{reconcile,kinds,operator}/**/*.ts"), "src/generate/crd.ts"]
+  const source = [...find("src/{reconcile,kinds,operator,sessions}/**/*.ts"), "src/generate/crd.ts"]
     .filter((file) => !file.endsWith(".test.ts") && !file.endsWith("kinds/contract.ts"))
     .map(read)
     .join("\n");
