@@ -7,6 +7,7 @@ export const APIKey = defineKind({
   kind: "APIKey",
   shortNames: ["gwkey"],
   categories: ["tunnelgateway-access"],
+  escalates: "A bearer token for the whole account.",
   summary:
     "A key for the management API. Its token is written to a Secret, once: when the Secret is lost, a new key is made " +
     "and the old one deleted.",

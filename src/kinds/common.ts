@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Column, CustomResource, Kind } from "./define.ts";
+import { type Column, type CustomResource, followed, type Kind } from "./define.ts";
 import { mark } from "./traits.ts";
 
 /** A field that steers the operator and is no part of any request. */
@@ -149,14 +149,15 @@ const id: Column = { name: "ID", jsonPath: ".status.id", description: "Remote id
 
 /** A managed kind with everything that all of them have. */
 export function customResourceOf(kind: Kind): CustomResource {
-  const { plural, shortNames, categories, summary, rules } = kind;
+  const { plural, shortNames, categories, summary, rules, escalates } = kind;
   return {
-    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, unobserved },
+    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, escalates, unobserved },
     spec: specOf(kind),
     status: statusOf(kind),
     columns: [...kind.columns, ready.status, ready.reason, id, age, ready.message],
     selectable: [".status.id"],
     conditions: conditionsOf(kind),
+    access: followed,
   };
 }
 

@@ -50,6 +50,11 @@ export interface Definition {
   /** Rules across spec fields. */
   readonly rules: readonly Rule[];
   readonly columns: readonly Column[];
+  /**
+   * What creating such an object gives a person beyond the namespace, in words; the aggregated edit role then leaves
+   * the kind out. Undefined: nothing.
+   */
+  readonly escalates: string | undefined;
 }
 
 /** A kind with nothing left to add: whole spec, whole status, all columns. CRDs are made of these. */
@@ -60,7 +65,14 @@ export interface CustomResource extends Definition {
   readonly selectable: readonly string[];
   /** Types of its conditions; empty where it has none. */
   readonly conditions: readonly string[];
+  /** What the operator does with its objects, beside writing their status. */
+  readonly access: readonly Access[];
 }
+
+export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
+
+/** Objects are followed by a watch; their metadata holds the finalizer and the operator's annotations. */
+export const followed: readonly Access[] = ["list", "watch", "patch"];
 
 /** What the operator writes to a Secret in the namespace of the object, which it creates and owns. */
 export interface Output {
@@ -104,6 +116,7 @@ type Optional =
   | "modules"
   | "rules"
   | "columns"
+  | "escalates"
   | "naturalKey"
   | "replacement"
   | "renewsAt"
@@ -120,6 +133,7 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     modules: {},
     rules: [],
     columns: [],
+    escalates: undefined,
     naturalKey: undefined,
     replacement: undefined,
     renewsAt: () => undefined,
@@ -129,7 +143,16 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
   };
 }
 
-type Assumed = "plural" | "shortNames" | "categories" | "rules" | "selectable" | "unobserved" | "conditions";
+type Assumed =
+  | "plural"
+  | "shortNames"
+  | "categories"
+  | "rules"
+  | "escalates"
+  | "selectable"
+  | "unobserved"
+  | "conditions"
+  | "access";
 
 /** A kind that is not converged as the others are: something else of the operator looks after its objects. */
 export function defineCustomResource(
@@ -140,9 +163,11 @@ export function defineCustomResource(
     shortNames: [],
     categories: [],
     rules: [],
+    escalates: undefined,
     selectable: [],
     unobserved: undefined,
     conditions: [],
+    access: followed,
     ...given,
   };
 }

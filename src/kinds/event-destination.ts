@@ -61,6 +61,7 @@ export const EventDestination = defineKind({
   kind: "EventDestination",
   shortNames: ["gwed"],
   categories: ["tunnelgateway-events"],
+  escalates: "A place where events of the whole account can be sent.",
   summary: "A place outside the service that receives events. It has no effect until a subscription refers to it.",
   remote: eventDestinations,
   spec: z.object({

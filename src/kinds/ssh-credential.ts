@@ -14,6 +14,7 @@ export const SSHCredential = defineKind({
   kind: "SSHCredential",
   shortNames: ["gwssh"],
   categories: ["tunnelgateway-access"],
+  escalates: "A key that may bind any address of the account.",
   summary: "A public key with which an agent signs on over SSH.",
   remote: sshCredentials,
   spec: z.object({
