@@ -34,6 +34,11 @@ export class Inventory {
     return this.#rows.get(id)?.row;
   }
 
+  /** When the row was true at the earliest. */
+  seenAt(id: string): number | undefined {
+    return this.#rows.get(id)?.at;
+  }
+
   rows(): Row[] {
     return [...this.#rows.values()].map(({ row }) => row);
   }
