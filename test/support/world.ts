@@ -164,7 +164,7 @@ export class World {
       missing = [...wanted].filter((name) => !names.has(name) && !name.startsWith("Secret/"));
       return missing.length === 0 && there;
     };
-    return this.until(what, ask, 30).catch((error) => {
+    return this.until(what, ask).catch((error) => {
       throw new Error(`${missing.join(", ")} ${error.message}`);
     });
   }

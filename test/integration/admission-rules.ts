@@ -1,0 +1,301 @@
+import { kinds } from "../../src/kinds/index.ts";
+
+type Spec = Record<string, unknown>;
+
+/** A rule of the API page, with specs that keep it and specs that do not; each is added to the least of its kind. */
+export interface Rule {
+  kind: string;
+  rule: string;
+  /** What a refusal names, below `spec`. */
+  field: string;
+  good: readonly Spec[];
+  bad: readonly Spec[];
+}
+
+export interface Limit {
+  kind: string;
+  field: string;
+  most: number;
+  counts: "bytes" | "characters";
+}
+
+export interface Immutable {
+  kind: string;
+  field: string;
+  value: unknown;
+  other: unknown;
+}
+
+const hasField = (field: string) => kinds.filter(({ spec }) => field in spec.shape).map(({ kind }) => kind);
+
+const lengths = { description: 255, metadata: 4096 };
+
+/** "event subscriptions: 255 chars", everything else in bytes. */
+export const limits: readonly Limit[] = Object.entries(lengths).flatMap(([field, most]) =>
+  hasField(field).map(
+    (kind): Limit => ({ kind, field, most, counts: kind === "EventSubscription" ? "characters" : "bytes" }),
+  ),
+);
+
+export const immutables: readonly Immutable[] = [
+  { kind: "ReservedAddress", field: "region", value: "eu", other: "us" },
+  { kind: "ReservedDomain", field: "domain", value: "one.example.org", other: "two.example.org" },
+  { kind: "ReservedDomain", field: "region", value: "eu", other: "us" },
+];
+
+const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
+
+/** Rules of the fields that every kind has. */
+function everyKind(kind: string, hasKey: boolean): Rule[] {
+  const adoptions = [{ id: "any_1" }, ...(hasKey ? [{ existing: true }] : [])];
+  const steering = { managementPolicy: "ObserveOnly", deletionPolicy: "Retain", driftPolicy: "Report" };
+  return [
+    {
+      kind,
+      rule: hasKey ? "adopts by id or by name" : "adopts by id",
+      field: "adopt",
+      good: values("adopt", adoptions),
+      bad: values("adopt", [
+        {},
+        { id: "" },
+        { id: "no/id" },
+        ...(hasKey ? [{ existing: false }, { existing: true, id: "any_1" }] : [{ existing: true }]),
+      ]),
+    },
+    ...Object.entries(steering).map(([field, value]) => ({
+      kind,
+      rule: `${field} is one of its words`,
+      field,
+      good: values(field, [value]),
+      bad: values(field, ["Other", "", 1]),
+    })),
+  ];
+}
+
+const regions = ["au", "eu", "ap", "us", "jp", "in", "sa"];
+
+/** Where exactly one of `name` and `id` is given, and `kind` beside `name` where several kinds fit. */
+function references(field: string, wrap: (reference: object) => Spec, ofKind?: string): Omit<Rule, "kind"> {
+  const kind = ofKind ? { kind: ofKind } : {};
+  const bad: object[] = [
+    {},
+    kind,
+    { ...kind, name: "one", id: "any_1" },
+    { ...kind, name: "" },
+    { ...kind, name: "No_Name" },
+    { id: "no/id" },
+    ...(ofKind ? [{ name: "one" }, { kind: "IPPolicy", name: "one" }, { ...kind, id: "any_1" }] : []),
+  ];
+  return {
+    rule: `${field} gives a name or an id`,
+    field,
+    good: [wrap({ ...kind, name: "one" }), wrap({ id: "any_1" })],
+    bad: bad.map(wrap),
+  };
+}
+
+const arn = "arn:aws:logs:eu-west-1:1:log-group:one";
+const role = { roleArn: "arn:aws:iam::1:role/one" };
+const secret = { name: "keys", key: "cloud" };
+const creds = { cloudAccessKeyId: "AKIA", cloudSecretAccessKeyRef: secret };
+const logs = (auth: object) => ({ target: { logs: { auth, logGroupArn: arn } } });
+const monitoring = { apiKeyRef: { name: "keys", key: "monitoring" } };
+
+const of = (kind: string, ...list: Omit<Rule, "kind">[]): Rule[] => list.map((rule) => ({ kind, ...rule }));
+
+const edge: Omit<Rule, "kind">[] = [
+  {
+    rule: "a hostport is host:port",
+    field: "hostports",
+    good: values("hostports", [[], ["1.tcp.eu.gateway.example:20117"], ["a:1", "b:65535"]]),
+    bad: values("hostports", [
+      "a:1",
+      [""],
+      ["host"],
+      ["host:"],
+      [":80"],
+      ["host:port"],
+      ["host:123456"],
+      ["a:1:2"],
+      [1],
+    ]),
+  },
+  references("addressRefs", (reference) => ({ addressRefs: [reference] })),
+  references("backend.backendRef", (backendRef) => ({ backend: { backendRef } }), "TunnelGroupBackend"),
+  {
+    rule: "a backend module has a backend",
+    field: "backend",
+    good: [{ backend: { enabled: false, backendRef: { id: "bkdtg_1" } } }],
+    bad: [{ backend: {} }, { backend: { enabled: true } }, { backend: { enabled: "yes", backendRef: { id: "x" } } }],
+  },
+  references("ipRestriction.ipPolicyRefs", (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } })),
+  {
+    rule: "a rule of a policy has actions with a type",
+    field: "policy",
+    good: [
+      { policy: {} },
+      {
+        policy: {
+          inbound: [{ actions: [{ type: "deny" }] }],
+          outbound: [{ actions: [{ type: "x", config: { a: [1] } }] }],
+        },
+      },
+    ],
+    bad: [
+      { policy: { inbound: [{}] } },
+      { policy: { inbound: [{ actions: [] }] } },
+      { policy: { outbound: [{ actions: [{}] }] } },
+      { policy: { outbound: [{ actions: [{ type: "" }] }] } },
+      { policy: { inbound: [{ expressions: "true", actions: [{ type: "deny" }] }] } },
+    ],
+  },
+];
+
+export const rules: readonly Rule[] = [
+  ...kinds.flatMap(({ kind, naturalKey }) => everyKind(kind, naturalKey !== undefined)),
+  ...of(
+    "ReservedAddress",
+    { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars", "EU"]) },
+    {
+      rule: "an endpoint configuration has the id of one",
+      field: "endpointConfigurationId",
+      good: values("endpointConfigurationId", ["ec_1", "ec_2aBcD"]),
+      bad: values("endpointConfigurationId", ["", "rd_1", "ec_", "ec_a/b"]),
+    },
+  ),
+  ...of(
+    "ReservedDomain",
+    {
+      rule: "domain is a host name or a wildcard",
+      field: "domain",
+      good: values("domain", [
+        "a.example.com",
+        "A.Example.COM",
+        "*.example.com",
+        "xn--bcher-kva.example",
+        "1.2.example.org",
+      ]),
+      bad: values("domain", [
+        "",
+        "localhost",
+        "a b.example.com",
+        "-a.example.com",
+        "a-.example.com",
+        "a..example.com",
+        "https://example.com",
+        "example.com:443",
+        "example.com/",
+        "*.*.example.com",
+        "a.*.example.com",
+        "192.0.2.1",
+        `${"a".repeat(64)}.example.com`,
+        `${"a.".repeat(125)}example.com`,
+      ]),
+    },
+    { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars"]) },
+    references("certificateRef", (certificateRef) => ({ certificateRef })),
+    {
+      rule: "an uploaded certificate excludes automatic management",
+      field: "certificateRef",
+      good: [{ certificateRef: { id: "cert_1" } }, { certificateManagementPolicy: {} }],
+      bad: [{ certificateRef: { id: "cert_1" }, certificateManagementPolicy: {} }],
+    },
+    {
+      rule: "certificates come from freeca, with a key of one of two types",
+      field: "certificateManagementPolicy",
+      good: values("certificateManagementPolicy", [
+        {},
+        { authority: "freeca" },
+        { privateKeyType: "rsa" },
+        { authority: "freeca", privateKeyType: "ecdsa" },
+      ]),
+      bad: values("certificateManagementPolicy", [
+        { authority: "other" },
+        { privateKeyType: "ed25519" },
+        { privateKeyType: "" },
+      ]),
+    },
+  ),
+  ...of("TunnelGroupBackend", {
+    rule: "labels are texts",
+    field: "labels",
+    good: values("labels", [{}, { app: "web", "any key / at all": "" }]),
+    bad: values("labels", [{ app: 1 }, { app: null, b: {} }, ["app"], "app=web"]),
+  }),
+  ...of("TCPEdge", ...edge),
+  ...of(
+    "EventDestination",
+    {
+      rule: "the only format is json",
+      field: "format",
+      good: values("format", ["json"]),
+      bad: values("format", ["JSON", "xml", ""]),
+    },
+    {
+      rule: "exactly one target",
+      field: "target",
+      good: [
+        logs({ role }),
+        { target: { delivery: { auth: { role }, deliveryStreamArn: arn } } },
+        { target: { stream: { auth: { role }, streamArn: arn } } },
+        { target: { monitoring } },
+      ],
+      bad: [
+        { target: undefined },
+        { target: {} },
+        { target: { ...logs({ role }).target, monitoring } },
+        {
+          target: { stream: { auth: { role }, streamArn: arn }, delivery: { auth: { role }, deliveryStreamArn: arn } },
+        },
+      ],
+    },
+    {
+      rule: "exactly one way to authenticate",
+      field: "target.logs.auth",
+      good: [logs({ role }), logs({ creds })],
+      bad: [logs({}), logs({ role, creds }), logs({ role: {} }), logs({ creds: { cloudAccessKeyId: "AKIA" } })],
+    },
+    {
+      rule: "a target has its resource name",
+      field: "target",
+      good: [],
+      bad: [
+        { target: { logs: { auth: { role } } } },
+        { target: { delivery: { auth: { role }, deliveryStreamArn: "" } } },
+        { target: { stream: { streamArn: arn } } },
+        { target: { monitoring: {} } },
+      ],
+    },
+    {
+      rule: "a secret is a name and a key",
+      field: "target.monitoring.apiKeyRef",
+      good: [{ target: { monitoring } }],
+      bad: [
+        { target: { monitoring: { apiKeyRef: { name: "keys" } } } },
+        { target: { monitoring: { apiKeyRef: { key: "a" } } } },
+        { target: { monitoring: { apiKeyRef: { name: "keys", key: "a/b" } } } },
+        { target: { monitoring: { apiKeyRef: { name: "Keys_", key: "a" } } } },
+        { target: { monitoring: { apiKeyRef: "a key" } } },
+      ],
+    },
+  ),
+  ...of(
+    "EventSubscription",
+    {
+      rule: "a source has an event type",
+      field: "sources",
+      good: values("sources", [[], [{ type: "ip_policy_created.v0" }], [{ type: "a.v0" }, { type: "b_2.v12" }]]),
+      bad: values("sources", [
+        [{}],
+        [{ type: "" }],
+        [{ type: "ip_policy_created" }],
+        [{ type: "ip_policy_created.v" }],
+        [{ type: "ip_policy_created.0" }],
+        [{ type: "IP_Policy.v0" }],
+        [{ type: "ip-policy.v0" }],
+        ["ip_policy_created.v0"],
+      ]),
+    },
+    references("destinationRefs", (reference) => ({ destinationRefs: [reference] })),
+  ),
+];
