@@ -52,6 +52,10 @@ export const reasons = [
   "RemoteNormalises",
   "AccountMismatch",
   "Paused",
+  // of commands alone, which converge to nothing
+  "Running",
+  "Completed",
+  "CommandFailed",
 ] as const;
 
 export type Reason = (typeof reasons)[number];

@@ -1,3 +1,4 @@
+import { AgentCommand } from "./agent-command.ts";
 import { customResourceOf } from "./common.ts";
 import type { CustomResource, Kind } from "./define.ts";
 import { EventDestination } from "./event-destination.ts";
@@ -7,6 +8,7 @@ import { ReservedAddress } from "./reserved-address.ts";
 import { ReservedDomain } from "./reserved-domain.ts";
 import { TCPEdge } from "./tcp-edge.ts";
 import { TunnelGroupBackend } from "./tunnel-group-backend.ts";
+import { TunnelSession } from "./tunnel-session.ts";
 
 /** Every kind that is converged with the account. A new kind is a file and a line here. */
 export const kinds: readonly Kind[] = [
@@ -20,4 +22,4 @@ export const kinds: readonly Kind[] = [
 ];
 
 /** Every kind that the API server is told of. */
-export const customResources: readonly CustomResource[] = [...kinds.map(customResourceOf)];
+export const customResources: readonly CustomResource[] = [...kinds.map(customResourceOf), TunnelSession, AgentCommand];

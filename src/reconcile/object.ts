@@ -68,5 +68,5 @@ export function isRetained({ spec }: ManagedObject): boolean {
   return spec.adopt !== undefined;
 }
 
-export const conditionOf = (status: Status | undefined, type: string): Condition | undefined =>
+export const conditionOf = (status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined =>
   status?.conditions?.find((condition) => condition.type === type);

@@ -124,8 +124,11 @@ function staysReady(object: ManagedObject, fate: Unfinished): boolean {
 const kept = ({ status }: ManagedObject, types: readonly string[]): Told[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);
 
+/** What conditions are about. */
+type Stampable = { metadata: { generation: number }; status?: Pick<Status, "conditions"> };
+
 /** A condition that says the same as before keeps its time, and one that only changes its words does too. */
-function stamped(object: ManagedObject, told: Told, now: number): Condition {
+export function stamped(object: Stampable, told: Told, now: number): Condition {
   const { type, status, reason, message, observedGeneration = object.metadata.generation } = told;
   const before = conditionOf(object.status, type);
   const unchanged = before?.status === status;

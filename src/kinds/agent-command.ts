@@ -1,0 +1,175 @@
+import * as z from "zod";
+import { age, conditionColumns, observations, unobserved } from "./common.ts";
+import { defineCustomResource } from "./define.ts";
+import { mark } from "./traits.ts";
+
+export const commands = ["Restart", "Stop", "Update", "UpdateAndRestart"] as const;
+export type CommandName = (typeof commands)[number];
+
+/** How far a command has come with one session; the last four are results. */
+export const phases = [
+  "Pending",
+  "Sending",
+  "Updated",
+  "Returning",
+  "Succeeded",
+  "Skipped",
+  "Failed",
+  "Unknown",
+] as const;
+export type Phase = (typeof phases)[number];
+
+/** Why a session has the result it has, in one word. */
+export const resultReasons = [
+  "NoUpdateAvailable",
+  "UpdateChecksDisabled",
+  "Updating",
+  "AwaitingRestart",
+  "RestartUnsupported",
+  "SessionOffline",
+  "NotReconnected",
+  "NotSent",
+  "Refused",
+  "AnswerLost",
+] as const;
+export type ResultReason = (typeof resultReasons)[number];
+
+/** More than this is refused: the results of all have to fit into one object. */
+export const MAX_SESSIONS = 500;
+
+const sessionRef = mark(
+  z.object({
+    name: z.string().min(1).max(253).optional().describe("Name of a TunnelSession in this namespace."),
+    id: z
+      .string()
+      .min(1)
+      .max(128)
+      .regex(/^[A-Za-z0-9_]+$/)
+      .optional()
+      .describe("Remote id of a session."),
+  }),
+  {
+    rules: [
+      {
+        rule: "has(self.name) != has(self.id)",
+        message: "must give exactly one of `name` (a TunnelSession in this namespace) and `id` (a remote id)",
+      },
+    ],
+  },
+);
+
+const labelValue = z
+  .string()
+  .max(63)
+  .regex(/^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/);
+
+// an empty selector would mean every agent of the account, which nobody should ask for by accident
+const matchLabels = mark(z.record(z.string(), labelValue).meta({ maxProperties: 16 }), {
+  rules: [{ rule: "size(self) > 0", message: "must name at least one label" }],
+});
+
+const spec = z.object({
+  command: z
+    .enum(commands)
+    .describe(
+      "What the agents are to do. Update: to the latest version of the same major version, which runs after a restart.",
+    ),
+  sessionRef: sessionRef.optional().describe("The session whose agent is commanded."),
+  selector: z
+    .object({ matchLabels: matchLabels.describe("Labels that a TunnelSession must have, all of them.") })
+    .optional()
+    .describe("Chooses sessions by the labels of their TunnelSession objects, once, when the command starts."),
+  maxConcurrent: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(1)
+    .describe(
+      "How many agents are worked on at the same time; one that restarts counts until it is back. " +
+        "Default: 1, so that the others carry the traffic.",
+    ),
+  ttlSecondsAfterFinished: z
+    .int()
+    .min(0)
+    .max(31_536_000)
+    .optional()
+    .describe("When the object is deleted after the command has finished, in seconds. Default: never."),
+});
+
+const time = (what: string) => z.iso.datetime({ offset: true }).optional().describe(what);
+const short = (what: string) => z.string().max(256).optional().describe(what);
+
+const newSession = z.object({
+  id: z.string().describe("Remote id of the session."),
+  name: z.string().describe("Name of its TunnelSession."),
+});
+
+export const sessionResult = z.object({
+  id: z.string().describe("Remote id of the session."),
+  name: z.string().describe("Name of its TunnelSession."),
+  phase: z
+    .enum(phases)
+    .describe(
+      "How far the command has come: Pending, Sending (a request is recorded, then sent), Updated (waits for the " +
+        "restart), Returning (waits for the agent to reconnect); or the result: Succeeded, Skipped, Failed, Unknown.",
+    ),
+  reason: z.enum(resultReasons).optional().describe("Cause of the result, in one word."),
+  message: short("The result in words, with those of the service."),
+  newSession: newSession.optional().describe("The session of the same agent after its restart."),
+  agent: short("Tells the agent from others: a digest of credential, IP address, operating system and metadata."),
+  sending: z.enum(["restart", "stop", "update"]).optional().describe("The request that was recorded to be sent."),
+  attempts: z.int().optional().describe("How often the update was requested."),
+  sentAt: time("When the latest request was recorded, just before it was sent."),
+  restartAfter: time("When the restart may be requested at the earliest."),
+  startedSince: time("A session that is older than this is not the one after the restart."),
+  notThese: z.array(z.string()).max(64).optional().describe("Sessions of that very moment that were there before."),
+});
+
+const count = (what: string) => z.int().min(0).optional().describe(what);
+
+export const AgentCommand = defineCustomResource({
+  kind: "AgentCommand",
+  shortNames: ["gwcmd"],
+  summary:
+    "Commands the agents of chosen tunnel sessions, once, as a Job runs once. It must be in the namespace of the " +
+    "TunnelSession objects. Deleting it ends it: requests that were not sent yet are not sent.",
+  spec: spec.describe("What to do with which agents."),
+  status: z
+    .object({
+      startedAt: time("When the sessions were chosen."),
+      completedAt: time("When the command was finished, whatever the results."),
+      completions: short("Sessions whose result is Succeeded or Skipped, of all."),
+      total: count("Sessions that were chosen."),
+      active: count("Agents that are being worked on."),
+      succeeded: count("Results Succeeded."),
+      skipped: count("Results Skipped: there was nothing to do, or it was not sent because of a failure elsewhere."),
+      failed: count("Results Failed."),
+      unknown: count("Results Unknown: an answer was lost, and the request is not sent again."),
+      sessions: z.array(sessionResult).max(MAX_SESSIONS).optional().describe("Each session, and its result."),
+      ...observations,
+    })
+    .describe("How far the command has come."),
+  rules: [
+    {
+      rule: "has(self.sessionRef) != has(self.selector)",
+      message: "must give exactly one of `sessionRef` and `selector`",
+    },
+    {
+      rule: "self == oldSelf",
+      message: "is immutable: a command runs once. Create a new AgentCommand instead",
+      reason: "FieldValueForbidden",
+    },
+  ],
+  columns: [
+    { name: "Command", jsonPath: ".spec.command" },
+    { name: "Completions", jsonPath: ".status.completions" },
+    conditionColumns("Ready").status,
+    conditionColumns("Ready").reason,
+    age,
+    { name: "Failed", jsonPath: ".status.failed", type: "integer", wide: true },
+    { name: "Unknown", jsonPath: ".status.unknown", type: "integer", wide: true },
+    conditionColumns("Ready").message,
+  ],
+  unobserved,
+  conditions: ["Ready", "Complete", "Failed", "Reconciling", "Stalled", "Paused"],
+});

@@ -1,0 +1,56 @@
+import * as z from "zod";
+import { age } from "./common.ts";
+import { GROUP } from "./contract.ts";
+import { defineCustomResource } from "./define.ts";
+import { immutable } from "./fields.ts";
+import { remoteRef, text } from "./status.ts";
+
+/** Labels of the objects that the operator makes; by the first it knows its own. */
+export const sessionLabels = {
+  mirror: `${GROUP}/mirror`,
+  region: `${GROUP}/region`,
+  os: `${GROUP}/os`,
+  transport: `${GROUP}/transport`,
+  agentVersion: `${GROUP}/agent-version`,
+} as const;
+
+/** The members of a session, as the status shows them. */
+export const sessionStatus = z.object({
+  id: text("Remote id of the session, as in the spec."),
+  uri: text("Address of the session at the service."),
+  agentVersion: text("Version of the agent that started the session."),
+  credential: remoteRef.optional().describe("The tunnel credential or SSH credential that the agent used."),
+  ip: text("Source IP address of the session."),
+  metadata: text("Text of the user's, from the configuration of the agent."),
+  os: text("Operating system of the agent's host."),
+  region: text("Region where the session started."),
+  startedAt: text("When the session first connected, in RFC 3339."),
+  transport: text("Protocol of the session: `ssh`, or the service's own with its version."),
+});
+
+export const TunnelSession = defineCustomResource({
+  kind: "TunnelSession",
+  shortNames: ["gwts"],
+  summary:
+    "A tunnel session that is online in the account. The operator makes, updates and removes these objects as " +
+    "sessions come and go; whatever is written to them by others does not reach the account.",
+  spec: z
+    .object({
+      id: immutable(z.string().min(1).max(256)).describe("Remote id of the session."),
+    })
+    .describe("Which session it is."),
+  status: sessionStatus.describe("The session as the account listed it last."),
+  columns: [
+    { name: "Region", jsonPath: ".status.region" },
+    { name: "OS", jsonPath: ".status.os" },
+    { name: "Transport", jsonPath: ".status.transport" },
+    { name: "Agent", jsonPath: ".status.agentVersion", description: "Version of the agent" },
+    { name: "IP", jsonPath: ".status.ip" },
+    { name: "ID", jsonPath: ".spec.id", description: "Remote id" },
+    { name: "Since", jsonPath: ".status.startedAt", type: "date", description: "When the session connected" },
+    age,
+    { name: "Credential", jsonPath: ".status.credential.id", wide: true },
+    { name: "Metadata", jsonPath: ".status.metadata", wide: true },
+  ],
+  selectable: [".spec.id"],
+});
