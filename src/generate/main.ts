@@ -33,7 +33,7 @@ async function generated(): Promise<Map<string, string>> {
 
 async function readExamples(): Promise<Map<string, string>> {
   const folder = join(root, "examples");
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml")).sort();
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".yaml")).sort();
   const files = names.map(
     async (name): Promise<[string, string]> => [name, await readFile(join(folder, name), "utf8")],
   );
