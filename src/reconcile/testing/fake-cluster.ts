@@ -1,0 +1,205 @@
+import { annotations, FINALIZER } from "../../kinds/contract.ts";
+import type { Kind } from "../../kinds/define.ts";
+import { needsOf } from "../../kinds/wire/needs.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../cluster.ts";
+import { Outdated } from "../fate.ts";
+import type { ManagedObject, Status } from "../object.ts";
+
+type Metadata = Partial<ManagedObject["metadata"]>;
+
+/** Objects, Secrets and ConfigMaps of one namespace, `team-a`, in memory. */
+export class FakeCluster implements Cluster {
+  /** Own writes, in order. */
+  readonly writes: string[] = [];
+  readonly notices: Notice[] = [];
+  /** Names of the Secrets that were read. */
+  readonly secretReads: string[] = [];
+  namespaceGoing = false;
+  /** Called before an own write; what it throws, the write throws. */
+  beforeWrite: (write: string) => void | Promise<void> = () => {};
+  readonly #kinds: readonly Kind[];
+  readonly #clock: Clock;
+  readonly #objects = new Map<string, ManagedObject>();
+  readonly #secrets = new Map<string, SecretValue>();
+  readonly #configMaps = new Map<string, Record<string, string>>();
+  #revision = 0;
+
+  constructor(kinds: readonly Kind[], clock: Clock) {
+    this.#kinds = kinds;
+    this.#clock = clock;
+  }
+
+  // what a user does
+
+  apply(kind: Kind, name: string, spec: ManagedObject["spec"] = {}, metadata: Metadata = {}): ManagedObject {
+    const known = this.get(kind.kind, "team-a", name);
+    const made = {
+      ...{ name, namespace: "team-a", uid: `uid-${kind.kind}-${name}`, generation: 0 },
+      creationTimestamp: this.#time(),
+    };
+    const { generation } = known?.metadata ?? made;
+    return this.#keep({
+      ...known,
+      apiVersion: "tunnelgateway.dev/v1",
+      kind: kind.kind,
+      metadata: { ...made, ...known?.metadata, ...metadata, generation: generation + 1 },
+      spec,
+    });
+  }
+
+  annotateByHand(object: ManagedObject, name: string, value: string): void {
+    const { metadata } = this.now(object);
+    this.#keep({
+      ...this.now(object),
+      metadata: { ...metadata, annotations: { ...metadata.annotations, [name]: value } },
+    });
+  }
+
+  delete(object: ManagedObject): void {
+    const known = this.now(object);
+    if (!known.metadata.finalizers?.length) return void this.#objects.delete(keyOf(known));
+    const deletionTimestamp = this.#time();
+    this.#keep({
+      ...known,
+      metadata: { ...known.metadata, deletionTimestamp, generation: known.metadata.generation + 1 },
+    });
+  }
+
+  /** As after a restore from a backup, which keeps metadata and spec. */
+  loseStatus(object: ManagedObject): void {
+    const { status: _, ...rest } = this.now(object);
+    this.#keep(rest);
+  }
+
+  setSecret(name: string, data: Record<string, string>): void {
+    this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations: {}, owners: [] });
+  }
+
+  setConfigMap(name: string, data: Record<string, string>): void {
+    this.#configMaps.set(name, data);
+  }
+
+  // what a test looks at
+
+  /** The object as it is now; throws when it is gone. */
+  now({ kind, metadata }: ManagedObject): ManagedObject {
+    const object = this.get(kind, metadata.namespace, metadata.name);
+    if (!object) throw new TypeError(`${kind} ${metadata.name} is gone`);
+    return object;
+  }
+
+  exists({ kind, metadata }: ManagedObject): boolean {
+    return this.get(kind, metadata.namespace, metadata.name) !== undefined;
+  }
+
+  secretNow(name: string): SecretValue | undefined {
+    return this.#secrets.get(name);
+  }
+
+  // what converging needs
+
+  get(kind: string, namespace: string, name: string): ManagedObject | undefined {
+    return this.#objects.get(`${kind}/${namespace}/${name}`);
+  }
+
+  othersWithID({ kind }: Kind, id: string, { metadata }: ManagedObject): ManagedObject[] {
+    return [...this.#objects.values()].filter(
+      (other) => other.kind === kind && other.status?.id === id && other.metadata.uid !== metadata.uid,
+    );
+  }
+
+  referrersOf(kind: Kind, { metadata }: ManagedObject): Referrer[] {
+    return this.#kinds.flatMap((one) =>
+      [...this.#objects.values()]
+        .filter((object) => object.kind === one.kind && refersTo(one, object, kind.kind, metadata.name))
+        .map((object) => ({ kind: one, object })),
+    );
+  }
+
+  async annotate(
+    kind: Kind,
+    object: ManagedObject,
+    change: { finalizer?: true; intent?: string },
+  ): Promise<ManagedObject> {
+    await this.#write("annotate");
+    const known = this.get(kind.kind, object.metadata.namespace, object.metadata.name);
+    if (!known || known.metadata.resourceVersion !== object.metadata.resourceVersion) throw new Outdated("changed");
+    const { finalizers = [], annotations: present } = known.metadata;
+    const added = change.finalizer && !finalizers.includes(FINALIZER) ? [FINALIZER] : [];
+    const intent = change.intent ? { [annotations.createIntent]: change.intent } : {};
+    const metadata = {
+      ...known.metadata,
+      finalizers: [...finalizers, ...added],
+      annotations: { ...present, ...intent },
+    };
+    return this.#keep({ ...known, metadata });
+  }
+
+  async removeFinalizer(_kind: Kind, object: ManagedObject): Promise<void> {
+    await this.#write("removeFinalizer");
+    const known = this.now(object);
+    const finalizers = known.metadata.finalizers?.filter((one) => one !== FINALIZER) ?? [];
+    if (known.metadata.deletionTimestamp && finalizers.length === 0) this.#objects.delete(keyOf(known));
+    else this.#keep({ ...known, metadata: { ...known.metadata, finalizers } });
+  }
+
+  async writeStatus(_kind: Kind, object: ManagedObject, status: Status): Promise<void> {
+    await this.#write("writeStatus");
+    if (!this.exists(object) || this.now(object).metadata.uid !== object.metadata.uid) return;
+    // what is undefined is not sent
+    this.#keep({ ...this.now(object), status: JSON.parse(JSON.stringify(status)) });
+  }
+
+  async secret(_namespace: string, name: string): Promise<SecretValue | undefined> {
+    this.secretReads.push(name);
+    return this.#secrets.get(name);
+  }
+
+  async configMap(_namespace: string, name: string): Promise<Record<string, string> | undefined> {
+    return this.#configMaps.get(name);
+  }
+
+  async writeSecret({ metadata }: ManagedObject, { name, data, annotations: marks }: SecretContent): Promise<void> {
+    await this.#write("writeSecret");
+    this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations: marks, owners: [metadata.uid] });
+  }
+
+  async isNamespaceGoing(): Promise<boolean> {
+    return this.namespaceGoing;
+  }
+
+  emit(_object: ManagedObject, notice: Notice): void {
+    this.notices.push(notice);
+  }
+
+  async #write(write: string): Promise<void> {
+    await this.beforeWrite(write);
+    this.writes.push(write);
+  }
+
+  #keep(object: ManagedObject): ManagedObject {
+    const kept = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
+    this.#objects.set(keyOf(kept), kept);
+    return kept;
+  }
+
+  #next(): string {
+    this.#revision += 1;
+    return String(this.#revision);
+  }
+
+  #time(): string {
+    return this.#clock
+      .date()
+      .toISOString()
+      .replace(/\.\d+Z$/, "Z");
+  }
+}
+
+const keyOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${metadata.namespace}/${metadata.name}`;
+
+const refersTo = (kind: Kind, { spec }: ManagedObject, target: string, name: string): boolean =>
+  needsOf(kind.spec, spec).some(
+    (need) => need.sort === "reference" && need.to.name === name && (need.to.kind ?? need.trait.kinds[0]) === target,
+  );

@@ -1,0 +1,206 @@
+import type { Body, CallOptions, GatewayClient, Page } from "../../gateway/client.ts";
+import { type Failure, GatewayError, kindOfStatus } from "../../gateway/errors.ts";
+import type { Module, ModuleOwner, Resource } from "../../gateway/resource.ts";
+import { answerTo, updated } from "../../kinds/testing/service.ts";
+import type { Clock } from "../../runtime/clock.ts";
+
+export type Row = Record<string, unknown> & { id: string };
+
+type Verb = "create" | "get" | "update" | "delete" | "list" | "deleteModule";
+
+export interface Call {
+  verb: Verb;
+  resource: string;
+  id?: string;
+  body?: Body;
+}
+
+/** What happens to a call in place of, or after, the usual: `done` says whether it was carried out. */
+interface Fault {
+  done: boolean;
+  failure: Pick<Failure, "kind"> & Partial<Failure>;
+}
+
+/** The account of a service that does as the API page says, in memory. */
+export class FakeGateway {
+  readonly calls: Call[] = [];
+  /** Members of a resource that no two of an account may share. */
+  readonly unique: Record<string, string> = { reserved_domains: "domain" };
+  /** Changes what an answer to a write holds, as a service does that normalises. */
+  normalise: (row: Row) => Row = (row) => row;
+  pageSize = 100;
+  readonly #clock: Clock;
+  readonly #rows = new Map<string, Map<string, Row>>();
+  readonly #faults: { verb: Verb; fault: Fault }[] = [];
+  #made = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  asClient(): GatewayClient {
+    return this as Pick<GatewayClient, Verb> as GatewayClient;
+  }
+
+  // what a test does to the account
+
+  /** The next call of this sort is carried out, and its answer lost. */
+  loseAnswer(verb: Verb, more: Partial<Failure> = {}): void {
+    this.#faults.push({ verb, fault: { done: true, failure: { kind: "unknown", ...more } } });
+  }
+
+  /** The next call of this sort is refused, and does nothing. */
+  refuse(verb: Verb, status: number, more: Partial<Failure> = {}): void {
+    this.#faults.push({ verb, fault: { done: false, failure: { kind: kindOfStatus(status), status, ...more } } });
+  }
+
+  /** The next call of this sort never arrives, whatever its caller can tell. */
+  swallow(verb: Verb, kind: Failure["kind"] = "unknown"): void {
+    this.#faults.push({ verb, fault: { done: false, failure: { kind } } });
+  }
+
+  rowsOf(resource: Resource): Row[] {
+    return [...this.#of(resource).values()];
+  }
+
+  row(resource: Resource, id: string): Row | undefined {
+    return this.#of(resource).get(id);
+  }
+
+  /** Somebody else makes a resource. */
+  seed(resource: Resource, body: Body): Row {
+    return this.#make(resource, body);
+  }
+
+  /** Somebody else changes a resource. */
+  change(resource: Resource, id: string, members: Record<string, unknown>): void {
+    const row = this.row(resource, id);
+    if (!row) throw new TypeError(`no ${id} to change`);
+    this.#of(resource).set(id, { ...row, ...members });
+  }
+
+  /** Somebody else deletes a resource. */
+  drop(resource: Resource, id: string): void {
+    this.#of(resource).delete(id);
+  }
+
+  /** The calls since the last time, each as `verb` or `verb id`. */
+  taken(): string[] {
+    return this.calls.splice(0).map(({ verb, id }) => (id ? `${verb} ${id}` : verb));
+  }
+
+  // the calls of the client
+
+  create = async (resource: Resource, body: Body): Promise<never> => {
+    this.calls.push({ verb: "create", resource: resource.name, body });
+    return this.#perform("create", resource, () => {
+      refuseUnknown(body, resource.create);
+      const member = this.unique[resource.name];
+      const taken = member && this.rowsOf(resource).some((row) => row[member] === body[member]);
+      if (taken) throw refusal(400, `${member} is taken`);
+      return this.#make(resource, body);
+    });
+  };
+
+  get = async (resource: Resource, id: string): Promise<never> => {
+    this.calls.push({ verb: "get", resource: resource.name, id });
+    return this.#perform("get", resource, () => this.#existing(resource, id));
+  };
+
+  update = async (resource: Resource, id: string, body: Body): Promise<never> => {
+    this.calls.push({ verb: "update", resource: resource.name, id, body });
+    return this.#perform("update", resource, () => {
+      const row = this.#existing(resource, id);
+      refuseUnknown(body, [...resource.update, ...resource.updateUnshown]);
+      if (Object.keys(body).length === 0) throw refusal(400, "nothing to update");
+      return this.#keep(resource, this.normalise({ ...updated(resource, row, body), id }));
+    });
+  };
+
+  delete = async (resource: Resource, id: string): Promise<void> => {
+    this.calls.push({ verb: "delete", resource: resource.name, id });
+    this.#perform("delete", resource, () => {
+      this.#existing(resource, id);
+      this.#of(resource).delete(id);
+    });
+  };
+
+  async *list(resource: Resource, _options?: CallOptions): AsyncGenerator<Page<never>, void, void> {
+    const rows = this.rowsOf(resource).reverse();
+    for (let from = 0; from === 0 || from < rows.length; from += this.pageSize) {
+      this.calls.push({ verb: "list", resource: resource.name });
+      const page = this.#perform("list", resource, () => rows.slice(from, from + this.pageSize));
+      yield { rows: page as never[], problems: [], startedAt: this.#clock.date().getTime() };
+    }
+  }
+
+  deleteModule = async (module: Module, { id }: ModuleOwner): Promise<void> => {
+    this.calls.push({ verb: "deleteModule", resource: module.name, id });
+    this.#perform("deleteModule", module, () => {
+      const member = module.path.split("/").at(-1) ?? "";
+      for (const rows of this.#rows.values()) {
+        const row = rows.get(id);
+        if (row) rows.set(id, { ...row, [member]: null });
+      }
+    });
+  };
+
+  #perform<T>(verb: Verb, { path }: { path: string }, work: () => T): never {
+    const index = this.#faults.findIndex((one) => one.verb === verb);
+    const [planned] = index < 0 ? [] : this.#faults.splice(index, 1);
+    if (!planned) return work() as never;
+    const { done, failure } = planned.fault;
+    const made = done ? (work() as { id?: string } | undefined) : undefined;
+    const id = failure.kind === "unreadable" ? { id: made?.id } : {};
+    throw new GatewayError({
+      method: verb.toUpperCase(),
+      route: path,
+      problem: "planned by the test",
+      ...failure,
+      ...id,
+    });
+  }
+
+  #make(resource: Resource, body: Body): Row {
+    this.#made += 1;
+    const id = `${resource.idPrefix}${this.#made}`;
+    const created = {
+      id,
+      uri: `https://service.test${resource.path}/${id}`,
+      created_at: this.#clock.date().toISOString(),
+    };
+    return this.#keep(resource, this.normalise({ ...answerTo(resource, body), ...created }));
+  }
+
+  #keep(resource: Resource, row: Row): Row {
+    this.#of(resource).set(row.id, row);
+    return row;
+  }
+
+  #existing(resource: Resource, id: string): Row {
+    const row = this.row(resource, id);
+    if (!row) throw refusal(404, "not found");
+    return row;
+  }
+
+  #of({ name }: Resource): Map<string, Row> {
+    const rows = this.#rows.get(name) ?? new Map<string, Row>();
+    this.#rows.set(name, rows);
+    return rows;
+  }
+}
+
+function refuseUnknown(body: Body, accepted: readonly string[]): void {
+  const [unknown] = Object.keys(body).filter((member) => body[member] !== undefined && !accepted.includes(member));
+  if (unknown) throw refusal(400, `unknown member ${unknown}`);
+}
+
+const refusal = (status: number, serviceMessage: string): GatewayError =>
+  new GatewayError({
+    kind: kindOfStatus(status),
+    status,
+    method: "?",
+    route: "/",
+    problem: serviceMessage,
+    serviceMessage,
+  });

@@ -1,0 +1,124 @@
+import type { Kind } from "../../kinds/define.ts";
+import { kinds } from "../../kinds/index.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { Account } from "../account.ts";
+import { Budget } from "../budget.ts";
+import type { Condition, ManagedObject } from "../object.ts";
+import { conditionOf } from "../object.ts";
+import type { Pass } from "../pass.ts";
+import { reconcile, type Visit } from "../reconcile.ts";
+import { FakeCluster } from "./fake-cluster.ts";
+import { FakeGateway } from "./fake-gateway.ts";
+
+export const DEADLINE_MS = 30_000;
+
+export interface SceneOptions {
+  /** Whether operations are tried that the API page does not show. */
+  undocumented?: boolean;
+  /** Kinds beside those of the operator. */
+  more?: readonly Kind[];
+}
+
+/** One cluster, one account, and an operator between them that looks only when a test says so. */
+export class Scene {
+  readonly clock = new VirtualClock();
+  readonly gateway = new FakeGateway(this.clock);
+  readonly cluster: FakeCluster;
+  readonly #options: SceneOptions;
+  readonly #kinds: readonly Kind[];
+  #account: Account;
+
+  constructor(options: SceneOptions = {}) {
+    this.#options = options;
+    this.#kinds = [...kinds, ...(options.more ?? [])];
+    this.cluster = new FakeCluster(this.#kinds, this.clock);
+    this.#account = this.#start();
+  }
+
+  /** Another process takes over: nothing is known but what is written down. */
+  restart(): void {
+    this.#account = this.#start();
+  }
+
+  /** One look at an object, as it is now. */
+  async look(object: ManagedObject): Promise<Visit> {
+    return reconcile(this.passFor(object), { resyncSeconds: 300 });
+  }
+
+  passFor(object: ManagedObject): Pass {
+    const kind = this.#kinds.find((one) => one.kind === object.kind);
+    if (!kind) throw new TypeError(`no kind ${object.kind}`);
+    const { name, namespace } = object.metadata;
+    return {
+      kind,
+      object: this.cluster.now(object),
+      owner: { cluster: "c1", namespace, name },
+      ...{ cluster: this.cluster, account: this.#account, clock: this.clock },
+      lane: "edit",
+      signal: new AbortController().signal,
+      findings: {},
+    };
+  }
+
+  /** Looks again as long as the look says that it is due at once or within a time, which passes meanwhile. */
+  async settle(object: ManagedObject, looks = 10): Promise<Visit> {
+    for (let count = 1; ; count += 1) {
+      const visit = await this.look(object);
+      if (visit === null || count === looks) return visit;
+      const seconds = "afterSeconds" in visit ? visit.afterSeconds : 1;
+      await this.clock.advance(seconds * 1000);
+    }
+  }
+
+  /** An object that was created and is settled; what led there is not counted. */
+  async given(kind: Kind, name: string, spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
+    const object = this.cluster.apply(kind, name, spec);
+    await this.look(object);
+    if (this.condition(object, "Ready")?.status !== "True")
+      throw new TypeError(`${name} is not ready: ${this.reason(object)}`);
+    this.forget();
+    return this.cluster.now(object);
+  }
+
+  /** Begins to count calls, writes and notices anew. */
+  forget(): void {
+    this.gateway.taken();
+    this.cluster.writes.length = 0;
+    this.cluster.notices.length = 0;
+    this.cluster.secretReads.length = 0;
+  }
+
+  /** The next list finds what is in the account now. */
+  async resync({ remote }: Kind): Promise<void> {
+    await this.clock.advance(1);
+    await this.#account.collection(remote).listed(this.clock.now(), "sync");
+    this.gateway.taken();
+  }
+
+  idOf(object: ManagedObject): string {
+    return this.cluster.now(object).status?.id ?? "";
+  }
+
+  condition(object: ManagedObject, type: string): Condition | undefined {
+    return conditionOf(this.cluster.now(object).status, type);
+  }
+
+  /** The reason of `Ready`, with its message. */
+  reason(object: ManagedObject): string {
+    const ready = this.condition(object, "Ready");
+    return `${ready?.reason}: ${ready?.message}`;
+  }
+
+  #start(): Account {
+    const { clock, gateway } = this;
+    return new Account({
+      client: gateway.asClient(),
+      budget: new Budget({ perMinute: 0, clock }),
+      clock,
+      deadlineMs: DEADLINE_MS,
+      undocumented: this.#options.undocumented ?? true,
+      signal: new AbortController().signal,
+      permit: () => {},
+    });
+  }
+}
