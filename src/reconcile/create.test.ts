@@ -78,15 +78,28 @@ describe("a straight create", () => {
 });
 
 describe("a create whose answer holds the id and little else that can be read", () => {
-  it("saves the id and goes on with it", async () => {
-    scene.gateway.loseAnswer("create", { kind: "unreadable", status: 201 });
+  const unreadable = { kind: "unreadable", status: 201 } as const;
+
+  it("saves the id and reads the rest", async () => {
+    scene.gateway.loseAnswer("create", unreadable);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
     await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["create", "get rd_1"]);
     expect(scene.idOf(object)).toBe("rd_1");
-    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("saves the id even when nothing else can be read", async () => {
+    scene.gateway.loseAnswer("create", unreadable);
+    scene.gateway.loseAnswer("get", unreadable);
+    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
+    expect(await scene.look(object)).toEqual({ backoff: true });
+    expect(scene.idOf(object)).toBe("rd_1");
+    expect(scene.reason(object)).toMatch(/^UnexpectedResponse: /);
+    scene.restart();
+    await scene.look(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.gateway.rowsOf(ReservedDomain.remote)).toHaveLength(1);
-    expect(scene.gateway.taken()).not.toContain("update rd_1");
   });
 });
 

@@ -1,6 +1,6 @@
 import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Body } from "../kinds/wire/request.ts";
-import { Blocked, Retry } from "./fate.ts";
+import { Blocked, Outdated, Retry } from "./fate.ts";
 import { sameKey } from "./find.ts";
 import { type Intent, intentOf, sendWindow, textOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
@@ -26,6 +26,13 @@ export async function create(pass: Pass, desired: Desired): Promise<Row> {
   // from here on the id reaches the status, whatever fails
   Object.assign(pass.findings, { remote: row, created: true, appliedSecrets: desired.secrets });
   if (pass.kind.output?.once) await deliver(pass, row);
+  // of an answer that could not be read the id is all there is
+  return Object.keys(row).length > 1 ? row : await read(pass, row.id);
+}
+
+async function read(pass: Pass, id: string): Promise<Row> {
+  const row = await collectionOf(pass).find(id, sending(pass), true);
+  if (!row) throw new Outdated(`${id} is gone`);
   return row;
 }
 
@@ -55,7 +62,7 @@ async function record(pass: Pass): Promise<Intent> {
 }
 
 async function afterFailure(pass: Pass, intent: Intent, error: GatewayError): Promise<Row> {
-  // it was done, and the id is all that is needed to go on
+  // it was done
   if (error.id !== undefined) return { id: error.id };
   if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
   pass.account.refused(pass.object, intent);
