@@ -141,10 +141,15 @@ const plainFields = ({ kind, object }: Pass): string[] =>
 const plainBody = ({ kind, object }: Pass, fields: readonly string[]): Body =>
   toRequest(kind.spec, Object.fromEntries(fields.map((field) => [field, object.spec[field]])), new Map());
 
-/** What the spec leaves open must be unset as well, but for what the service chooses itself when it creates. */
+/**
+ * What the spec leaves open must be unset as well, but for what the service chooses itself when it creates, and what
+ * only an update sends is not there yet.
+ */
 function isAsWanted({ kind }: Pass, { body, fields }: { body: Body; fields: string[] }, row: Row): boolean {
   const found = differences(kind.spec, body, fromAnswer(kind.spec, row), fields);
-  return found.every(({ member, how }) => how === "frozen" && body[member] === undefined);
+  return found
+    .filter(({ member }) => kind.remote.create.includes(member))
+    .every(({ member, how }) => how === "frozen" && body[member] === undefined);
 }
 
 function oldest(rows: Row[]): Row | undefined {

@@ -84,6 +84,11 @@ export class FakeGateway {
     this.#of(resource).delete(id);
   }
 
+  /** A row appears under an id of the test's choice. */
+  put(resource: Resource, row: Row): void {
+    this.#keep(resource, row);
+  }
+
   /** The calls since the last time, each as `verb` or `verb id`. */
   taken(): string[] {
     return this.calls.splice(0).map(({ verb, id }) => (id ? `${verb} ${id}` : verb));
