@@ -31,6 +31,12 @@ const adoptByKey = mark(
 
 /** The spec fields that every managed kind has beside its own. */
 const steering = {
+  accountRef: local(z.object({ name: z.string().min(1).max(253).describe("Name of the GatewayAccount.") }))
+    .optional()
+    .describe(
+      "The GatewayAccount in this namespace whose account is meant. " +
+        "Default: the one named `default`, else the operator's own credentials.",
+    ),
   managementPolicy: local(z.enum(["Full", "ObserveOnly"]))
     .default("Full")
     .describe("ObserveOnly: the status is kept fresh and nothing in the account is ever written. Default: Full."),
@@ -92,6 +98,10 @@ const commonStatus = {
 };
 
 const bookkeeping = {
+  account: z
+    .string()
+    .optional()
+    .describe("Name of the GatewayAccount that the resource belongs to. Unset: the operator's own credentials."),
   retiring: z
     .string()
     .optional()

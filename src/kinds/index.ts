@@ -3,6 +3,7 @@ import { customResourceOf } from "./common.ts";
 import type { CustomResource, Kind } from "./define.ts";
 import { EventDestination } from "./event-destination.ts";
 import { EventSubscription } from "./event-subscription.ts";
+import { GatewayAccount } from "./gateway-account.ts";
 import { IPPolicy } from "./ip-policy.ts";
 import { ReservedAddress } from "./reserved-address.ts";
 import { ReservedDomain } from "./reserved-domain.ts";
@@ -22,4 +23,9 @@ export const kinds: readonly Kind[] = [
 ];
 
 /** Every kind that the API server is told of. */
-export const customResources: readonly CustomResource[] = [...kinds.map(customResourceOf), TunnelSession, AgentCommand];
+export const customResources: readonly CustomResource[] = [
+  GatewayAccount,
+  ...kinds.map(customResourceOf),
+  TunnelSession,
+  AgentCommand,
+];

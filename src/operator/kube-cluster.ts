@@ -30,7 +30,7 @@ const namespaces: ResourceType = {
   namespaced: false,
 };
 const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
-const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+export const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
 export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({
   group: GROUP,
@@ -269,7 +269,7 @@ export class KubeCluster implements Cluster {
 }
 
 /** What a refusal of the API server means for the pass that asked. */
-function translated(error: unknown): unknown {
+export function translated(error: unknown): unknown {
   if (isConflict(error) || isInvalid(error)) return new Outdated("the object has changed", { cause: error });
   if (isForbidden(error)) {
     const { message } = error;

@@ -1,9 +1,9 @@
 import type { Config } from "../config.ts";
-import { GatewayClient } from "../gateway/client.ts";
 import type { Resource } from "../gateway/resource.ts";
+import { FINALIZER } from "../kinds/contract.ts";
 import type { Kind } from "../kinds/define.ts";
-import { Account } from "../reconcile/account.ts";
-import { Budget, type Lane } from "../reconcile/budget.ts";
+import { GatewayAccount } from "../kinds/gateway-account.ts";
+import type { Lane } from "../reconcile/budget.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import type { Sweep } from "../reconcile/inventory.ts";
 import { conditionOf, type ManagedObject } from "../reconcile/object.ts";
@@ -15,7 +15,10 @@ import { Controller, type ControllerOptions, type Request, type Result } from ".
 import type { EventRecorder } from "../runtime/events.ts";
 import { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
-import { keyOf } from "../runtime/object.ts";
+import { keyOf, splitKey } from "../runtime/object.ts";
+import { reconcileAccount } from "./account-controller.ts";
+import { AccountObjects } from "./account-objects.ts";
+import { type AccountObject, Accounts } from "./accounts.ts";
 import { indexersOf, KubeCluster, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { sweep } from "./sweeper.ts";
@@ -26,6 +29,9 @@ const CONCURRENCY = 32;
 
 /** A pass waits for its turn in the budget, which may take minutes; beyond this something is stuck. */
 const PASS_SECONDS = 900;
+
+/** Seconds; what failed at the service is tried again more patiently than a local conflict would be. */
+const BACKOFF = { base: 1, cap: 300 };
 
 /** How soon an object whose cached state was outdated is looked at again: the watch has told by then. */
 const SOON_SECONDS = 0.2;
@@ -45,7 +51,7 @@ export interface OperatorOptions {
 
 /** The parts that make the operator, wired and not started. Whoever starts them keeps the order of `runner.ts`. */
 export interface Operator {
-  informers: readonly Informer<ManagedObject>[];
+  informers: readonly Pick<Informer, "start" | "stop" | "synced" | "reason">[];
   controllers: readonly Controller[];
   /** Runs until the signal ends it; begin it together with the controllers. */
   background: (signal: AbortSignal) => Promise<void>;
@@ -60,42 +66,76 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   const cluster = new KubeCluster({ client, kinds, informers, recorder: options.recorder, log });
   options.metrics?.observe(informers);
   const clusterID = await identify(client);
-  const gateway = gatewayOf(options);
-  const account = new Account({
-    client: gateway,
-    budget: new Budget({
-      perMinute: config.requestsPerMinute,
-      clock,
-      ...(options.metrics && { onWait: options.metrics.onWait }),
-    }),
-    clock,
-    deadlineMs: config.requestSeconds * 1000,
-    undocumented: config.undocumentedOperations,
-    signal: stopping.signal,
+  const accountInformer = new Informer<AccountObject>({
+    ...{ client, log, clock, type: typeOf(GatewayAccount), namespaces: config.watchNamespaces },
+  });
+  const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
+  const accounts = new Accounts({
+    ...{ config, clock, log, readSecret },
+    ...(options.metrics && { metrics: options.metrics }),
+    store: () => accountInformer.store,
     permit() {
       if (options.leads && !options.leads()) throw new NotLeading();
     },
     onSweep: (resource, found) => wakeSwept(resource, found),
-    onClose: () => log.warn({ error: account.gate.problem }, "Nothing is sent to the service but a probe now and then"),
-    onOpen: () => wakeUnfinished(),
+    onGate(_account, key, open) {
+      if (key) accountController.enqueue(key);
+      if (open) wakeUnfinished();
+    },
   });
-  const parts: Parts = { options, account, cluster, clusterID, clock };
+  const accountController = new Controller({
+    ...{ name: "gatewayaccount", log, clock, concurrency: 4, timeoutSeconds: PASS_SECONDS, backoff: BACKOFF },
+    ...(options.controllerMetrics && { metrics: options.controllerMetrics }),
+    reconcile: (request) =>
+      reconcileAccount(
+        {
+          ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
+          baseURL: config.baseURL,
+          objects: new AccountObjects(client, accountInformer.store),
+          dependents: (key) => dependentsOf(key).length,
+        },
+        request,
+      ),
+  });
+  const parts: Parts = { options, accounts, cluster, clusterID, clock };
   const controllers = new Map(kinds.map((kind) => [kind.kind, controllerOf(kind, parts)]));
 
   for (const kind of kinds) {
     informers.get(kind.kind)?.addHandler((change) => {
-      if (change.type === "deleted") account.forget(change.object.metadata.uid);
+      if (change.type === "deleted") accountGone(change.object);
       for (const wake of wakesOf(kind, change, informers)) {
         controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
       }
     });
   }
 
+  accountInformer.addHandler((change) => {
+    const { object } = change;
+    if (change.type !== "updated" || concernsAccount(change.old, object)) accountController.enqueue(keyOf(object));
+    if (change.type !== "updated" || readiness(change.old) !== readiness(object))
+      wakeUnfinished(object.metadata.namespace);
+  });
+
+  /** Objects whose remote cannot be deleted without this GatewayAccount. */
+  function dependentsOf(key: string): ManagedObject[] {
+    const objects = [...informers.values()].flatMap(({ store }) => store.list(splitKey(key).namespace));
+    return objects.filter(
+      (object) =>
+        object.metadata.finalizers?.includes(FINALIZER) &&
+        `${object.metadata.namespace}/${accounts.nameOf(object)}` === key,
+    );
+  }
+
+  function accountGone(object: ManagedObject): void {
+    accounts.forget(object.metadata.uid);
+    const key = `${object.metadata.namespace}/${accounts.nameOf(object)}`;
+    if (accountInformer.store.get(key)?.metadata.deletionTimestamp) accountController.enqueue(key);
+  }
+
   /** Whatever was turned away while nothing went through. */
-  function wakeUnfinished(): void {
-    log.info({}, "Requests go through again");
+  function wakeUnfinished(namespace?: string): void {
     for (const [kind, { store }] of informers) {
-      for (const object of store.list()) {
+      for (const object of store.list(namespace)) {
         if (isUnfinished(object)) controllers.get(kind)?.enqueue(keyOf(object), { priority: priority.retry });
       }
     }
@@ -111,13 +151,13 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   }
 
   return {
-    informers: [...informers.values()],
-    controllers: [...controllers.values()],
+    informers: [...informers.values(), accountInformer],
+    controllers: [...controllers.values(), accountController],
     background: (signal) =>
-      sweep({ kinds, account, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal),
+      sweep({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal),
     async close() {
       stopping.abort();
-      await gateway.close();
+      await accounts.close();
     },
   };
 }
@@ -134,9 +174,15 @@ class NotLeading extends Error {
   }
 }
 
+/** Own writes to an account's status ask for nothing. */
+const concernsAccount = (old: AccountObject, { metadata }: AccountObject): boolean =>
+  old.metadata.generation !== metadata.generation || old.metadata.deletionTimestamp !== metadata.deletionTimestamp;
+
+const readiness = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;
+
 interface Parts {
   options: OperatorOptions;
-  account: Account;
+  accounts: Accounts;
   cluster: Cluster;
   clusterID: string;
   clock: Clock;
@@ -150,16 +196,6 @@ function informerOf(kind: Kind, { client, config, log, clock }: OperatorOptions)
     namespaces: config.watchNamespaces,
     indexers: indexersOf(kind),
     ...(clock && { clock }),
-  });
-}
-
-function gatewayOf({ config, metrics }: OperatorOptions): GatewayClient {
-  return new GatewayClient({
-    baseURL: config.baseURL,
-    apiKey: config.apiKey,
-    timeoutMs: config.requestSeconds * 1000,
-    userAgent: "tunnel-gateway-operator",
-    ...(metrics && { onExchange: metrics.onExchange }),
   });
 }
 
@@ -179,20 +215,25 @@ function controllerOf(kind: Kind, parts: Parts): Controller {
     timeoutSeconds: PASS_SECONDS,
     log: options.log,
     clock,
-    // what failed at the service is tried again more patiently than a local conflict would be
-    backoff: { base: 1, cap: 300 },
+    backoff: BACKOFF,
     ...(options.controllerMetrics && { metrics: options.controllerMetrics }),
   });
 }
 
 async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result> {
-  const { cluster, account, clusterID, clock, options } = parts;
+  const { cluster, accounts, clusterID, clock, options } = parts;
   const { namespace, name, signal } = request;
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return undefined;
   const owner = { cluster: clusterID, namespace, name };
   const lane = laneOf(request);
-  const pass: Pass = { kind, object, owner, cluster, account, clock, lane, signal, findings: {} };
+  const pass: Pass = {
+    ...{ kind, object, owner, cluster, clock, lane, signal },
+    findings: { account: accounts.nameOf(object) },
+    get account() {
+      return accounts.of(object);
+    },
+  };
   const visit = await reconcile(pass, { resyncSeconds: options.config.resyncSeconds });
   logChanges(request.log, pass);
   return resultOf(visit);

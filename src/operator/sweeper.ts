@@ -1,13 +1,16 @@
 import type { Kind } from "../kinds/define.ts";
 import type { Account } from "../reconcile/account.ts";
+import { isFate } from "../reconcile/fate.ts";
+import type { ManagedObject } from "../reconcile/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { sleep } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Informers } from "./kube-cluster.ts";
 
 export interface SweeperOptions {
   kinds: readonly Kind[];
-  account: Account;
+  accounts: Accounts;
   informers: Informers;
   clock: Clock;
   log: Logger;
@@ -25,20 +28,45 @@ export async function sweep(options: SweeperOptions, signal: AbortSignal): Promi
 }
 
 async function sweepOne(kind: Kind, options: SweeperOptions, signal: AbortSignal): Promise<void> {
-  const { account, clock, log, resyncSeconds, random = Math.random } = options;
-  const collection = account.collection(kind.remote);
+  const { clock, resyncSeconds, random = Math.random } = options;
   const intervalMs = resyncSeconds * 1000;
   // spread out, so that not every resource is listed in the same moment
   let wait = intervalMs * (0.9 + 0.2 * random());
   while (await slept(clock, wait, signal)) {
     wait = intervalMs * (0.9 + 0.2 * random());
-    const fresh = collection.listedAt !== undefined && clock.now() - collection.listedAt < intervalMs / 2;
-    if (fresh || !isUsed(kind, options.informers)) continue;
-    try {
-      await collection.listed(clock.now(), "sync");
-    } catch (error) {
-      if (!signal.aborted) log.warn({ error, resource: kind.remote.name }, "Resync failed");
-    }
+    await Promise.all(accountsUsed(kind, options).map((account) => refresh(kind, account, options, signal)));
+  }
+}
+
+async function refresh(
+  kind: Kind,
+  account: Account,
+  { clock, log, resyncSeconds }: SweeperOptions,
+  signal: AbortSignal,
+) {
+  const collection = account.collection(kind.remote);
+  if (collection.listedAt !== undefined && clock.now() - collection.listedAt < resyncSeconds * 500) return;
+  try {
+    await collection.listed(clock.now(), "sync");
+  } catch (error) {
+    if (!signal.aborted) log.warn({ error, resource: kind.remote.name }, "Resync failed");
+  }
+}
+
+/** Accounts in which some object of the kind has a remote. */
+function accountsUsed({ kind }: Kind, { accounts, informers }: SweeperOptions): Account[] {
+  const objects = informers.get(kind)?.store.list() ?? [];
+  const used = objects.filter(({ status }) => status?.id !== undefined).map((object) => accountOf(accounts, object));
+  return [...new Set(used)].filter((account) => account !== undefined);
+}
+
+/** Undefined where there is none to go to; the object says so itself. */
+function accountOf(accounts: Accounts, object: ManagedObject): Account | undefined {
+  try {
+    return accounts.of(object);
+  } catch (error) {
+    if (isFate(error)) return undefined;
+    throw error;
   }
 }
 
@@ -51,9 +79,3 @@ async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): P
     return false;
   }
 }
-
-const isUsed = ({ kind }: Kind, informers: Informers): boolean =>
-  informers
-    .get(kind)
-    ?.store.list()
-    .some(({ status }) => status?.id !== undefined) ?? false;

@@ -118,6 +118,13 @@ export class Collection {
     }, sending);
   }
 
+  /** One request that changes nothing: whether the service answers and accepts the key. */
+  async probe(sending: Sending): Promise<void> {
+    const pages = this.#options.client.list(this.resource, { signal: sending.signal });
+    await this.#spend(() => pages.next(), sending);
+    await pages.return();
+  }
+
   /** A 404 counts as done. */
   async remove(id: string, sending: Sending): Promise<void> {
     await this.#unlessGone((options) => this.#options.client.delete(this.resource, id, options), sending);
@@ -171,7 +178,8 @@ export class Collection {
       unread ||= page.problems.length > 0;
     }
     this.#hadUnreadable = unread;
-    this.#options.onSweep?.(this.#inventory.replace(rows, startedAt, unreadable));
+    const sweep = this.#inventory.replace(rows, startedAt, unreadable);
+    this.#options.onSweep?.(sweep);
   }
 
   /** Services echo secrets, and nothing that is kept may hold one. */

@@ -40,8 +40,8 @@ function transitions(object: ManagedObject, after: Status): Notice[] {
       return type === "Drifted" ? [notice(object, is)] : [];
     return [notice(object, is)];
   });
-  // Ready and Synced mostly change together and then say the same
-  return told.filter((one, index) => told.findIndex(({ note }) => note === one.note) === index);
+  // Ready and Synced mostly change together, for the same reason
+  return told.filter((one, index) => told.findIndex(({ reason }) => reason === one.reason) === index);
 }
 
 const expected = new Set([

@@ -18,11 +18,13 @@ export interface SecretVersion {
 /** The status that every kind has; each kind adds the read-only members of its resource. */
 export interface Status {
   id?: string;
+  /** The GatewayAccount that the remote belongs to; unset: the operator's own credentials. */
+  account?: string | undefined;
   /** The remote that was replaced, until nothing refers to it. */
-  retiring?: string;
+  retiring?: string | undefined;
   appliedFields?: readonly string[];
   appliedSecrets?: readonly SecretVersion[];
-  drift?: readonly string[];
+  drift?: readonly string[] | undefined;
   lastHandledReconcileAt?: string;
   observedGeneration?: number;
   conditions?: readonly Condition[];
@@ -31,6 +33,7 @@ export interface Status {
 
 /** The spec fields that every kind has. */
 export interface Steering {
+  accountRef?: { name: string };
   adopt?: { id?: string; existing?: true };
   managementPolicy?: "Full" | "ObserveOnly";
   deletionPolicy?: "Delete" | "Retain";

@@ -29,7 +29,11 @@ function ofService(error: GatewayError): Unfinished {
       return new Retry("RateLimited", "Waiting as the service asked: it has had too many requests", options);
     case "unsent":
       return error.code === NO_API_KEY
-        ? new Retry("AccountNotReady", `Set the API key of the operator: ${words}`, options)
+        ? new Retry(
+            "AccountNotReady",
+            "Set the API key of the account, or of the operator: it could not be read",
+            options,
+          )
         : unavailable(words, options);
     case "unknown":
     case "failed":

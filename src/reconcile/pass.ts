@@ -11,6 +11,8 @@ import type { Owner } from "./ownership.ts";
 export interface Findings {
   /** The latest answer about the remote. */
   remote?: Answer & { id: string };
+  /** The GatewayAccount whose account this is; empty for the operator's own credentials. */
+  account?: string;
   /** The id in the status names nothing any more. */
   gone?: true;
   /** The remote that this one took the place of, to be deleted once nothing refers to it. */
@@ -40,6 +42,7 @@ export interface Pass {
   object: ManagedObject;
   readonly owner: Owner;
   readonly cluster: Cluster;
+  /** May throw Waiting or Blocked: there may be no account to go to, or another than before. */
   readonly account: Account;
   readonly clock: Clock;
   readonly lane: Lane;

@@ -13,7 +13,7 @@ export type Ending =
   | { end: "paused" };
 
 /** Without a generation it is told of the present one. */
-type Told = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
+export type Told = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
 
 const MESSAGE_CHARACTERS = 200;
 
@@ -23,18 +23,27 @@ export function nextStatus(pass: Pick<Pass, "kind" | "object" | "findings">, end
   const before = object.status ?? {};
   // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
   if (ending.end === "paused") return { ...before, conditions: pausedConditions(object, now) };
-  const shown = shownOf(kind);
-  const status: Status = { ...before, ...observed(kind, before, findings) };
-  if (findings.gone && !findings.remote) for (const field of Object.keys(shown.shape)) delete status[field];
-  const asked = askedAt(object);
-  if (ending.end === "settled" && asked !== undefined) status.lastHandledReconcileAt = asked;
-  if (findings.retiring) status.retiring = findings.retiring;
-  if (findings.retired) delete status.retiring;
-  if (findings.drift) status.drift = findings.drift.fields;
-  else if (ending.end === "settled") delete status.drift;
-  status.observedGeneration = object.metadata.generation;
-  status.conditions = tell(object, findings, ending, now).map((one) => stamped(object, one, now));
-  return status;
+  return {
+    ...before,
+    ...observed(kind, before, findings),
+    ...booked(object, findings, ending),
+    observedGeneration: object.metadata.generation,
+    conditions: tell(object, findings, ending, now).map((one) => stamped(object, one, now)),
+  };
+}
+
+/** What the operator notes for itself; undefined takes a note away. */
+function booked(object: ManagedObject, findings: Findings, { end }: Ending): Partial<Status> {
+  const { account, retiring, retired, drift, remote } = findings;
+  const settled = end === "settled";
+  const asked = settled ? askedAt(object) : undefined;
+  const owned = remote?.id ?? object.status?.id;
+  return {
+    ...(asked !== undefined && { lastHandledReconcileAt: asked }),
+    ...(account !== undefined && owned !== undefined && { account: account || undefined }),
+    ...((retiring || retired) && { retiring: retired ? undefined : retiring }),
+    ...((drift || settled) && { drift: drift?.fields }),
+  };
 }
 
 function observed(kind: Kind, before: Status, findings: Findings): Partial<Status> {
@@ -125,7 +134,7 @@ const kept = ({ status }: ManagedObject, types: readonly string[]): Told[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);
 
 /** What conditions are about. */
-type Stampable = { metadata: { generation: number }; status?: Pick<Status, "conditions"> };
+type Stampable = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
 
 /** A condition that says the same as before keeps its time, and one that only changes its words does too. */
 export function stamped(object: Stampable, told: Told, now: number): Condition {

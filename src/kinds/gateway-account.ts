@@ -1,0 +1,40 @@
+import * as z from "zod";
+import { age, conditionColumns, observations, unobserved } from "./common.ts";
+import { defineCustomResource } from "./define.ts";
+import { secretKey } from "./fields.ts";
+
+const ready = conditionColumns("Ready");
+
+export const GatewayAccount = defineCustomResource({
+  kind: "GatewayAccount",
+  shortNames: ["gwacct"],
+  summary:
+    "Credentials of one account of the service. Objects name it with `accountRef`; the one called `default` serves " +
+    "all objects of its namespace that name none. Objects without one use the operator's own credentials.",
+  spec: z.object({
+    apiKeySecretRef: secretKey("the API key", { sends: "" }),
+    baseURL: z
+      .string()
+      .max(512)
+      .regex(/^https?:\/\/[^\s@]+$/)
+      .optional()
+      .describe(
+        "Base address of the management API. Default: the operator's own; others must be allowed by the operator.",
+      ),
+  }),
+  rules: [
+    {
+      rule: "!has(self.baseURL) || self.baseURL.startsWith('https://') || self.baseURL.matches('^http://(localhost|127[.][0-9.]+|[[]::1[]])(:[0-9]+)?(/.*)?$')",
+      message: "must begin with https:// unless the host is loopback: the API key would travel in the clear",
+      fieldPath: ".baseURL",
+    },
+  ],
+  status: z.object({
+    baseURL: z.string().optional().describe("Base address in use."),
+    secretName: z.string().optional().describe("Secret that is kept, by a finalizer, while objects need the key."),
+    ...observations,
+  }),
+  unobserved,
+  columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
+  conditions: ["Ready", "Reconciling", "Stalled"],
+});

@@ -1,0 +1,140 @@
+import { isGatewayError } from "../gateway/errors.ts";
+import { ipPolicies } from "../gateway/resources/index.ts";
+import type { SecretValue } from "../reconcile/cluster.ts";
+import { Blocked, Outdated, Retry, type Unfinished, Waiting } from "../reconcile/fate.ts";
+import type { Status } from "../reconcile/object.ts";
+import { delayOf, fateOf } from "../reconcile/outcome.ts";
+import { isSame, stamped, type Told } from "../reconcile/report.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Request, Result } from "../runtime/controller.ts";
+import type { Store } from "../runtime/store.ts";
+import type { AccountObjects } from "./account-objects.ts";
+import type { AccountObject, Accounts } from "./accounts.ts";
+
+export interface AccountControllerOptions {
+  accounts: Accounts;
+  store: Store<AccountObject>;
+  objects: AccountObjects;
+  readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
+  clock: Clock;
+  resyncSeconds: number;
+  /** Of accounts that name none. */
+  baseURL: string;
+  /** How many objects with a remote need this account, by `namespace/name` of the GatewayAccount. */
+  dependents: (key: string) => number;
+}
+
+const MISSING_SECRET_SECONDS = 5;
+
+/**
+ * Looks after one GatewayAccount: says whether its key works, and keeps it and its Secret, by a finalizer on both,
+ * while objects need them to delete their remotes.
+ */
+export async function reconcileAccount(options: AccountControllerOptions, request: Request): Promise<Result> {
+  const { store, accounts } = options;
+  const object = store.get(request.key);
+  if (!object) {
+    accounts.drop(request.key);
+    return undefined;
+  }
+  try {
+    if (object.metadata.deletionTimestamp) return await release(options, object, request.key);
+    await check(options, object, request);
+    await tell(options, object, { usable: true });
+    return { afterSeconds: options.resyncSeconds };
+  } catch (error) {
+    if (error instanceof Outdated) return { afterSeconds: 0.2 };
+    const fate = fateOf(error);
+    if (!fate) throw error;
+    await tell(options, object, { usable: false, fate });
+    return again(fate);
+  }
+}
+
+function again(fate: Unfinished): Result {
+  // nothing tells of a Secret that comes or changes
+  if (fate.reason === "SecretNotReady") return { afterSeconds: MISSING_SECRET_SECONDS };
+  if (fate.reason === "Unauthorized" || fate instanceof Retry) return { afterSeconds: 60 };
+  const seconds = delayOf(fate);
+  return seconds === undefined ? { backoff: true } : { afterSeconds: seconds };
+}
+
+async function check(
+  options: AccountControllerOptions,
+  object: AccountObject,
+  { key, signal }: Request,
+): Promise<void> {
+  const { accounts, objects } = options;
+  const account = accounts.from(object);
+  await objects.hold(object);
+  await keepSecret(options, object);
+  accounts.refresh(key);
+  account.gate.reopen();
+  try {
+    await account.collection(ipPolicies).probe({ lane: "sync", signal });
+  } catch (error) {
+    // a key may be good for other things than this one
+    if (!isGatewayError(error) || error.status !== 403) throw error;
+  }
+}
+
+async function keepSecret(
+  { objects, readSecret }: AccountControllerOptions,
+  { metadata, spec, status }: AccountObject,
+): Promise<void> {
+  const { namespace } = metadata;
+  const { name, key } = spec.apiKeySecretRef;
+  const secret = await readSecret(namespace, name);
+  if (!secret)
+    throw new Waiting("SecretNotReady", `Create Secret "${name}" in this namespace: spec.apiKeySecretRef refers to it`);
+  if (!secret.data[key])
+    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
+  await objects.holdSecret({ namespace, name });
+  const before = status?.secretName;
+  if (before !== undefined && before !== name) await objects.releaseSecret({ namespace, name: before });
+}
+
+async function release(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
+  const { dependents, objects, accounts } = options;
+  const count = dependents(key);
+  if (count > 0) {
+    const who = count === 1 ? "the object that needs" : `the ${count} objects that need`;
+    const fate = new Waiting("InUse", `Delete ${who} this account to delete the remote first`);
+    await tell(options, object, { usable: false, fate });
+    return { afterSeconds: 10 };
+  }
+  const { namespace } = object.metadata;
+  await objects.releaseSecret({ namespace, name: object.status?.secretName ?? object.spec.apiKeySecretRef.name });
+  await objects.release(object);
+  accounts.drop(key);
+  return undefined;
+}
+
+type Finding = { usable: true } | { usable: false; fate: Unfinished };
+
+async function tell(
+  { objects, clock, baseURL }: AccountControllerOptions,
+  object: AccountObject,
+  finding: Finding,
+): Promise<void> {
+  const status: Status = {
+    ...object.status,
+    baseURL: object.spec.baseURL ?? baseURL,
+    secretName: object.spec.apiKeySecretRef.name,
+    observedGeneration: object.metadata.generation,
+    conditions: conditionsOf(finding).map((told) => stamped(object, told, clock.date().getTime())),
+  };
+  if (!isSame(object.status, status)) await objects.writeStatus(object, status);
+}
+
+function conditionsOf(finding: Finding): Told[] {
+  if (finding.usable) {
+    return [{ type: "Ready", status: "True", reason: "Available", message: "The service answers and accepts the key" }];
+  }
+  const { reason, message } = finding.fate;
+  const type = finding.fate instanceof Blocked ? "Stalled" : "Reconciling";
+  return [
+    { type: "Ready", status: "False", reason, message },
+    { type, status: "True", reason, message },
+  ];
+}

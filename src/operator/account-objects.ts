@@ -1,0 +1,76 @@
+import { FINALIZER } from "../kinds/contract.ts";
+import { GatewayAccount } from "../kinds/gateway-account.ts";
+import type { KubeClient } from "../runtime/client.ts";
+import { isNotFound } from "../runtime/errors.ts";
+import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../runtime/object.ts";
+import type { Store } from "../runtime/store.ts";
+import type { AccountObject } from "./accounts.ts";
+import { secrets, translated, typeOf } from "./kube-cluster.ts";
+
+/** What is written to GatewayAccounts and their Secrets. Throws the fates that KubeCluster throws. */
+export class AccountObjects {
+  readonly #client: KubeClient;
+  readonly #store: Store<AccountObject>;
+
+  constructor(client: KubeClient, store: Store<AccountObject>) {
+    this.#client = client;
+    this.#store = store;
+  }
+
+  async writeStatus({ metadata }: AccountObject, status: Readonly<Record<string, unknown>>): Promise<void> {
+    const operations = [
+      { op: "test", path: "/metadata/uid", value: metadata.uid },
+      { op: "add", path: "/status", value: status },
+    ] as const;
+    await ignoringAbsence(async () => {
+      const type = typeOf(GatewayAccount);
+      this.#store.put(
+        await this.#client.patchJSON<AccountObject>(type, metadata, operations, { subresource: "status" }),
+      );
+    });
+  }
+
+  async hold(object: AccountObject): Promise<void> {
+    const held = await hold(this.#client, typeOf(GatewayAccount), object);
+    if (held) this.#store.put(held as AccountObject);
+  }
+
+  async release(object: AccountObject): Promise<void> {
+    await letGo(this.#client, typeOf(GatewayAccount), object);
+    this.#store.forget(keyOf(object), object.metadata.uid);
+  }
+
+  /** Keeps a Secret from being deleted before the account is done with it. */
+  async holdSecret(ref: ObjectRef): Promise<void> {
+    await ignoringAbsence(async () => {
+      await hold(this.#client, secrets, await this.#client.get(secrets, ref));
+    });
+  }
+
+  async releaseSecret(ref: ObjectRef): Promise<void> {
+    await ignoringAbsence(async () => letGo(this.#client, secrets, await this.#client.get(secrets, ref)));
+  }
+}
+
+async function hold(client: KubeClient, type: ResourceType, object: KubeObject): Promise<KubeObject | undefined> {
+  const { finalizers = [], resourceVersion, deletionTimestamp } = object.metadata;
+  if (finalizers.includes(FINALIZER) || deletionTimestamp) return undefined;
+  const patch = { metadata: { resourceVersion, finalizers: [...finalizers, FINALIZER] } };
+  return client.patchMerge(type, object.metadata, patch);
+}
+
+async function letGo(client: KubeClient, type: ResourceType, { metadata }: KubeObject): Promise<void> {
+  const index = metadata.finalizers?.indexOf(FINALIZER) ?? -1;
+  if (index < 0) return;
+  const path = `/metadata/finalizers/${index}`;
+  const test = { op: "test", path, value: FINALIZER } as const;
+  await client.patchJSON(type, metadata, [test, { op: "remove", path }]);
+}
+
+async function ignoringAbsence(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!isNotFound(error)) throw translated(error);
+  }
+}

@@ -1,0 +1,205 @@
+import type { Config } from "../config.ts";
+import { GatewayClient } from "../gateway/client.ts";
+import { isUnauthorized } from "../gateway/errors.ts";
+import type { Resource } from "../gateway/resource.ts";
+import { Account } from "../reconcile/account.ts";
+import { Budget } from "../reconcile/budget.ts";
+import type { SecretValue } from "../reconcile/cluster.ts";
+import { Blocked, Waiting } from "../reconcile/fate.ts";
+import type { Sweep } from "../reconcile/inventory.ts";
+import type { ManagedObject, Status } from "../reconcile/object.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/log.ts";
+import type { KubeObject } from "../runtime/object.ts";
+import type { Store } from "../runtime/store.ts";
+import type { OperatorMetrics } from "./metrics.ts";
+
+/** The account that serves all objects of its namespace that name none. */
+export const DEFAULT_ACCOUNT = "default";
+
+/** How long a key that was read is used before its Secret is read again; at a refusal it is read at once. */
+const KEY_SECONDS = 30;
+
+export interface AccountObject extends KubeObject {
+  metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
+  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string };
+  status?: Pick<Status, "conditions"> & { secretName?: string; [field: string]: unknown };
+}
+
+export interface AccountsOptions {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  metrics?: OperatorMetrics;
+  /** Objects of the kind GatewayAccount. */
+  store: () => Store<AccountObject>;
+  readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
+  permit: () => void;
+  onSweep: (resource: Resource, sweep: Sweep) => void;
+  /** The service, or its acceptance of a key, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
+  onGate: (account: Account, key: string, open: boolean) => void;
+}
+
+interface Known {
+  account: Account;
+  client: GatewayClient;
+  abort: AbortController;
+  /** What of the object makes it another account. */
+  what: string;
+}
+
+/** The accounts that objects may belong to: the operator's own, and those of GatewayAccount objects. */
+export class Accounts {
+  readonly own: Account;
+  readonly #options: AccountsOptions;
+  readonly #own: Known;
+  readonly #known = new Map<string, Known>();
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+    this.#own = this.#make("", options.config.baseURL, options.config.apiKey);
+    this.own = this.#own.account;
+  }
+
+  get all(): Account[] {
+    return [this.#own, ...this.#known.values()].map(({ account }) => account);
+  }
+
+  /**
+   * The account of an object. What was made in one account stays with it: throws Blocked where the spec has come to
+   * mean another, and Waiting where the account it names is not there.
+   */
+  of(object: ManagedObject): Account {
+    const { status, spec, metadata } = object;
+    const [name, wanted] = [this.nameOf(object), this.#meant(object)];
+    if (name !== wanted && metadata.deletionTimestamp === undefined) {
+      const recorded = name;
+      const back =
+        recorded === ""
+          ? "remove accountRef and the GatewayAccount named default"
+          : `set accountRef: {name: ${recorded}}`;
+      throw new Blocked(
+        "AccountMismatch",
+        `To keep ${status?.id}, ${back}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
+      );
+    }
+    return this.#named(metadata.namespace, name);
+  }
+
+  /** The name of the GatewayAccount of an object, that of its remote once it has one; empty for the operator's own. */
+  nameOf(object: ManagedObject): string {
+    return object.status?.id === undefined ? this.#meant(object) : (object.status.account ?? "");
+  }
+
+  #meant({ metadata, spec }: ManagedObject): string {
+    if (spec.accountRef) return spec.accountRef.name;
+    return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
+  }
+
+  /** The account of a GatewayAccount object, made at first use and anew when the object means another. */
+  from(object: AccountObject): Account {
+    const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    const baseURL = this.#allowed(object.spec.baseURL);
+    const what = JSON.stringify([object.metadata.uid, baseURL]);
+    const known = this.#known.get(key);
+    if (known?.what === what) return known.account;
+    this.drop(key);
+    const made = this.#make(key, baseURL, () => this.#readKey(key));
+    this.#known.set(key, { ...made, what });
+    return made.account;
+  }
+
+  /** The GatewayAccount is no more. */
+  drop(key: string): void {
+    const known = this.#known.get(key);
+    this.#known.delete(key);
+    this.#keys.delete(key);
+    known?.abort.abort();
+    void known?.client.close();
+  }
+
+  /** The object is no more. */
+  forget(uid: string): void {
+    for (const account of this.all) account.forget(uid);
+  }
+
+  async close(): Promise<void> {
+    for (const { abort } of [this.#own, ...this.#known.values()]) abort.abort();
+    await Promise.all([this.#own, ...this.#known.values()].map(({ client }) => client.close()));
+  }
+
+  #named(namespace: string, name: string): Account {
+    if (name === "") return this.own;
+    const object = this.#options.store().get(`${namespace}/${name}`);
+    if (object) return this.from(object);
+    throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: spec.accountRef names it`);
+  }
+
+  /** A namespace must not send its requests, and the operator, wherever it likes. */
+  #allowed(baseURL: string | undefined): string {
+    const { config } = this.#options;
+    if (baseURL === undefined || new URL(baseURL).origin === new URL(config.baseURL).origin)
+      return baseURL ?? config.baseURL;
+    if (config.allowedHosts.includes(new URL(baseURL).host)) return baseURL;
+    throw new Blocked(
+      "InvalidSpec",
+      `Ask for ${new URL(baseURL).host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`,
+    );
+  }
+
+  readonly #keys = new Map<string, { value: string; at: number }>();
+
+  async #readKey(key: string): Promise<string> {
+    const { clock, store, readSecret } = this.#options;
+    const refused = isUnauthorized(this.#known.get(key)?.account.gate.problem);
+    const held = refused ? undefined : this.#keys.get(key);
+    if (held && clock.now() - held.at < KEY_SECONDS * 1000) return held.value;
+    const object = store().get(key);
+    if (!object) throw new Error("the GatewayAccount is gone");
+    const { name, key: entry } = object.spec.apiKeySecretRef;
+    const value = (await readSecret(object.metadata.namespace, name))?.data[entry];
+    if (!value) throw Object.assign(new Error("no key"), { code: "SECRET_NOT_READY" });
+    this.#keys.set(key, { value, at: clock.now() });
+    return value;
+  }
+
+  /** The next request reads the key anew. */
+  refresh(key: string): void {
+    this.#keys.delete(key);
+  }
+
+  #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
+    const { config, clock, log, metrics, permit, onSweep, onGate } = this.#options;
+    const abort = new AbortController();
+    const client = new GatewayClient({
+      baseURL,
+      apiKey,
+      timeoutMs: config.requestSeconds * 1000,
+      userAgent: "tunnel-gateway-operator",
+      ...(metrics && { onExchange: metrics.onExchange }),
+    });
+    const budget = new Budget({
+      perMinute: config.requestsPerMinute,
+      clock,
+      ...(metrics && { onWait: metrics.onWait }),
+    });
+    const account: Account = new Account({
+      ...{ client, budget, clock, permit, onSweep },
+      deadlineMs: config.requestSeconds * 1000,
+      undocumented: config.undocumentedOperations,
+      signal: abort.signal,
+      onClose: () => {
+        log.warn(
+          { account: key, error: account.gate.problem },
+          "Nothing is sent to the service but a probe now and then",
+        );
+        onGate(account, key, false);
+      },
+      onOpen: () => {
+        log.info({ account: key }, "Requests to the service go through again");
+        onGate(account, key, true);
+      },
+    });
+    return { account, client, abort, what: "" };
+  }
+}
