@@ -1,0 +1,40 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Answer, Request } from "./answer.ts";
+
+export interface SessionMetrics {
+  /** The objects show a list of so many sessions. */
+  synced(online: number): void;
+  /** A list failed. */
+  failed(): void;
+  sent(request: Request, answer: Answer["got"]): void;
+}
+
+export function createSessionMetrics(registry: Registry): SessionMetrics {
+  const registers = [registry];
+  const online = new Gauge({
+    name: "tunnelgateway_tunnel_sessions",
+    help: "Tunnel sessions that the latest list had.",
+    registers,
+  });
+  const syncs = new Counter({
+    name: "tunnelgateway_session_syncs_total",
+    help: "Lists of tunnel sessions to be mirrored, by result.",
+    labelNames: ["result"],
+    registers,
+  });
+  const requests = new Counter({
+    name: "tunnelgateway_agent_requests_total",
+    help: "Requests to agents by what they ask for and what is known of the answer.",
+    labelNames: ["request", "answer"],
+    registers,
+  });
+  for (const result of ["success", "error"]) syncs.inc({ result }, 0);
+  return {
+    synced(count) {
+      online.set(count);
+      syncs.inc({ result: "success" });
+    },
+    failed: () => syncs.inc({ result: "error" }),
+    sent: (request, answer) => requests.inc({ request, answer }),
+  };
+}

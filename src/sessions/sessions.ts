@@ -1,0 +1,158 @@
+import type { Config } from "../config.ts";
+import { tunnelSessions } from "../gateway/resources/index.ts";
+import { AgentCommand } from "../kinds/agent-command.ts";
+import { API_VERSION, annotations, GROUP, VERSION } from "../kinds/contract.ts";
+import type { Account } from "../reconcile/account.ts";
+import { Outdated } from "../reconcile/fate.ts";
+import { conditionOf } from "../reconcile/object.ts";
+import type { KubeClient } from "../runtime/client.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { Controller, type ControllerOptions } from "../runtime/controller.ts";
+import { isConflict, isInvalid, isNotFound } from "../runtime/errors.ts";
+import type { EventRecorder } from "../runtime/events.ts";
+import { Informer } from "../runtime/informer.ts";
+import type { Logger } from "../runtime/log.ts";
+import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
+import type { Change, Store } from "../runtime/store.ts";
+import type { CommandObject, CommandStatus } from "./command.ts";
+import type { SessionMetrics } from "./metrics.ts";
+import { Mirror } from "./mirror.ts";
+import { SessionWriter, sessionType } from "./objects.ts";
+import type { SessionObject } from "./session.ts";
+import { CommandVisits } from "./visit.ts";
+
+const commandType: ResourceType = {
+  group: GROUP,
+  version: VERSION,
+  plural: AgentCommand.plural,
+  kind: AgentCommand.kind,
+};
+
+const CONCURRENCY = 8;
+/** A visit waits for its turn in the budget, which may take minutes; beyond this something is stuck. */
+const VISIT_SECONDS = 900;
+
+export interface SessionsOptions {
+  config: Pick<Config, "podNamespace" | "watchNamespaces" | "sessionSyncSeconds">;
+  client: KubeClient;
+  /** Whose sessions are mirrored and commanded. */
+  account: Account;
+  recorder: EventRecorder;
+  log: Logger;
+  clock: Clock;
+  controllerMetrics?: ControllerOptions["metrics"];
+  metrics?: SessionMetrics | undefined;
+}
+
+/** The parts that look after tunnel sessions and commands to their agents, wired and not started. */
+export interface Sessions {
+  informers: readonly Informer<KubeObject>[];
+  controllers: readonly Controller[];
+  /** Keeps the mirror up until the signal ends it; only while this process leads. */
+  background: (signal: AbortSignal) => Promise<void>;
+}
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { config, client, account, clock, controllerMetrics, metrics } = options;
+  const namespace = namespaceOf(config);
+  const log = options.log.child({ logger: "sessions" });
+  const sessions = new Informer<SessionObject>({ client, log, clock, type: sessionType, namespaces: [namespace] });
+  const commands = new Informer<CommandObject>({
+    ...{ client, log, clock, type: commandType },
+    // those that are in the wrong namespace are told so
+    namespaces: config.watchNamespaces.length > 0 ? [...new Set([...config.watchNamespaces, namespace])] : [],
+  });
+  const collection = account.collection(tunnelSessions);
+  const mirror = new Mirror({
+    ...{ collection, clock, log, metrics },
+    store: sessions.store,
+    writer: new SessionWriter(client, sessions.store, namespace),
+    intervalSeconds: config.sessionSyncSeconds,
+    // agents that are awaited may be back
+    onSynced: () => wakeUnfinished(commands.store, controller),
+  });
+  const visits = new CommandVisits({
+    ...{ namespace, clock, collection, mirror },
+    sessions: () => sessions.store.list(),
+    command: (key) => commands.store.get(key),
+    write: (command, status) => writeStatus(options, commands.store, command, status),
+    remove: (command) => remove(client, commands.store, command),
+    onSent: metrics?.sent,
+  });
+  const controller = new Controller({
+    name: commandType.kind.toLowerCase(),
+    reconcile: ({ key, signal }) => visits.visit(key, signal),
+    ...{ log, clock, concurrency: CONCURRENCY, timeoutSeconds: VISIT_SECONDS },
+    backoff: { base: 1, cap: 300 },
+    ...(controllerMetrics && { metrics: controllerMetrics }),
+  });
+  commands.addHandler((change) => {
+    if (change.type === "deleted") visits.forget(change.object.metadata.uid);
+    if (asksForVisit(change)) controller.enqueue(keyOf(change.object));
+  });
+  return {
+    informers: [sessions, commands] as unknown as Informer<KubeObject>[],
+    controllers: [controller],
+    background: (signal) => mirror.run(signal),
+  };
+}
+
+/** Where sessions are mirrored, and commands are obeyed. */
+export const namespaceOf = ({ podNamespace, watchNamespaces: [first] }: SessionsOptions["config"]): string =>
+  podNamespace ?? first ?? "default";
+
+/** Own writes to the status ask for nothing. */
+function asksForVisit(change: Change<CommandObject>): boolean {
+  if (change.type !== "updated") return change.type === "added";
+  const paused = ({ metadata }: CommandObject) => metadata.annotations?.[annotations.paused];
+  return paused(change.old) !== paused(change.object);
+}
+
+function wakeUnfinished(store: Store<CommandObject>, controller: Controller): void {
+  for (const command of store.list()) if (!command.status?.completedAt) controller.enqueue(keyOf(command));
+}
+
+/** The whole status, under the resourceVersion: of two processes that would send the same request, one does. */
+async function writeStatus(
+  { client, recorder }: SessionsOptions,
+  store: Store<CommandObject>,
+  { metadata, status: before }: CommandObject,
+  status: CommandStatus,
+): Promise<CommandObject> {
+  const operations = [
+    { op: "test", path: "/metadata/uid", value: metadata.uid },
+    { op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion },
+    { op: "add", path: "/status", value: status },
+  ] as const;
+  try {
+    const options = { subresource: "status" } as const;
+    const written = await client.patchJSON<CommandObject>(commandType, metadata, operations, options);
+    store.put(written);
+    if (status.completedAt && !before?.completedAt) announce(recorder, written);
+    return written;
+  } catch (error) {
+    throw isStale(error) ? new Outdated("the command has changed", { cause: error }) : error;
+  }
+}
+
+async function remove(client: KubeClient, store: Store<CommandObject>, { metadata }: CommandObject): Promise<void> {
+  try {
+    await client.delete(commandType, metadata, { uid: metadata.uid });
+    if (!metadata.finalizers?.length) store.forget(keyOf(metadata), metadata.uid);
+  } catch (error) {
+    if (!isStale(error)) throw error;
+  }
+}
+
+const isStale = (error: unknown): boolean => isNotFound(error) || isConflict(error) || isInvalid(error);
+
+function announce(recorder: EventRecorder, { metadata, status }: CommandObject): void {
+  const ready = conditionOf(status, "Ready");
+  recorder.emit({
+    object: { apiVersion: API_VERSION, kind: AgentCommand.kind, metadata },
+    type: ready?.status === "True" ? "Normal" : "Warning",
+    reason: ready?.reason ?? "",
+    action: "Command",
+    note: ready?.message ?? "",
+  });
+}
