@@ -1,0 +1,220 @@
+{{- define "tunnel-gateway-operator.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{/* Short enough for the suffixes that objects add to it. */}}
+{{- define "tunnel-gateway-operator.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
+{{- else if contains (include "tunnel-gateway-operator.name" .) .Release.Name }}
+{{- .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name (include "tunnel-gateway-operator.name" .) | trunc 50 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "tunnel-gateway-operator.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "tunnel-gateway-operator.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: tunnel-gateway-operator
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Without versions, so that a new chart alone restarts nothing. */}}
+{{- define "tunnel-gateway-operator.podLabels" -}}
+{{ include "tunnel-gateway-operator.selectorLabels" . }}
+app.kubernetes.io/part-of: tunnel-gateway-operator
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Given (list context map): an annotations member of the map and the common annotations, or nothing. */}}
+{{- define "tunnel-gateway-operator.annotations" -}}
+{{- with merge (dict) (index . 1 | default dict) ((index . 0).Values.commonAnnotations | default dict) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.crdAnnotations" -}}
+{{- $keep := ternary (dict "helm.sh/resource-policy" "keep") (dict) .Values.crds.keep }}
+{{- with merge $keep (.Values.crds.annotations | default dict) (.Values.commonAnnotations | default dict) }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "tunnel-gateway-operator.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.image" -}}
+{{- $repository := .Values.image.repository }}
+{{- with .Values.image.registry }}{{ $repository = printf "%s/%s" . $repository }}{{ end }}
+{{- if .Values.image.digest }}
+{{- printf "%s@%s" $repository .Values.image.digest }}
+{{- else }}
+{{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) }}
+{{- end }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.secretName" -}}
+{{- default (printf "%s-credentials" (include "tunnel-gateway-operator.fullname" .)) .Values.credentials.existingSecret }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.baseURL" -}}
+{{- required "gateway.baseURL is required: the base address of the management API, such as https://api.gateway.example" .Values.gateway.baseURL }}
+{{- end }}
+
+{{/* What every command of the image needs to know about the cluster. */}}
+{{- define "tunnel-gateway-operator.clusterEnv" -}}
+- name: POD_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+{{- with .Values.watchNamespaces }}
+- name: WATCH_NAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
+- name: LOG_LEVEL
+  value: {{ .Values.logLevel }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.env" -}}
+{{ include "tunnel-gateway-operator.clusterEnv" . }}
+- name: GATEWAY_BASE_URL
+  value: {{ include "tunnel-gateway-operator.baseURL" . | quote }}
+- name: GATEWAY_API_KEY_FILE
+  value: /var/run/tunnel-gateway/api-key
+- name: GATEWAY_UNDOCUMENTED_OPERATIONS
+  value: {{ .Values.gateway.undocumentedOperations | quote }}
+- name: REQUESTS_PER_MINUTE
+  value: {{ .Values.gateway.requestsPerMinute | int | quote }}
+- name: REQUEST_TIMEOUT
+  value: {{ .Values.gateway.requestTimeout | quote }}
+- name: RESYNC_INTERVAL
+  value: {{ .Values.gateway.resyncInterval | quote }}
+- name: METRICS_ADDRESS
+  value: {{ printf ":%d" (int .Values.metrics.port) | quote }}
+- name: LEADER_ELECTION
+  value: {{ .Values.leaderElection.enabled | quote }}
+{{- with .Values.clusterID }}
+- name: CLUSTER_ID
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.proxy.http }}
+- name: HTTP_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.proxy.https }}
+- name: HTTPS_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.proxy.noProxy }}
+- name: NO_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- if .Values.trustBundle.configMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/tunnel-gateway/trust/ca.crt
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.volumeMounts" -}}
+- name: credentials
+  mountPath: /var/run/tunnel-gateway
+  readOnly: true
+{{- if .Values.trustBundle.configMap }}
+- name: trust
+  mountPath: /etc/tunnel-gateway/trust
+  readOnly: true
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* A file rather than a variable: a rotated key is read without a restart, and a Secret may come later. */}}
+{{- define "tunnel-gateway-operator.volumes" -}}
+- name: credentials
+  secret:
+    secretName: {{ include "tunnel-gateway-operator.secretName" . }}
+    optional: true
+    items:
+      - key: {{ .Values.credentials.key }}
+        path: api-key
+{{- with .Values.trustBundle.configMap }}
+- name: trust
+  configMap:
+    name: {{ . }}
+    items:
+      - key: {{ $.Values.trustBundle.key }}
+        path: ca.crt
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* What all pods of the chart have: they run the same image with the same rights on their node. */}}
+{{- define "tunnel-gateway-operator.podSpec" -}}
+enableServiceLinks: false
+automountServiceAccountToken: true
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{- define "tunnel-gateway-operator.container" -}}
+image: {{ include "tunnel-gateway-operator.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  {{- toYaml .Values.securityContext | nindent 2 }}
+{{- end }}
+
+{{/* Given (list context capability enabled): whether an object of a foreign API is rendered. */}}
+{{- define "tunnel-gateway-operator.rendersMonitoring" -}}
+{{- $context := index . 0 }}
+{{- $present := $context.Capabilities.APIVersions.Has (index . 1) }}
+{{- $mode := $context.Values.metrics.renderMode }}
+{{- if index . 2 }}
+{{- if and (eq $mode "failIfMissing") (not $present) }}
+{{- fail (printf "The cluster has no %s: install its CRD, or set metrics.renderMode" (index . 1)) }}
+{{- end }}
+{{- if or $present (eq $mode "alwaysRender") }}true{{ end }}
+{{- end }}
+{{- end }}

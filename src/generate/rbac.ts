@@ -1,0 +1,120 @@
+import * as z from "zod";
+import { GROUP } from "../kinds/contract.ts";
+import type { CustomResource, Kind } from "../kinds/define.ts";
+import { type Traits, traitsOf, unwrap } from "../kinds/traits.ts";
+
+/** A rule of a Role or ClusterRole. */
+export interface PolicyRule {
+  apiGroups: readonly string[];
+  resources: readonly string[];
+  verbs: readonly string[];
+  resourceNames?: readonly string[];
+}
+
+/** A rule and what it is needed for. */
+export interface Grant {
+  use: string;
+  rule: PolicyRule;
+}
+
+export interface Catalogue {
+  kinds: readonly Kind[];
+  customResources: readonly CustomResource[];
+}
+
+/** The name of the Lease that operators of an installation share. */
+const LEASE = "tunnel-gateway-operator";
+
+/** What the operator does in each namespace that it watches. */
+export function operatorGrants({ kinds, customResources }: Catalogue): Grant[] {
+  const specs = kinds.map(({ spec }) => spec);
+  const reads = (wanted: (traits: Traits) => boolean) => specs.some((spec) => marks(spec, wanted));
+  return [
+    ...byAccess(customResources),
+    {
+      use: "Say in the status how it went",
+      rule: ours(
+        customResources.map(({ plural }) => `${plural}/status`),
+        ["patch"],
+      ),
+    },
+    ...when(
+      reads(({ secret, spreads }) => secret !== undefined || spreads !== undefined),
+      { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
+    ),
+    ...when(
+      kinds.some(({ output }) => output !== undefined),
+      { use: "Write the Secrets that specs name for a result", rule: core("secrets", "create", "patch") },
+    ),
+    ...when(
+      reads(({ configMap }) => configMap === true),
+      { use: "Read, by name, the ConfigMaps that specs refer to", rule: core("configmaps", "get") },
+    ),
+    {
+      use: "See whether a namespace is going away; the uid of kube-system names the cluster",
+      rule: core("namespaces", "get"),
+    },
+    {
+      use: "Tell of transitions, and count repetitions",
+      rule: { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+    },
+  ];
+}
+
+/** What leader election does in the operator's own namespace. */
+export function leaseGrants(): Grant[] {
+  const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  return [
+    { use: "Make the Lease: a create cannot be limited to a name", rule: { ...lease, verbs: ["create"] } },
+    { use: "Hold the Lease", rule: { ...lease, resourceNames: [LEASE], verbs: ["get", "update"] } },
+  ];
+}
+
+/** What uninstalling does, by policy, in each namespace that is watched. */
+export function uninstallGrants({ kinds, customResources }: Catalogue): Record<"retain" | "delete", Grant[]> {
+  return {
+    retain: [{ use: "Take the operator's finalizer off", rule: ours(plurals(customResources), ["list", "patch"]) }],
+    delete: [{ use: "Delete objects and wait until they are gone", rule: ours(plurals(kinds), ["list", "delete"]) }],
+  };
+}
+
+/** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
+export function accessGrants({ customResources }: Catalogue): Record<"view" | "edit" | "account", Grant[]> {
+  const write = ["create", "update", "patch", "delete", "deletecollection"];
+  const free = customResources.filter(({ escalates, access }) => escalates === undefined && !access.includes("create"));
+  const account = customResources.filter(({ escalates }) => escalates !== undefined);
+  return {
+    view: [{ use: "Look", rule: ours(plurals(customResources), ["get", "list", "watch"]) }],
+    edit: [{ use: "Change", rule: ours(plurals(free), write) }],
+    account: account.map((one) => ({ use: one.escalates ?? "", rule: ours([one.plural], write) })),
+  };
+}
+
+function byAccess(customResources: readonly CustomResource[]): Grant[] {
+  const groups = Map.groupBy(customResources, ({ access }) => access.join());
+  return [...groups.values()].map((group) => ({
+    use: "Follow objects, and mark them with the finalizer and annotations",
+    rule: ours(plurals(group), group[0]?.access ?? []),
+  }));
+}
+
+const plurals = (definitions: readonly { plural: string }[]): string[] => definitions.map(({ plural }) => plural);
+
+const ours = (resources: readonly string[], verbs: readonly string[]): PolicyRule => ({
+  apiGroups: [GROUP],
+  resources: [...resources].sort(),
+  verbs,
+});
+
+const core = (resource: string, ...verbs: string[]): PolicyRule => ({ apiGroups: [""], resources: [resource], verbs });
+
+const when = (needed: boolean, grant: Grant): Grant[] => (needed ? [grant] : []);
+
+/** Whether some field, at any depth, has such a mark. */
+function marks(schema: z.ZodType, wanted: (traits: Traits) => boolean): boolean {
+  if (wanted(traitsOf(schema))) return true;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return marks(inner.element as z.ZodType, wanted);
+  if (!(inner instanceof z.ZodObject)) return false;
+  return Object.values(inner.shape).some((member) => marks(member as z.ZodType, wanted));
+}
