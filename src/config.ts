@@ -14,6 +14,17 @@ const duration = z
   .transform(seconds)
   .refine((value) => value >= 1, "must be a duration of at least one second, such as 30s, 5m or 1h30m");
 
+/** Separated by commas. */
+const names = z
+  .string()
+  .default("")
+  .transform((text) =>
+    text
+      .split(",")
+      .map((name) => name.trim())
+      .filter(Boolean),
+  );
+
 const interval = z
   .string()
   .transform((text) => (text === "0" ? 0 : seconds(text)))
@@ -36,15 +47,8 @@ const environment = z
     GATEWAY_API_KEY: z.string().min(1, "must not be empty").optional(),
     GATEWAY_API_KEY_FILE: z.string().min(1, "must not be empty").optional(),
     GATEWAY_UNDOCUMENTED_OPERATIONS: flag.default(true),
-    WATCH_NAMESPACES: z
-      .string()
-      .default("")
-      .transform((text) =>
-        text
-          .split(",")
-          .map((name) => name.trim())
-          .filter(Boolean),
-      ),
+    ALLOWED_GATEWAY_HOSTS: names,
+    WATCH_NAMESPACES: names,
     RESYNC_INTERVAL: duration.prefault("5m"),
     SESSION_SYNC_INTERVAL: interval.prefault("30s"),
     REQUESTS_PER_MINUTE: count.prefault("100"),
@@ -70,6 +74,8 @@ export interface Config {
   /** Read anew for each request, so that a rotated key is picked up without a restart. */
   apiKey: () => Promise<string>;
   undocumentedOperations: boolean;
+  /** Hosts, with port where there is one, that GatewayAccounts may name beside the operator's own. */
+  allowedHosts: readonly string[];
   /** Empty is all. */
   watchNamespaces: readonly string[];
   resyncSeconds: number;
@@ -104,6 +110,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: keySource(values.GATEWAY_API_KEY, values.GATEWAY_API_KEY_FILE),
     undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
+    allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
     watchNamespaces: values.WATCH_NAMESPACES,
     resyncSeconds: values.RESYNC_INTERVAL,
     sessionSyncSeconds: values.SESSION_SYNC_INTERVAL,
