@@ -133,6 +133,14 @@ describe("a remote that outlives its object", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
+  it("stays when its kind is being deleted, which deletes objects without asking", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.kindsGoing.add("IPPolicy");
+    await deleted(object);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
   it("stays when somebody else has marked it as his meanwhile", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });

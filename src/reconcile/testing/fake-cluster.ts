@@ -16,6 +16,8 @@ export class FakeCluster implements Cluster {
   /** Names of the Secrets that were read. */
   readonly secretReads: string[] = [];
   namespaceGoing = false;
+  /** Kinds whose definition is being deleted. */
+  readonly kindsGoing = new Set<string>();
   /** Called before an own write; what it throws, the write throws. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
   readonly #kinds: readonly Kind[];
@@ -167,6 +169,10 @@ export class FakeCluster implements Cluster {
 
   async isNamespaceGoing(): Promise<boolean> {
     return this.namespaceGoing;
+  }
+
+  async isKindGoing({ kind }: Kind): Promise<boolean> {
+    return this.kindsGoing.has(kind);
   }
 
   emit(_object: ManagedObject, notice: Notice): void {
