@@ -17,6 +17,7 @@ import { createLogger, type Logger, textOf } from "./runtime/log.ts";
 import { collectProcessMetrics, createMetrics } from "./runtime/metrics.ts";
 import { run } from "./runtime/runner.ts";
 import { Transport } from "./runtime/transport.ts";
+import { createSessionMetrics } from "./sessions/metrics.ts";
 
 const NAME = "tunnel-gateway-operator";
 
@@ -49,6 +50,7 @@ async function main(): Promise<number> {
     ...{ config, kinds, client, recorder, log },
     controllerMetrics: metrics,
     metrics: createOperatorMetrics(registry),
+    sessionMetrics: createSessionMetrics(registry),
     ...(elector && { leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) }),
   });
   const health = new HealthServer({

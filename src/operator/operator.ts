@@ -16,6 +16,8 @@ import type { EventRecorder } from "../runtime/events.ts";
 import { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
 import { keyOf, splitKey } from "../runtime/object.ts";
+import type { SessionMetrics } from "../sessions/metrics.ts";
+import { createSessions } from "../sessions/sessions.ts";
 import { reconcileAccount } from "./account-controller.ts";
 import { AccountObjects } from "./account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts.ts";
@@ -47,6 +49,7 @@ export interface OperatorOptions {
   leads?: () => boolean;
   controllerMetrics?: ControllerOptions["metrics"];
   metrics?: OperatorMetrics;
+  sessionMetrics?: SessionMetrics;
 }
 
 /** The parts that make the operator, wired and not started. Whoever starts them keeps the order of `runner.ts`. */
@@ -97,6 +100,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
         request,
       ),
   });
+  const sessions = createSessions({ ...options, clock, account: accounts.own, metrics: options.sessionMetrics });
   const parts: Parts = { options, accounts, cluster, clusterID, clock };
   const controllers = new Map(kinds.map((kind) => [kind.kind, controllerOf(kind, parts)]));
 
@@ -151,10 +155,12 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   }
 
   return {
-    informers: [...informers.values(), accountInformer],
-    controllers: [...controllers.values(), accountController],
-    background: (signal) =>
-      sweep({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal),
+    informers: [...informers.values(), accountInformer, ...sessions.informers],
+    controllers: [...controllers.values(), accountController, ...sessions.controllers],
+    async background(signal) {
+      const sweeping = sweep({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
+      await Promise.all([sweeping, sessions.background(signal)]);
+    },
     async close() {
       stopping.abort();
       await accounts.close();

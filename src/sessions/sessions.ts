@@ -12,7 +12,7 @@ import { isConflict, isInvalid, isNotFound } from "../runtime/errors.ts";
 import type { EventRecorder } from "../runtime/events.ts";
 import { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
-import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
+import { keyOf, type ResourceType } from "../runtime/object.ts";
 import type { Change, Store } from "../runtime/store.ts";
 import type { CommandObject, CommandStatus } from "./command.ts";
 import type { SessionMetrics } from "./metrics.ts";
@@ -46,7 +46,7 @@ export interface SessionsOptions {
 
 /** The parts that look after tunnel sessions and commands to their agents, wired and not started. */
 export interface Sessions {
-  informers: readonly Informer<KubeObject>[];
+  informers: readonly Pick<Informer, "start" | "stop" | "synced" | "reason">[];
   controllers: readonly Controller[];
   /** Keeps the mirror up until the signal ends it; only while this process leads. */
   background: (signal: AbortSignal) => Promise<void>;
@@ -91,7 +91,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (asksForVisit(change)) controller.enqueue(keyOf(change.object));
   });
   return {
-    informers: [sessions, commands] as unknown as Informer<KubeObject>[],
+    informers: [sessions, commands],
     controllers: [controller],
     background: (signal) => mirror.run(signal),
   };
