@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { AgentCommand } from "../kinds/agent-command.ts";
 import { GROUP } from "../kinds/contract.ts";
-import type { CustomResource, Kind } from "../kinds/define.ts";
+import type { CustomResource } from "../kinds/define.ts";
 import { type Traits, traitsOf, unwrap } from "../kinds/traits.ts";
 
 /** A rule of a Role or ClusterRole. */
@@ -18,7 +19,6 @@ export interface Grant {
 }
 
 export interface Catalogue {
-  kinds: readonly Kind[];
   customResources: readonly CustomResource[];
 }
 
@@ -26,26 +26,19 @@ export interface Catalogue {
 const LEASE = "tunnel-gateway-operator";
 
 /** What the operator does in each namespace that it watches. */
-export function operatorGrants({ kinds, customResources }: Catalogue): Grant[] {
-  const specs = kinds.map(({ spec }) => spec);
-  const reads = (wanted: (traits: Traits) => boolean) => specs.some((spec) => marks(spec, wanted));
+export function operatorGrants({ customResources }: Catalogue): Grant[] {
+  const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => marks(spec, wanted));
+  const secretAccess = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
   return [
-    ...byAccess(customResources),
-    {
-      use: "Say in the status how it went",
-      rule: ours(
-        customResources.map(({ plural }) => `${plural}/status`),
-        ["patch"],
-      ),
-    },
+    ...objectGrants(customResources.filter(({ home }) => !home)),
     ...when(
       reads(({ secret, spreads }) => secret !== undefined || spreads !== undefined),
       { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
     ),
-    ...when(
-      kinds.some(({ output }) => output !== undefined),
-      { use: "Write the Secrets that specs name for a result", rule: core("secrets", "create", "patch") },
-    ),
+    ...when(secretAccess.length > 0, {
+      use: "Write results to Secrets, and hold on to those that are needed",
+      rule: core("secrets", ...secretAccess),
+    }),
     ...when(
       reads(({ configMap }) => configMap === true),
       { use: "Read, by name, the ConfigMaps that specs refer to", rule: core("configmaps", "get") },
@@ -54,12 +47,39 @@ export function operatorGrants({ kinds, customResources }: Catalogue): Grant[] {
       use: "See whether a namespace is going away; the uid of kube-system names the cluster",
       rule: core("namespaces", "get"),
     },
+    events,
+  ];
+}
+
+/** What it does besides where no list of namespaces keeps it from reading what belongs to the cluster. */
+export function clusterGrants({ customResources }: Catalogue): Grant[] {
+  return [
     {
-      use: "Tell of transitions, and count repetitions",
-      rule: { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+      use: "See whether a kind is going away: then the account keeps everything",
+      rule: {
+        apiGroups: ["apiextensions.k8s.io"],
+        resources: ["customresourcedefinitions"],
+        resourceNames: plurals(customResources).map((plural) => `${plural}.${GROUP}`),
+        verbs: ["get"],
+      },
     },
   ];
 }
+
+/** What it does in its own namespace in any case, and there only. */
+export const homeGrants = ({ customResources }: Catalogue): Grant[] =>
+  objectGrants(customResources.filter(({ home }) => home));
+
+/** What it does in its own namespace although it does not watch that. */
+export const commandGrants = ({ customResources }: Catalogue): Grant[] => [
+  ...objectGrants(customResources.filter(({ kind }) => kind === AgentCommand.kind)),
+  events,
+];
+
+const events: Grant = {
+  use: "Tell of transitions, and count repetitions",
+  rule: { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+};
 
 /** What leader election does in the operator's own namespace. */
 export function leaseGrants(): Grant[] {
@@ -71,17 +91,21 @@ export function leaseGrants(): Grant[] {
 }
 
 /** What uninstalling does, by policy, in each namespace that is watched. */
-export function uninstallGrants({ kinds, customResources }: Catalogue): Record<"retain" | "delete", Grant[]> {
+export function uninstallGrants({ customResources }: Catalogue): Record<"retain" | "delete", Grant[]> {
+  const theirs = plurals(customResources.filter(({ home }) => !home));
   return {
-    retain: [{ use: "Take the operator's finalizer off", rule: ours(plurals(customResources), ["list", "patch"]) }],
-    delete: [{ use: "Delete objects and wait until they are gone", rule: ours(plurals(kinds), ["list", "delete"]) }],
+    retain: [
+      { use: "Take the operator's finalizer off", rule: ours(theirs, ["list", "patch"]) },
+      { use: "Take it off the Secrets of accounts", rule: core("secrets", "get", "patch") },
+    ],
+    delete: [{ use: "Delete objects and wait until they are gone", rule: ours(theirs, ["list", "delete"]) }],
   };
 }
 
 /** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
 export function accessGrants({ customResources }: Catalogue): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];
-  const free = customResources.filter(({ escalates, access }) => escalates === undefined && !access.includes("create"));
+  const free = customResources.filter(({ escalates, home }) => escalates === undefined && !home);
   const account = customResources.filter(({ escalates }) => escalates !== undefined);
   return {
     view: [{ use: "Look", rule: ours(plurals(customResources), ["get", "list", "watch"]) }],
@@ -90,12 +114,14 @@ export function accessGrants({ customResources }: Catalogue): Record<"view" | "e
   };
 }
 
-function byAccess(customResources: readonly CustomResource[]): Grant[] {
+function objectGrants(customResources: readonly CustomResource[]): Grant[] {
   const groups = Map.groupBy(customResources, ({ access }) => access.join());
-  return [...groups.values()].map((group) => ({
-    use: "Follow objects, and mark them with the finalizer and annotations",
+  const byAccess = [...groups.values()].map((group) => ({
+    use: "Follow objects, and change what is not their spec",
     rule: ours(plurals(group), group[0]?.access ?? []),
   }));
+  const statuses = customResources.map(({ plural }) => `${plural}/status`);
+  return [...byAccess, { use: "Say in the status how it went", rule: ours(statuses, ["patch"]) }];
 }
 
 const plurals = (definitions: readonly { plural: string }[]): string[] => definitions.map(({ plural }) => plural);

@@ -171,5 +171,6 @@ export const AgentCommand = defineCustomResource({
     conditionColumns("Ready").message,
   ],
   unobserved,
+  access: ["list", "watch", "delete"],
   conditions: ["Ready", "Complete", "Failed", "Reconciling", "Stalled", "Paused"],
 });

@@ -168,6 +168,8 @@ export function customResourceOf(kind: Kind): CustomResource {
     selectable: [".status.id"],
     conditions: conditionsOf(kind),
     access: followed,
+    secretAccess: kind.output ? ["create", "patch"] : [],
+    home: false,
   };
 }
 

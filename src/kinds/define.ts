@@ -67,6 +67,10 @@ export interface CustomResource extends Definition {
   readonly conditions: readonly string[];
   /** What the operator does with its objects, beside writing their status. */
   readonly access: readonly Access[];
+  /** What it does with the Secrets that they name, beside reading them. */
+  readonly secretAccess: readonly Access[];
+  /** Whether its objects are in the operator's own namespace only. */
+  readonly home: boolean;
 }
 
 export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
@@ -152,7 +156,9 @@ type Assumed =
   | "selectable"
   | "unobserved"
   | "conditions"
-  | "access";
+  | "access"
+  | "secretAccess"
+  | "home";
 
 /** A kind that is not converged as the others are: something else of the operator looks after its objects. */
 export function defineCustomResource(
@@ -168,6 +174,8 @@ export function defineCustomResource(
     unobserved: undefined,
     conditions: [],
     access: followed,
+    secretAccess: [],
+    home: false,
     ...given,
   };
 }

@@ -37,4 +37,6 @@ export const GatewayAccount = defineCustomResource({
   unobserved,
   columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
   conditions: ["Ready", "Reconciling", "Stalled"],
+  // a finalizer keeps the key for as long as it is needed
+  secretAccess: ["patch"],
 });

@@ -53,4 +53,6 @@ export const TunnelSession = defineCustomResource({
     { name: "Metadata", jsonPath: ".status.metadata", wide: true },
   ],
   selectable: [".spec.id"],
+  access: ["list", "watch", "create", "patch", "delete"],
+  home: true,
 });
