@@ -39,7 +39,12 @@ const count = z
 
 const url = z
   .url({ protocol: /^https?$/, error: "must be a URL that begins with https:// or http://" })
-  .refine((value) => URL.canParse(value) && new URL(value).username === "", "must not hold credentials");
+  .refine((value) => !holdsCredentials(value), "must not hold credentials");
+
+function holdsCredentials(url: string): boolean {
+  const { username = "", password = "" } = URL.parse(url) ?? {};
+  return username !== "" || password !== "";
+}
 
 const environment = z
   .object({
@@ -52,6 +57,7 @@ const environment = z
     RESYNC_INTERVAL: duration.prefault("5m"),
     SESSION_SYNC_INTERVAL: interval.prefault("30s"),
     REQUESTS_PER_MINUTE: count.prefault("100"),
+    MAX_DELETES_PER_MINUTE: count.prefault("60"),
     REQUEST_TIMEOUT: duration.prefault("30s"),
     METRICS_ADDRESS: z
       .string()
@@ -83,6 +89,8 @@ export interface Config {
   sessionSyncSeconds: number;
   /** 0 is no limit. */
   requestsPerMinute: number;
+  /** Remotes of one account that are deleted in a minute; 0 is no limit. */
+  deletesPerMinute: number;
   /**
    * The deadline of one request to the service, in seconds. An interrupted create is settled some time after it, so
    * the next process must not have a shorter one than the process before.
@@ -115,6 +123,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     resyncSeconds: values.RESYNC_INTERVAL,
     sessionSyncSeconds: values.SESSION_SYNC_INTERVAL,
     requestsPerMinute: values.REQUESTS_PER_MINUTE,
+    deletesPerMinute: values.MAX_DELETES_PER_MINUTE,
     requestSeconds: values.REQUEST_TIMEOUT,
     metricsAddress: values.METRICS_ADDRESS,
     leaderElection: values.LEADER_ELECTION,
@@ -132,7 +141,7 @@ function explain(error: z.ZodError): string {
   return `The environment needs correction:\n${lines.join("\n")}`;
 }
 
-/** Without a key the operator runs all the same and says so in the status of every object. */
+/** A key that cannot be read later is told in the status of every object; one that was never given stops the start. */
 function keySource(key: string | undefined, file: string | undefined): () => Promise<string> {
   if (key !== undefined) return async () => key.trim();
   if (file === undefined)

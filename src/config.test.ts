@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+
+const least = { GATEWAY_BASE_URL: "https://api.example.com", GATEWAY_API_KEY: "key" };
+
+function problem(env: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).message;
+  }
+  throw new Error("the environment was accepted");
+}
+
+describe("readConfig", () => {
+  it("needs an address and a key, and has a default for the rest", async () => {
+    const { apiKey, ...rest } = readConfig(least);
+    expect(await apiKey()).toBe("key");
+    expect(rest).toMatchObject({
+      baseURL: "https://api.example.com",
+      undocumentedOperations: true,
+      watchNamespaces: [],
+      resyncSeconds: 300,
+      requestsPerMinute: 100,
+      requestSeconds: 30,
+      metricsAddress: ":8080",
+      leaderElection: false,
+      logLevel: "info",
+      podNamespace: undefined,
+      kubeconfig: undefined,
+    });
+  });
+
+  it("takes an empty variable for an unset one", () => {
+    expect(readConfig({ ...least, RESYNC_INTERVAL: "", LOG_LEVEL: "", GATEWAY_API_KEY_FILE: "" })).toMatchObject({
+      resyncSeconds: 300,
+      logLevel: "info",
+    });
+  });
+
+  it("ignores what it does not know", () => {
+    expect(readConfig({ ...least, PATH: "/bin", GATEWAY_COLOR: "blue" }).baseURL).toBe("https://api.example.com");
+  });
+
+  it.each([
+    ["90s", 90],
+    ["5m", 300],
+    ["1h30m", 5400],
+    ["1500ms", 1.5],
+    ["1.5m", 90],
+  ])("reads %s as %d seconds", (text, seconds) => {
+    expect(readConfig({ ...least, RESYNC_INTERVAL: text }).resyncSeconds).toBe(seconds);
+  });
+
+  it.each([
+    ["a, b ,c", ["a", "b", "c"]],
+    [" , ", []],
+    ["one", ["one"]],
+  ])("reads the namespaces %o", (text, namespaces) => {
+    expect(readConfig({ ...least, WATCH_NAMESPACES: text }).watchNamespaces).toEqual(namespaces);
+  });
+
+  it("reads 0 requests as no limit", () => {
+    expect(readConfig({ ...least, REQUESTS_PER_MINUTE: "0" }).requestsPerMinute).toBe(0);
+  });
+
+  it.each([
+    ["RESYNC_INTERVAL", "5"],
+    ["RESYNC_INTERVAL", "5 m"],
+    ["RESYNC_INTERVAL", "m5"],
+    ["RESYNC_INTERVAL", "999ms"],
+    ["REQUESTS_PER_MINUTE", "-1"],
+    ["REQUESTS_PER_MINUTE", "many"],
+    ["METRICS_ADDRESS", "8080"],
+    ["LEADER_ELECTION", "yes"],
+    ["LOG_LEVEL", "verbose"],
+    ["GATEWAY_BASE_URL", "api.example.com"],
+    ["GATEWAY_BASE_URL", "ftp://api.example.com"],
+    ["GATEWAY_BASE_URL", "https://user@api.example.com"],
+    ["GATEWAY_BASE_URL", "https://:secret@api.example.com"],
+  ])("names %s when it is %s", (name, value) => {
+    const message = problem({ ...least, [name]: value });
+    expect(message).toMatch(new RegExp(`^  ${name} must `, "m"));
+    expect(message.split("\n")).toHaveLength(2);
+  });
+
+  it("names everything that is wrong at once", () => {
+    const message = problem({ LOG_LEVEL: "loud", RESYNC_INTERVAL: "soon" });
+    for (const name of ["GATEWAY_BASE_URL", "LOG_LEVEL", "RESYNC_INTERVAL"]) expect(message).toContain(name);
+    expect(message).toMatch(/GATEWAY_BASE_URL must be set/);
+  });
+
+  it("repeats no secret", () => {
+    const env = { GATEWAY_BASE_URL: "https://user:hush@api.example.com", GATEWAY_API_KEY: "hush", LOG_LEVEL: "hush" };
+    expect(problem(env)).not.toContain("hush");
+  });
+});
+
+describe("the API key", () => {
+  it("must be given in one way", () => {
+    expect(problem({ GATEWAY_BASE_URL: least.GATEWAY_BASE_URL })).toContain("GATEWAY_API_KEY or GATEWAY_API_KEY_FILE");
+    expect(problem({ ...least, GATEWAY_API_KEY_FILE: "/key" })).toMatch(/GATEWAY_API_KEY_FILE must not be set beside/);
+  });
+
+  it("has no space around it", async () => {
+    expect(await readConfig({ ...least, GATEWAY_API_KEY: " key\n" }).apiKey()).toBe("key");
+  });
+
+  it("is read from its file each time", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "config-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, "key");
+    const { apiKey } = readConfig({ GATEWAY_BASE_URL: least.GATEWAY_BASE_URL, GATEWAY_API_KEY_FILE: file });
+    await expect(apiKey()).rejects.toMatchObject({ code: "ENOENT" });
+    await writeFile(file, "first\n");
+    expect(await apiKey()).toBe("first");
+    await writeFile(file, "second\n");
+    expect(await apiKey()).toBe("second");
+    await writeFile(file, "\n");
+    await expect(apiKey()).rejects.toThrow();
+  });
+});
