@@ -187,6 +187,7 @@ export class Accounts {
       ...{ client, budget, clock, permit, onSweep },
       deadlineMs: config.requestSeconds * 1000,
       undocumented: config.undocumentedOperations,
+      deletesPerMinute: config.deletesPerMinute,
       signal: abort.signal,
       onClose: () => {
         log.warn(

@@ -29,6 +29,13 @@ const namespaces: ResourceType = {
   kind: "Namespace",
   namespaced: false,
 };
+const definitions: ResourceType = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+};
 const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
 export const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
@@ -88,6 +95,12 @@ export class KubeCluster implements Cluster {
   othersWithID({ kind }: Kind, id: string, { metadata }: ManagedObject): ManagedObject[] {
     const same = this.#store(kind).by("remoteID", id);
     return same.filter((other) => other.metadata.uid !== metadata.uid);
+  }
+
+  remoteIDs({ kind }: Kind, { metadata, status }: ManagedObject): string[] {
+    const account = status?.account;
+    const objects = this.#store(kind).list(account === undefined ? undefined : metadata.namespace);
+    return objects.flatMap((other) => (other.status?.id && other.status.account === account ? [other.status.id] : []));
   }
 
   referrersOf({ kind }: Kind, { metadata }: ManagedObject): Referrer[] {
@@ -242,12 +255,20 @@ export class KubeCluster implements Cluster {
     }
   }
 
-  async isNamespaceGoing(name: string): Promise<boolean> {
+  isNamespaceGoing(name: string): Promise<boolean> {
+    return this.#isGoing(namespaces, name);
+  }
+
+  isKindGoing({ plural }: Kind): Promise<boolean> {
+    return this.#isGoing(definitions, `${plural}.${GROUP}`);
+  }
+
+  /** False as well where the operator has no right to see it. */
+  async #isGoing(type: ResourceType, name: string): Promise<boolean> {
     try {
-      const { metadata } = await this.#client.get(namespaces, { name });
+      const { metadata } = await this.#client.get(type, { name }, { metadataOnly: true });
       return metadata.deletionTimestamp !== undefined;
     } catch (error) {
-      // a right that the operator may lack; then the object stays, and says what to do
       if (isForbidden(error)) return false;
       throw translated(error);
     }

@@ -4,6 +4,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Budget } from "./budget.ts";
 import { Collection } from "./collection.ts";
 import { Corrections } from "./corrections.ts";
+import { Deletions } from "./deletions.ts";
 import { Gate } from "./gate.ts";
 import type { Intent } from "./intent.ts";
 import type { Sweep } from "./inventory.ts";
@@ -17,6 +18,8 @@ export interface AccountOptions {
   deadlineMs: number;
   /** Whether operations that the API page does not show are tried. */
   undocumented: boolean;
+  /** 0 is no limit. */
+  deletesPerMinute: number;
   signal: AbortSignal;
   /** Asked right before anything is changed in the account; throws when this process may not. */
   permit: () => void;
@@ -32,6 +35,7 @@ export class Account {
   readonly deadlineMs: number;
   readonly corrections: Corrections;
   readonly gate: Gate;
+  readonly deletions: Deletions;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #unsupported = new Set<string>();
@@ -42,6 +46,7 @@ export class Account {
     this.deadlineMs = options.deadlineMs;
     this.corrections = new Corrections(options.clock);
     this.gate = new Gate(options);
+    this.deletions = new Deletions(options.clock, options.deletesPerMinute);
     this.#options = options;
   }
 

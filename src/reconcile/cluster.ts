@@ -36,6 +36,8 @@ export interface Cluster {
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
   /** Other objects of the kind, in any namespace, whose status has this remote id. */
   othersWithID(kind: Kind, id: string, object: ManagedObject): ManagedObject[];
+  /** Remote ids of all objects of the kind that belong to the same account as this one. */
+  remoteIDs(kind: Kind, object: ManagedObject): string[];
   /** Objects of any kind whose spec refers to this one by name. */
   referrersOf(kind: Kind, object: ManagedObject): Referrer[];
   /** Guarded by the object's resourceVersion. Throws Outdated when somebody wrote first. */
@@ -50,5 +52,7 @@ export interface Cluster {
   /** Makes a Secret that the object owns, or replaces the content of one that it owns already. */
   writeSecret(object: ManagedObject, content: SecretContent): Promise<void>;
   isNamespaceGoing(namespace: string): Promise<boolean>;
+  /** Whether the kind itself is being deleted, and all its objects with it. */
+  isKindGoing(kind: Kind): Promise<boolean>;
   emit(object: ManagedObject, notice: Notice): void;
 }

@@ -125,10 +125,16 @@ export class Collection {
     await pages.return();
   }
 
-  /** A 404 counts as done. */
-  async remove(id: string, sending: Sending): Promise<void> {
-    await this.#unlessGone((options) => this.#options.client.delete(this.resource, id, options), sending);
+  /** A 404 counts as done, and is told by false. */
+  async remove(id: string, sending: Sending): Promise<boolean> {
+    const was = await this.#unlessGone((options) => this.#options.client.delete(this.resource, id, options), sending);
     this.#inventory.drop(id, this.#now());
+    return was;
+  }
+
+  /** Neither in the latest list nor in any answer since. */
+  isMissing(id: string): boolean {
+    return this.#inventory.isMissing(id);
   }
 
   /** Removes a module of a resource by its own operation. A 404 counts as done. */
@@ -199,14 +205,16 @@ export class Collection {
     return row;
   }
 
-  async #unlessGone(call: (options: CallOptions) => Promise<void>, sending: Sending): Promise<void> {
+  async #unlessGone(call: (options: CallOptions) => Promise<void>, sending: Sending): Promise<boolean> {
     try {
       await this.#spend(() => {
         this.#options.permit();
         return call({ signal: sending.signal });
       }, sending);
+      return true;
     } catch (error) {
       if (!isNotFound(error)) throw error;
+      return false;
     }
   }
 

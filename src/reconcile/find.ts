@@ -4,6 +4,7 @@ import { fromAnswer } from "../kinds/wire/answer.ts";
 import { differences } from "../kinds/wire/compare.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import { type Body, toRequest } from "../kinds/wire/request.ts";
+import { refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
 import type { Row } from "./inventory.ts";
@@ -48,6 +49,8 @@ async function known(pass: Pass, id: string): Promise<Row | undefined> {
 /** What changes by itself, as a certificate does while it is provisioned, is not known from the last list. */
 async function latest(pass: Pass, id: string): Promise<Row | undefined> {
   const collection = collectionOf(pass);
+  await collection.listed(0, pass.lane);
+  if (collection.isMissing(id)) refuseMassLoss(pass);
   const known = collection.known(id);
   const seconds = known && lookAgainAfter(pass, known);
   if (asksForLook(pass.object) || seconds === undefined || isDeleting(pass.object)) {

@@ -39,6 +39,11 @@ export class Inventory {
     return this.#rows.get(id)?.at;
   }
 
+  /** Nowhere in what is known, and not because it was deleted or found gone since the latest list. */
+  isMissing(id: string): boolean {
+    return this.#listedAt !== undefined && !this.#rows.has(id) && !this.#removed.has(id);
+  }
+
   rows(): Row[] {
     return [...this.#rows.values()].map(({ row }) => row);
   }

@@ -47,9 +47,8 @@ describe("notices", () => {
     expect(notices(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), {})).toEqual([]);
   });
 
-  it("tells of each condition that is True again after trouble", () => {
+  it("tells once that all is well again after trouble", () => {
     expect(notices(object(failed("InvalidSpec")), told(ready), { remote })).toMatchObject([
-      { type: "Normal", reason: "Available" },
       { type: "Normal", reason: "Available" },
     ]);
   });

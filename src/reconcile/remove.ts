@@ -1,5 +1,6 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../gateway/errors.ts";
 import { annotations, FINALIZER } from "../kinds/contract.ts";
+import { refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { find, refuseForeign } from "./find.ts";
 import { intentOf } from "./intent.ts";
@@ -16,10 +17,13 @@ const REFERRERS_FIRST_MS = 60_000;
 export async function remove(pass: Pass): Promise<void> {
   const { object, cluster, kind } = pass;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return;
-  if (!isOrphan(object) && !isRetained(object) && !isObserveOnly(object)) await removeRemote(pass);
+  if (!(await isKept(pass))) await removeRemote(pass);
   await cluster.removeFinalizer(kind, pass.object);
-  pass.account.forget(object.metadata.uid);
 }
+
+/** Deleting a CRD deletes its objects without asking, so it must never delete what people have in their account. */
+const isKept = async ({ object, cluster, kind }: Pass): Promise<boolean> =>
+  isOrphan(object) || isRetained(object) || isObserveOnly(object) || (await cluster.isKindGoing(kind));
 
 async function removeRemote(pass: Pass): Promise<void> {
   const id = await idOf(pass);
@@ -39,8 +43,9 @@ async function removeOne(pass: Pass, id: string): Promise<boolean> {
   const { account, kind } = pass;
   const collection = collectionOf(pass);
   if (!account.supports(kind.remote, "delete")) return false;
+  waitForTurn(pass, id);
   try {
-    await collection.remove(id, sending(pass));
+    if (!(await collection.remove(id, sending(pass)))) await makeSure(pass);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw inUse(pass, error) ?? error;
@@ -52,6 +57,19 @@ async function removeOne(pass: Pass, id: string): Promise<boolean> {
     kind.remote.verbs.delete === "unshown" && (await collection.find(id, sending(pass), true)) !== undefined;
   if (there) account.lacks(kind.remote, "delete");
   return !there;
+}
+
+function waitForTurn({ account: { deletions } }: Pass, id: string): void {
+  const seconds = deletions.wait(id);
+  if (seconds === 0) return;
+  const message = `Waiting for its turn: at most ${deletions.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE)`;
+  throw new Waiting("Deleting", message, { afterSeconds: seconds });
+}
+
+/** It was not there. Where much else is not there either, this is the wrong account, and nothing has been deleted. */
+async function makeSure(pass: Pass): Promise<void> {
+  await collectionOf(pass).listed(0, pass.lane);
+  refuseMassLoss(pass);
 }
 
 /** What cannot be deleted keeps its object, unless that would keep a whole namespace from going away. */

@@ -122,11 +122,14 @@ function unfinished(object: ManagedObject, findings: Findings, fate: Unfinished)
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
 }
 
+/** Reasons of the account, not of the object: what is there stays as it was. */
+const UNTOUCHED: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
+
 function staysReady(object: ManagedObject, fate: Unfinished): boolean {
   if (object.metadata.deletionTimestamp) return false;
   const ready = conditionOf(object.status, "Ready");
   if (ready?.status !== "True" || ready.observedGeneration !== object.metadata.generation) return false;
-  return !(fate instanceof Blocked) || fate.reason === "Unauthorized" || fate.reason === "Forbidden";
+  return !(fate instanceof Blocked) || UNTOUCHED.has(fate.reason);
 }
 
 /** What was told of an earlier generation is not taken for told of this one. */

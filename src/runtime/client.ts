@@ -19,6 +19,11 @@ export interface CallOptions {
   deadlineSeconds?: number | undefined;
 }
 
+export interface GetOptions extends CallOptions {
+  /** Leaves spec, status and data on the server. */
+  metadataOnly?: boolean | undefined;
+}
+
 export interface WriteOptions extends CallOptions {
   subresource?: "status" | undefined;
   /** The server checks and answers, but stores nothing. */
@@ -70,6 +75,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 /** Objects without spec, status and data; no other form is accepted, so that none of these arrive by accident. */
+const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /**
@@ -94,9 +100,10 @@ export class KubeClient {
   async get<T extends KubeObject = KubeObject>(
     type: ResourceType,
     ref: ObjectRef,
-    options: CallOptions = {},
+    options: GetOptions = {},
   ): Promise<T> {
-    return this.#object({ method: "GET", path: pathOf(type, ref) }, options, true);
+    const headers = options.metadataOnly ? { headers: { accept: metadataOnlyObject } } : {};
+    return this.#object({ method: "GET", path: pathOf(type, ref), ...headers }, options, true);
   }
 
   /** One page. */

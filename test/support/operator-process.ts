@@ -109,6 +109,7 @@ function environment({ kubeconfig, gateway, namespaces = [] }: OperatorSettings)
     METRICS_ADDRESS: "127.0.0.1:0",
     LEADER_ELECTION: "false",
     REQUESTS_PER_MINUTE: "0",
+    MAX_DELETES_PER_MINUTE: "0",
     RESYNC_INTERVAL: "1h",
     // its lists would be counted among the requests of a test
     SESSION_SYNC_INTERVAL: "0",

@@ -175,6 +175,11 @@ export class FakeCluster implements Cluster {
     return this.kindsGoing.has(kind);
   }
 
+  remoteIDs(kind: Kind): string[] {
+    const objects = [...this.#objects.values()].filter((object) => object.kind === kind.kind);
+    return objects.flatMap(({ status }) => (status?.id ? [status.id] : []));
+  }
+
   emit(_object: ManagedObject, notice: Notice): void {
     this.notices.push(notice);
   }

@@ -117,6 +117,7 @@ export class Scene {
       clock,
       deadlineMs: DEADLINE_MS,
       undocumented: this.#options.undocumented ?? true,
+      deletesPerMinute: 0,
       signal: new AbortController().signal,
       permit: () => {},
     });
