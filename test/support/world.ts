@@ -6,7 +6,7 @@ import { type TestCluster, useCluster } from "../cluster/use.ts";
 import type { LoggedRequest } from "../simulator/control/request-log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/simulator.ts";
 import { isKnown, Kube } from "./kube.ts";
-import { OperatorProcess } from "./operator-process.ts";
+import { OperatorProcess, type OperatorSettings } from "./operator-process.ts";
 
 /** An object as kubectl prints it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read deep into the JSON of any kind
@@ -78,11 +78,16 @@ export class World {
     await this.#kube?.close();
   }
 
-  async startOperator(env: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> {
+  /** `via`: other ways to both sides than the straight ones. */
+  async startOperator(
+    env: Readonly<Record<string, string>> = {},
+    via: Partial<Pick<OperatorSettings, "kubeconfig" | "gateway">> = {},
+  ): Promise<OperatorProcess> {
     this.#operator = await OperatorProcess.start({
       kubeconfig: this.cluster.kubeconfig,
       gateway: this.simulator,
       namespaces: [this.namespace],
+      ...via,
       env: { ...this.#options.env, ...env },
     });
     return this.#operator;

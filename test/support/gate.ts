@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as requestHTTP,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { request as requestHTTPS } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { loadConnection } from "../../src/runtime/kubeconfig.ts";
+
+/** A request on its way through a gate. */
+export interface Passage {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Before it reaches the server behind the gate, and after that has answered. */
+export type Side = "before" | "after";
+
+/** What the caller gets instead of what the server says. */
+export interface Substitute {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Waited for on each side of each request: it may hold the request, note it, or answer in the server's place. */
+export type Guard = (passage: Passage, side: Side) => Promise<Substitute | undefined> | Substitute | undefined;
+
+interface Behind {
+  readonly server: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly tls?: object;
+}
+
+/**
+ * An HTTP server in front of another one, for tests that have to know where exactly a process is. A request that was
+ * let in reaches the server behind it even when the caller is gone by then, as one in the network would.
+ */
+export class Gate {
+  readonly #server: Server;
+  readonly #behind: Behind;
+  guard: Guard = () => undefined;
+
+  private constructor(behind: Behind) {
+    this.#behind = behind;
+    this.#server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      this.#serve(request, response).catch(() => response.destroy());
+    });
+  }
+
+  static async before(server: string): Promise<Gate> {
+    return new Gate({ server }).#listening();
+  }
+
+  /** In front of an API server, with the rights of the kubeconfig for whoever comes. */
+  static async beforeCluster(kubeconfig: string): Promise<Gate> {
+    const { server, credentials } = loadConnection({ kubeconfig });
+    return new Gate({ server, ...(await credentials({ anew: false })) }).#listening();
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #listening(): Promise<Gate> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return this;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url: path = "", headers } = request;
+    const passage = { method, path, headers, body: await textOf(request) };
+    const refusal = await this.guard(passage, "before");
+    if (refusal) return substitute(response, refusal);
+    const answer = await this.#forward(passage);
+    response.once("close", () => answer.destroy());
+    const other = await this.guard(passage, "after");
+    if (response.destroyed) {
+      answer.destroy();
+      return;
+    }
+    if (other) return substitute(response, other);
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  }
+
+  #forward({ method, path, headers, body }: Passage): Promise<IncomingMessage> {
+    const { server, headers: more, tls } = this.#behind;
+    const send = server.startsWith("https:") ? requestHTTPS : requestHTTP;
+    return new Promise((resolve, reject) => {
+      const options = { ...tls, method, headers: { ...headers, ...more } };
+      send(server + path, options, resolve)
+        .once("error", reject)
+        .end(body);
+    });
+  }
+}
+
+function substitute(response: ServerResponse, { status, body }: Substitute): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(body);
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** A file that names the server and no credential. */
+export async function writeKubeconfig(server: string): Promise<{ path: string; remove: () => Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), "tunnel-gateway-kubeconfig-"));
+  const path = join(directory, "kubeconfig");
+  const named = { name: "gate" };
+  await writeFile(
+    path,
+    stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ ...named, cluster: { server } }],
+      users: [{ ...named, user: {} }],
+      contexts: [{ ...named, context: { cluster: "gate", user: "gate" } }],
+      "current-context": "gate",
+    }),
+  );
+  return { path, remove: () => rm(directory, { recursive: true }) };
+}
