@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll } from "vitest";
+import type { Members } from "../simulator/resource/collection.ts";
+import { Gate, type Guard, type Side, writeKubeconfig } from "../support/gate.ts";
+import type { OperatorProcess } from "../support/operator-process.ts";
+import { type KubeJSON, useWorld, type World } from "../support/world.ts";
+import { Others } from "./others.ts";
+import { clusterStep, ServiceSteps, type Step, type StepName } from "./steps.ts";
+import { type Case, manifestsOf } from "./subjects.ts";
+
+/** Where a process is killed. */
+export interface Point extends Step {
+  /**
+   * `before`: the request never arrives. `late`: it arrives when the next process is at work already.
+   * `after`: it was carried out, and its answer is lost. An answer that arrived is `before` the next step.
+   */
+  readonly at: Side | "late";
+}
+
+interface Hold {
+  readonly point: Point;
+  readonly released: PromiseWithResolvers<void>;
+  /** The request that is held. */
+  reached?: Step;
+}
+
+/** Short, so that an interrupted create is settled 5 seconds after it was begun. */
+const REQUEST_TIMEOUT = "2s";
+
+/** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
+export function useStage(): Stage {
+  const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT } });
+  const stage = new Stage(world);
+  beforeAll(() => stage.open());
+  afterAll(() => stage.close());
+  return stage;
+}
+
+export class Stage {
+  readonly world: World;
+  #others: Others | undefined;
+  #gates: readonly Gate[] = [];
+  #via: Parameters<World["startOperator"]>[1] = {};
+  #removeKubeconfig: (() => Promise<void>) | undefined;
+  #holds: readonly Hold[] = [];
+  #late: readonly Hold[] = [];
+  #steps: Step[] = [];
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  async open(): Promise<void> {
+    const { cluster, simulator } = this.world;
+    const [kube, service] = [await Gate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
+    const kubeconfig = await writeKubeconfig(kube.url);
+    const steps = new ServiceSteps(simulator);
+    this.#others = new Others(simulator);
+    kube.guard = this.#guard(clusterStep);
+    service.guard = this.#guard((passage) => steps.of(passage));
+    this.#gates = [kube, service];
+    this.#via = { kubeconfig: kubeconfig.path, gateway: { url: service.url, apiKey: simulator.apiKey } };
+    this.#removeKubeconfig = kubeconfig.remove;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#gates.map((gate) => gate.close()), this.#removeKubeconfig?.()]);
+  }
+
+  get others(): Others {
+    if (!this.#others) throw new Error("The stage is not open yet");
+    return this.#others;
+  }
+
+  start = (): Promise<OperatorProcess> => this.world.startOperator({}, this.#via);
+
+  /** Lets the operator come to all of the points, each of another object, and kills it there. */
+  async killAt(points: readonly Point[], begin: () => Promise<unknown> = this.start): Promise<void> {
+    const holds = points.map((point): Hold => ({ point, released: Promise.withResolvers() }));
+    const missing = () => holds.filter(({ reached }) => !reached).map(({ point }) => point);
+    this.#holds = holds;
+    await begin();
+    const everywhere = this.world.until("the operator is everywhere", async () => missing().length === 0);
+    await everywhere.catch((cause) => {
+      throw new Error(`The operator never came to ${JSON.stringify(missing())}`, { cause });
+    });
+    await this.world.operator.stop("SIGKILL");
+    this.#holds = [];
+    this.#late = [...this.#late, ...holds.filter(({ point }) => point.at === "late")];
+    this.clearSteps();
+  }
+
+  /** Starts the next process. What is still under way of those before arrives when it is at work on the same object. */
+  async restart(): Promise<void> {
+    const objects = await this.objects();
+    await this.start();
+    const isAtWork = ({ point: { of }, reached }: Hold) =>
+      !objects.has(of) || this.stepsOf(of).length > 0 || this.#steps.some((step) => step.of === reached?.soughtIn);
+    await this.world.until("the next process is at work", async () => this.#late.every(isAtWork));
+    await sleep(100);
+    for (const { released } of this.#late) released.resolve();
+    this.#late = [];
+  }
+
+  /** What the operator did for this object since it was killed last, in order. */
+  stepsOf = (name: string): StepName[] => this.#steps.filter(({ of }) => of === name).map(({ step }) => step);
+
+  /** How often the service made a remote for this object. */
+  createsOf(name: string): number {
+    const made = this.world.simulator.control.requests({ method: "POST", status: 201 });
+    return made.filter(({ body }) => (body as Members)["description"] === name).length;
+  }
+
+  clearSteps(): void {
+    this.#steps = [];
+  }
+
+  async apply(cases: readonly Case[], spec: (one: Case) => Members): Promise<void> {
+    await this.world.apply(...cases.flatMap((one) => manifestsOf(one, spec(one))));
+  }
+
+  /** All objects of our kinds, by name. */
+  async objects(): Promise<Map<string, KubeJSON>> {
+    const { stdout } = await this.world.kubectl("get", "tunnelgateway", "-o", "json");
+    return new Map(JSON.parse(stdout).items.map((item: KubeJSON) => [item.metadata.name, item]));
+  }
+
+  allReady(cases: readonly { name: string }[]): Promise<Map<string, KubeJSON>> {
+    return this.world.until("all are ready", async () => {
+      const objects = await this.objects();
+      return cases.every(({ name }) => isReady(objects.get(name))) && objects;
+    });
+  }
+
+  /** Makes the objects, beside remotes of somebody else's that look the same. */
+  async create(cases: readonly Case[]): Promise<void> {
+    for (const { subject, name } of cases) this.others.add(subject.collection, subject.lookalike(name));
+    await this.apply(cases, ({ subject, name }) => subject.spec(name));
+  }
+
+  /** Back to the start, by way of the operator that runs. */
+  async clear(): Promise<void> {
+    await this.world.kubectl("delete", "tunnelgateway", "--all", "--wait=false");
+    await this.allGone();
+    await this.world.operator.stop();
+    this.others.clear();
+    this.world.simulator.control.clearRequests();
+  }
+
+  /** What the account has for an object. */
+  remotesOf({ subject: { collection }, name }: Case): Members[] {
+    return this.others.except(collection).filter(({ description }) => description === name);
+  }
+
+  async allGone(): Promise<void> {
+    await this.world.until("all are gone", async () => (await this.objects()).size === 0);
+  }
+
+  #guard(stepOf: (passage: Parameters<Guard>[0]) => Step | undefined): Guard {
+    return async (passage, side) => {
+      const step = stepOf(passage);
+      if (!step) return undefined;
+      if (side === "before") this.#steps.push(step);
+      const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
+      if (!hold) return undefined;
+      hold.reached = step;
+      await hold.released.promise;
+      return undefined;
+    };
+  }
+}
+
+const isAt = (point: Point, { of, step }: Step, side: Side): boolean =>
+  point.of === of && point.step === step && (point.at === "after") === (side === "after");
+
+const isReady = (object: KubeJSON | undefined): boolean =>
+  object !== undefined &&
+  object.status?.observedGeneration === object.metadata.generation &&
+  object.status.conditions.some(({ type, status }: KubeJSON) => type === "Ready" && status === "True");
