@@ -46,14 +46,28 @@ function holdsCredentials(url: string): boolean {
   return username !== "" || password !== "";
 }
 
+/** What every command may need; the rest is for the operator alone. */
+const cluster = {
+  WATCH_NAMESPACES: names,
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
+    .default("info"),
+  POD_NAMESPACE: z.string().optional(),
+  KUBECONFIG: z.string().optional(),
+};
+
 const environment = z
   .object({
+    ...cluster,
     GATEWAY_BASE_URL: url,
     GATEWAY_API_KEY: z.string().min(1, "must not be empty").optional(),
     GATEWAY_API_KEY_FILE: z.string().min(1, "must not be empty").optional(),
     GATEWAY_UNDOCUMENTED_OPERATIONS: flag.default(true),
     ALLOWED_GATEWAY_HOSTS: names,
-    WATCH_NAMESPACES: names,
+    CLUSTER_ID: z
+      .string()
+      .regex(/^[-._a-zA-Z0-9]{1,128}$/, "must be at most 128 letters, digits, dashes, dots and underscores")
+      .optional(),
     RESYNC_INTERVAL: duration.prefault("5m"),
     SESSION_SYNC_INTERVAL: interval.prefault("30s"),
     REQUESTS_PER_MINUTE: count.prefault("100"),
@@ -64,26 +78,30 @@ const environment = z
       .regex(/^[^\s]*:\d{1,5}$/, "must be host:port or :port")
       .default(":8080"),
     LEADER_ELECTION: flag.default(false),
-    LOG_LEVEL: z
-      .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
-      .default("info"),
-    POD_NAMESPACE: z.string().optional(),
-    KUBECONFIG: z.string().optional(),
   })
   .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
     path: ["GATEWAY_API_KEY_FILE"],
     error: "must not be set beside GATEWAY_API_KEY: choose one",
   });
 
-export interface Config {
+/** Which cluster, and what of it. */
+export interface ClusterConfig {
+  /** Empty is all. */
+  watchNamespaces: readonly string[];
+  logLevel: "debug" | "info" | "warn" | "error";
+  podNamespace: string | undefined;
+  kubeconfig: string | undefined;
+}
+
+export interface Config extends ClusterConfig {
   baseURL: string;
   /** Read anew for each request, so that a rotated key is picked up without a restart. */
   apiKey: () => Promise<string>;
   undocumentedOperations: boolean;
   /** Hosts, with port where there is one, that GatewayAccounts may name beside the operator's own. */
   allowedHosts: readonly string[];
-  /** Empty is all. */
-  watchNamespaces: readonly string[];
+  /** Names the cluster in what is left in the account; see operator/identity.ts for where it is unset. */
+  clusterID: string | undefined;
   resyncSeconds: number;
   /** Between two lists of tunnel sessions, which are mirrored as objects; 0 is off. */
   sessionSyncSeconds: number;
@@ -98,9 +116,6 @@ export interface Config {
   requestSeconds: number;
   metricsAddress: string;
   leaderElection: boolean;
-  logLevel: "debug" | "info" | "warn" | "error";
-  podNamespace: string | undefined;
-  kubeconfig: string | undefined;
 }
 
 /** Bad input from whoever starts the operator; the message names every variable and what it must be. */
@@ -108,18 +123,16 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** The only reader of the environment. Throws ConfigError. Empty variables count as unset. */
+/** The only readers of the environment. They throw ConfigError. Empty variables count as unset. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const result = environment.safeParse(given);
-  if (!result.success) throw new ConfigError(explain(result.error));
-  const values = result.data;
+  const values = parse(environment, env);
   return {
+    ...clusterOf(values),
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: keySource(values.GATEWAY_API_KEY, values.GATEWAY_API_KEY_FILE),
     undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
     allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
-    watchNamespaces: values.WATCH_NAMESPACES,
+    clusterID: values.CLUSTER_ID,
     resyncSeconds: values.RESYNC_INTERVAL,
     sessionSyncSeconds: values.SESSION_SYNC_INTERVAL,
     requestsPerMinute: values.REQUESTS_PER_MINUTE,
@@ -127,11 +140,26 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     requestSeconds: values.REQUEST_TIMEOUT,
     metricsAddress: values.METRICS_ADDRESS,
     leaderElection: values.LEADER_ELECTION,
-    logLevel: values.LOG_LEVEL,
-    podNamespace: values.POD_NAMESPACE,
-    kubeconfig: values.KUBECONFIG,
   };
 }
+
+/** For commands that have nothing to do with the service. */
+export const readClusterConfig = (env: NodeJS.ProcessEnv = process.env): ClusterConfig =>
+  clusterOf(parse(z.object(cluster), env));
+
+function parse<S extends z.ZodType>(schema: S, env: NodeJS.ProcessEnv): z.output<S> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const result = schema.safeParse(given);
+  if (!result.success) throw new ConfigError(explain(result.error));
+  return result.data;
+}
+
+const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig => ({
+  watchNamespaces: values.WATCH_NAMESPACES,
+  logLevel: values.LOG_LEVEL,
+  podNamespace: values.POD_NAMESPACE,
+  kubeconfig: values.KUBECONFIG,
+});
 
 function explain(error: z.ZodError): string {
   const lines = error.issues.map(({ path, message, code, input }) => {

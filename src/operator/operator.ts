@@ -21,8 +21,10 @@ import { createSessions } from "../sessions/sessions.ts";
 import { reconcileAccount } from "./account-controller.ts";
 import { AccountObjects } from "./account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts.ts";
+import { clusterIDOf } from "./identity.ts";
 import { indexersOf, KubeCluster, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics.ts";
+import { probe } from "./prober.ts";
 import { sweep } from "./sweeper.ts";
 import { everywhere, priority, wakesOf } from "./wake.ts";
 
@@ -68,7 +70,8 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, options)]));
   const cluster = new KubeCluster({ client, kinds, informers, recorder: options.recorder, log });
   options.metrics?.observe(informers);
-  const clusterID = await identify(client);
+  const clusterID = await clusterIDOf(client, config);
+  log.info({ clusterID }, "Marks in the account name this cluster");
   const accountInformer = new Informer<AccountObject>({
     ...{ client, log, clock, type: typeOf(GatewayAccount), namespaces: config.watchNamespaces },
   });
@@ -159,7 +162,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
       const sweeping = sweep({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
-      await Promise.all([sweeping, sessions.background(signal)]);
+      await Promise.all([sweeping, probe({ accounts, clock }, signal), sessions.background(signal)]);
     },
     async close() {
       stopping.abort();
@@ -203,13 +206,6 @@ function informerOf(kind: Kind, { client, config, log, clock }: OperatorOptions)
     indexers: indexersOf(kind),
     ...(clock && { clock }),
   });
-}
-
-/** The uid of kube-system names a cluster for its whole life. */
-async function identify(client: KubeClient): Promise<string> {
-  const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
-  const { metadata } = await client.get(namespaces, { name: "kube-system" });
-  return metadata.uid ?? "";
 }
 
 function controllerOf(kind: Kind, parts: Parts): Controller {
