@@ -25,13 +25,19 @@ const BATCH = 10;
 
 const seconds = (time: number): string => new Date(Math.ceil(time / 1000) * 1000).toISOString().replace(".000", "");
 
+/** Names one record of a request, so that an answer is never taken for that to another. */
+export const recordKey = ({ id, sending, attempts = 0, sentAt }: SessionResult): string =>
+  [id, sending, attempts, sentAt].join(" ");
+
 /**
  * Where requests were recorded and no answer was: the process ended in between. `answers`: those that are known all
- * the same, by session.
+ * the same, by the key of the record.
  */
 export function recover(spec: CommandSpec, sessions: Results, answers: ReadonlyMap<string, Answer>, now: number) {
   const lost: Answer = { got: "doubt", message: "the operator was stopped before the answer came" };
-  return sessions.map((one) => (one.phase === "Sending" ? settle(spec, one, answers.get(one.id) ?? lost, now) : one));
+  return sessions.map((one) =>
+    one.phase === "Sending" ? settle(spec, one, answers.get(recordKey(one)) ?? lost, now) : one,
+  );
 }
 
 /** What has come to pass by itself: agents that are back, and those that are not in time. */
@@ -121,13 +127,13 @@ function doubtful(session: SessionResult, why: string): SessionResult {
 function done({ command }: CommandSpec, session: SessionResult, now: number): SessionResult {
   if (session.sending === "restart") return { ...session, phase: "Returning" };
   if (session.sending === "stop" || command === "Update") return result(session, "Succeeded");
-  return updated(session, now + RESTART_WAIT_MS);
+  return updated(session, now);
 }
 
-const updated = (session: SessionResult, restartAt: number): SessionResult => ({
+const updated = (session: SessionResult, now: number): SessionResult => ({
   ...session,
   phase: "Updated",
-  restartAfter: seconds(restartAt),
+  restartAfter: seconds(now + RESTART_WAIT_MS),
 });
 
 function refused(
@@ -138,7 +144,8 @@ function refused(
 ): SessionResult {
   if (reason === "NoUpdateAvailable") return result(session, "Skipped", reason, message);
   if (reason !== "Updating" && reason !== "AwaitingRestart") return result(session, "Failed", reason, message);
-  if (command === "UpdateAndRestart") return updated(session, reason === "Updating" ? now + RESTART_WAIT_MS : now);
+  // whoever asked for that update, it may have been a moment ago
+  if (command === "UpdateAndRestart") return updated(session, now);
   // only an earlier request of this command can have led to it
   const ours = (session.attempts ?? 1) > 1;
   return ours ? result(session, "Succeeded") : result(session, "Skipped", reason, message);

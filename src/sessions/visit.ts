@@ -10,7 +10,7 @@ import type { Result } from "../runtime/controller.ts";
 import { type Answer, answerOf, type Request } from "./answer.ts";
 import { type CommandObject, type CommandStatus, hasResult, restarts, type SessionResult } from "./command.ts";
 import { commandStatus, type Standing } from "./conditions.ts";
-import { advance, due, intend, isFinished, nextMoment, recover, type View } from "./progress.ts";
+import { advance, due, intend, isFinished, nextMoment, recordKey, recover, type View } from "./progress.ts";
 import type { Session, SessionObject } from "./session.ts";
 import { begin, NoTarget, targetsOf } from "./targets.ts";
 
@@ -53,7 +53,7 @@ const calls: Record<Request, (client: GatewayClient, id: string, options: Gatewa
  */
 export class CommandVisits {
   readonly #world: CommandWorld;
-  /** Answers that could not be written yet, by uid of the command and id of the session. */
+  /** Answers that could not be written yet, by uid of the command and key of the record. */
   readonly #answers = new Map<string, ReadonlyMap<string, Answer>>();
 
   constructor(world: CommandWorld) {
@@ -101,8 +101,6 @@ export class CommandVisits {
     }
     for (const _ of batch) await this.#world.collection.admit({ lane: "edit", signal });
     const intended = intend(spec, sessions, batch, this.#view());
-    // should the answer to this write be lost, it is known here that nothing was sent
-    this.#answers.set(metadata.uid, new Map([...answers, ...batch.map(({ id }) => [id, unsent] as const)]));
     const recorded = await this.#record(command, { sessions: intended });
     const got = await this.#sendAll(
       intended.filter(({ id }) => batch.some((one) => one.id === id)),
@@ -163,10 +161,11 @@ export class CommandVisits {
   }
 
   async #sendAll(sessions: Results, signal: AbortSignal): Promise<Map<string, Answer>> {
-    const answers = sessions.map(async ({ id, sending }): Promise<[string, Answer]> => {
-      const answer = await this.#send(sending as Request, id, signal);
-      this.#world.onSent?.(sending as Request, answer.got);
-      return [id, answer];
+    const answers = sessions.map(async (one): Promise<[string, Answer]> => {
+      const request = one.sending as Request;
+      const answer = await this.#send(request, one.id, signal);
+      this.#world.onSent?.(request, answer.got);
+      return [recordKey(one), answer];
     });
     return new Map(await Promise.all(answers));
   }
@@ -217,8 +216,6 @@ export class CommandVisits {
 
   #now = (): number => this.#world.clock.date().getTime();
 }
-
-const unsent: Answer = { got: "nothing", error: undefined };
 
 const isPaused = ({ metadata }: CommandObject): boolean => metadata.annotations?.[annotations.paused] === "true";
 

@@ -1,0 +1,83 @@
+import { GatewayError } from "../../gateway/errors.ts";
+import type { Request } from "../answer.ts";
+import { sessionName } from "../naming.ts";
+import { labelsOf, type Session, type SessionObject } from "../session.ts";
+
+/** What becomes of a request: whether the service does it, and what the caller is told. */
+export type Course = "done" | "done, answer lost" | "not done, answer lost" | "limited" | "unsent";
+
+export interface Received {
+  request: Request;
+  id: string;
+  at: number;
+}
+
+export const session = (id: string, more: Partial<Session> = {}): Session => ({
+  id,
+  os: "linux",
+  region: "eu",
+  ip: "203.0.113.7",
+  transport: "ssh",
+  agent_version: "3.1.0",
+  started_at: "2026-01-01T00:00:00Z",
+  credential: { id: "cr_1" },
+  ...more,
+});
+
+/** An object of the mirror, as the API server would have it. */
+export function mirrored(of: Session, more: object = {}): SessionObject {
+  const labels = Object.entries(labelsOf(of)).filter((label): label is [string, string] => label[1] !== undefined);
+  const name = sessionName(of.id);
+  return {
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: "TunnelSession",
+    metadata: { namespace: "gateway", name, uid: `uid-${name}`, labels: Object.fromEntries(labels), ...more },
+    spec: { id: of.id },
+  };
+}
+
+/** The agents behind sessions, as far as commands go: each comes back at once after a restart. */
+export class FakeService {
+  readonly received: Received[] = [];
+  readonly #sessions = new Map<string, Session>();
+  readonly #updated = new Set<string>();
+  readonly #now: () => number;
+  #made = 0;
+
+  constructor(now: () => number, sessions: readonly Session[]) {
+    this.#now = now;
+    for (const one of sessions) this.#sessions.set(one.id, one);
+  }
+
+  get online(): Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** Throws what the gateway's client would. */
+  take(request: Request, id: string, course: Course): void {
+    const fail = (kind: GatewayError["kind"], status?: number, serviceMessage?: string) =>
+      new GatewayError({ kind, method: "POST", route: `/${request}`, problem: kind, status, serviceMessage });
+    if (course === "unsent") throw fail("unsent");
+    if (course === "limited") throw fail("limited", 429);
+    if (course === "not done, answer lost") throw fail("unknown");
+    this.received.push({ request, id, at: this.#now() });
+    const refusal = this.#do(request, id);
+    if (course === "done, answer lost") throw fail("unknown");
+    if (refusal) throw fail("refused", refusal.status, refusal.message);
+  }
+
+  #do(request: Request, id: string): { status: number; message?: string } | undefined {
+    const found = this.#sessions.get(id);
+    if (!found) return { status: 404 };
+    if (request === "update") {
+      if (this.#updated.has(id)) return { status: 400, message: "The agent already updated but has not restarted" };
+      this.#updated.add(id);
+      return undefined;
+    }
+    this.#sessions.delete(id);
+    if (request === "stop") return undefined;
+    const next = { ...found, id: `ts_new${++this.#made}`, started_at: new Date(this.#now()).toISOString() };
+    this.#sessions.set(next.id, next);
+    return undefined;
+  }
+}
