@@ -19,9 +19,12 @@ export const EventSubscription = defineKind({
   remote: eventSubscriptions,
   spec: z.object({
     ...textsInCharacters,
-    sources: mark(z.array(z.object({ type: eventType })).max(256), { normalize: unordered })
+    sources: mark(z.array(z.object({ type: eventType })).max(256), {
+      normalize: unordered,
+      shared: { key: "type", kind: "EventSource" },
+    })
       .optional()
-      .describe("Event types that trigger the subscription."),
+      .describe("Event types that trigger the subscription. Those that others have added to it are left there."),
     destinationRefs: refsTo("EventDestination", { sends: "destination_ids", returns: "destinations" })
       .optional()
       .describe("Destinations that receive the events."),

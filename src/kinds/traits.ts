@@ -23,6 +23,14 @@ export interface SpreadMember {
   normalize?: (value: unknown) => unknown;
 }
 
+/** A list to which others add entries as well. */
+export interface SharedTrait {
+  /** The member that tells one entry from another. */
+  key: string;
+  /** Objects of this kind stand for single entries. */
+  kind: string;
+}
+
 /** What a field means beyond its shape. CRDs, reconciler and reference pages all read it from here. */
 export interface Traits {
   /** Accepted on create only: a later change is refused at admission. */
@@ -55,6 +63,8 @@ export interface Traits {
   clear?: unknown;
   /** A part that the service replaces whole when given and keeps when not; this is how it goes away. */
   onRemove?: "disable" | "delete";
+  /** What others put into this list stays there; only what this object put in is taken out again. */
+  shared?: SharedTrait;
   /** Rules that the API server checks. */
   rules?: readonly Rule[];
 }

@@ -6,6 +6,7 @@ import { type Difference, differences, membersOf } from "../kinds/wire/compare.t
 import { sentAs } from "../kinds/wire/names.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import type { Body } from "../kinds/wire/request.ts";
+import { type Claims, withClaims, withOthers } from "../kinds/wire/shared.ts";
 import type { SecretVersion } from "./object.ts";
 
 /** What has to be sent so that a remote is as its object says. Nothing in it means nothing to do. */
@@ -30,14 +31,17 @@ export interface Sides {
   applied: readonly string[];
   /** Members with a Secret in them whose value has changed. */
   renewed: readonly string[];
+  /** What other objects want of lists that they share with this one. */
+  claims?: Claims;
 }
 
-export function plan(kind: Kind, sides: Sides): Plan {
+export function plan(kind: Kind, given: Sides): Plan {
+  const sides = { ...given, wanted: { ...given.wanted, ...withOthers(kind.spec, given) } };
   const found = withRenewed(kind, sides, differences(kind.spec, sides.wanted, sides.seen, sides.applied));
   const changes = found.filter(({ how }) => how === "change");
   const named = (how: Difference["how"]) => found.filter((difference) => difference.how === how);
   return {
-    body: bodyOf(kind, sides, changes),
+    body: withClaims(kind.spec, bodyOf(kind, sides, changes), given),
     remove: named("remove").map(({ member }) => member),
     frozen: named("frozen").flatMap(({ fields }) => fields),
     fields: found.filter(({ how }) => how !== "frozen").flatMap(({ fields }) => fields),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { shownOf } from "../kinds/common.ts";
 import type { Answer, Kind, KindCondition, Usability } from "../kinds/define.ts";
 import { toStatus } from "../kinds/wire/answer.ts";
+import { appliedPaths } from "../kinds/wire/applied.ts";
 import { Blocked, type Unfinished, Waiting } from "./fate.ts";
 import { askedAt, type Condition, conditionOf, type ManagedObject, type Status } from "./object.ts";
 import type { Findings, Pass } from "./pass.ts";
@@ -168,6 +169,5 @@ export const isSame = (before: Status | undefined, after: Status): boolean =>
 const withoutUnset = (status: Status): Status =>
   Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
 
-/** The members of an answer that a kind's spec fields came from; the names it has applied. */
-export const appliedFields = (kind: Kind, spec: Answer): string[] =>
-  Object.keys(kind.spec.shape).filter((field) => spec[field] !== undefined && spec[field] !== null);
+/** What the account has from this object once its spec was sent. */
+export const appliedFields = (kind: Kind, spec: Answer): string[] => appliedPaths(kind.spec, spec);

@@ -1,6 +1,8 @@
 import { isNotFound, isUnsupported } from "../gateway/errors.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
+import { visible } from "../kinds/wire/applied.ts";
 import type { Body } from "../kinds/wire/request.ts";
+import { sharedLists } from "../kinds/wire/shared.ts";
 import { Blocked, Outdated, Retry } from "./fate.ts";
 import type { Row } from "./inventory.ts";
 import { conditionOf } from "./object.ts";
@@ -19,8 +21,8 @@ export async function update(pass: Pass, desired: Desired, found: Row): Promise<
   if (isEmpty(next)) return found;
   let row = found;
   const drifted = isDrift(pass, desired);
-  if (drifted) {
-    // a list may lag behind: somebody else's change is acted on only when it is certain
+  if (drifted || sendsShared(pass, next)) {
+    // a list may lag behind: somebody else's change is acted on only when it is certain, and not undone by accident
     row = await fresh(pass, row);
     next = planFor(pass, desired, row);
   }
@@ -36,9 +38,13 @@ export async function update(pass: Pass, desired: Desired, found: Row): Promise<
   return holds(pass, desired, row, next, drifted);
 }
 
+const sendsShared = ({ kind }: Pass, { body }: Plan): boolean =>
+  sharedLists(kind.spec).some(({ member }) => member in body);
+
 /** Whether the answer is as wanted. When it is not, the service may have its own idea of the value. */
 function holds(pass: Pass, desired: Desired, row: Row, sent: Plan, drifted: boolean): Row {
-  const left = planFor(pass, { ...desired, secrets: [] }, row);
+  const applied = visible(pass.object.status?.appliedFields ?? []);
+  const left = planFor(pass, { ...desired, secrets: [] }, row, applied);
   const rounds = pass.account.corrections.note(pass.object, sent.fields, drifted || !isEmpty(left));
   if (isEmpty(left)) return row;
   pass.findings.remote = row;
@@ -46,10 +52,14 @@ function holds(pass: Pass, desired: Desired, row: Row, sent: Plan, drifted: bool
   throw new Retry("Updating", `Sending again: the service answered with other values for ${names(left.fields)}`);
 }
 
-function planFor(pass: Pass, { body, secrets }: Desired, row: Row): Plan {
+function planFor(
+  pass: Pass,
+  { body, secrets }: Desired,
+  row: Row,
+  applied = pass.object.status?.appliedFields ?? [],
+): Plan {
   const { kind, object } = pass;
   const seen = fromAnswer(kind.spec, row);
-  const applied = object.status?.appliedFields ?? [];
   const sent = pass.findings.appliedSecrets ?? object.status?.appliedSecrets;
   const renewed = renewedMembers(kind, object.spec, secrets, sent);
   if (mustBeMarked(pass, row)) renewed.push("metadata");

@@ -216,12 +216,17 @@ export const samples: readonly Sample[] = [
   {
     kind: "EventSubscription",
     name: "full",
-    spec: { ...firstTexts, sources: [{ type: "ip_policy_created.v0" }], destinationRefs: named("one") },
+    spec: {
+      ...firstTexts,
+      sources: [{ type: "ip_policy_created.v0" }, { type: "ip_policy_updated.v0" }],
+      destinationRefs: named("one"),
+    },
     fields: {
       ...texts,
+      // what somebody else adds stays, so that only what is taken out is put right
       sources: {
-        other: [{ type: "ip_policy_updated.v0" }],
-        request: () => ({ sources: [{ type: "ip_policy_updated.v0" }] }),
+        other: [{ type: "ip_policy_created.v0" }],
+        request: () => ({ sources: [{ type: "ip_policy_created.v0" }] }),
         member: "sources",
       },
       destinationRefs: {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { mark, type Traits, traitsOf, unwrap } from "../traits.ts";
+import { dropsHidden } from "./applied.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
@@ -33,8 +34,9 @@ export function differences(schema: z.ZodObject, wanted: Body, seen: Body, appli
   for (const [member, { fields, schema: of, traits }] of membersOf(schema)) {
     const ours = wanted[member] !== undefined || fields.some((field) => applied.includes(field));
     if (!ours) continue;
-    const difference =
-      wanted[member] === undefined
+    const difference = dropsHidden(fields, of, wanted[member], applied)
+      ? ({ how: "change", value: wanted[member] } as const)
+      : wanted[member] === undefined
         ? removal(of, traits, seen[member])
         : change(of, traits, wanted[member], seen[member]);
     if (difference) found.push({ member, fields, ...difference });

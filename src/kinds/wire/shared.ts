@@ -1,0 +1,80 @@
+import type * as z from "zod";
+import type { SharedTrait } from "../traits.ts";
+import { appliedEntries } from "./applied.ts";
+import { membersOf } from "./compare.ts";
+import type { Body } from "./request.ts";
+
+/** What other objects want of shared lists, by the member of the request: keys of entries. */
+export type Claims = Readonly<Record<string, Claim>>;
+
+export interface Claim {
+  wanted: readonly string[];
+  /** About to be taken out. */
+  leaving: readonly string[];
+}
+
+export interface SharedSides {
+  wanted: Body;
+  seen: Body;
+  applied: readonly string[];
+  claims?: Claims;
+}
+
+const none: Claim = { wanted: [], leaving: [] };
+
+interface SharedList {
+  member: string;
+  fields: readonly string[];
+  trait: SharedTrait;
+}
+
+export const sharedLists = (schema: z.ZodObject): SharedList[] =>
+  [...membersOf(schema)].flatMap(([member, { fields, traits }]) =>
+    traits.shared ? [{ member, fields, trait: traits.shared }] : [],
+  );
+
+/**
+ * Shared lists as they should be: the entries of this object, and those that others have put in. One that this object
+ * put in and no longer lists goes, unless another object wants it.
+ */
+export function withOthers(schema: z.ZodObject, { wanted, seen, applied, claims = {} }: SharedSides): Body {
+  const lists = sharedLists(schema).filter(
+    ({ member, fields }) => wanted[member] !== undefined || fields.some((field) => applied.includes(field)),
+  );
+  return Object.fromEntries(
+    lists.map(({ member, fields, trait }) => {
+      const own = entriesOf(wanted[member]);
+      const claimed = (claims[member] ?? none).wanted;
+      const ours = fields.flatMap((field) => appliedEntries(field, applied)).filter((key) => !claimed.includes(key));
+      return [member, [...own, ...without(entriesOf(seen[member]), trait, [...keysOf(own, trait), ...ours])]];
+    }),
+  );
+}
+
+/**
+ * A request with shared lists as they will be: what others are about to put in or take out may not be seen yet, and
+ * the list replaces what is there when the request arrives.
+ */
+export function withClaims(schema: z.ZodObject, body: Body, { wanted, claims = {} }: SharedSides): Body {
+  const lists = sharedLists(schema).filter(({ member }) => body[member] !== undefined && claims[member]);
+  const settled = lists.map(({ member, trait }): [string, unknown] => {
+    const claim = claims[member] ?? none;
+    const own = keysOf(entriesOf(wanted[member]), trait);
+    const kept = without(
+      entriesOf(body[member]),
+      trait,
+      claim.leaving.filter((key) => !own.includes(key)),
+    );
+    const present = keysOf(kept, trait);
+    const added = [...new Set(claim.wanted)].filter((key) => !present.includes(key));
+    return [member, [...kept, ...added.map((key) => ({ [trait.key]: key }))]];
+  });
+  return { ...body, ...Object.fromEntries(settled) };
+}
+
+const entriesOf = (list: unknown): Body[] => (Array.isArray(list) ? list : []);
+
+const keysOf = (entries: readonly Body[], { key }: SharedTrait): string[] => entries.map((entry) => String(entry[key]));
+
+const without = (entries: readonly Body[], { key }: SharedTrait, gone: readonly string[]): Body[] =>
+  entries.filter((entry) => !gone.includes(String(entry[key])));
