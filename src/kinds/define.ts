@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Module, Resource } from "../gateway/resource.ts";
+import type { Module, ModuleOwner, Resource } from "../gateway/resource.ts";
 import type { Rule } from "./traits.ts";
 
 /** A column of `kubectl get`. */
@@ -89,6 +89,34 @@ export interface Output {
   once?: true;
 }
 
+/** One entry of a list on another resource. Several objects may want the same entry, and so may the parent itself. */
+export interface EntryPlace {
+  readonly sort: "entry";
+  readonly parent: {
+    /** The kind whose objects stand for such resources. */
+    readonly kind: string;
+    readonly remote: Resource;
+    /** The member of an answer that holds the list. */
+    readonly list: string;
+  };
+  /** Members of a create: the id of the parent, and what tells one entry of it from another. */
+  readonly owner: string;
+  readonly key: string;
+  /** Calls of the client, which take the parent's id and the key. */
+  readonly add: "createSource";
+  readonly remove: "deleteSource";
+}
+
+/** Modules of something that is made elsewhere: each is set, read and removed by itself. */
+export interface ModulesPlace {
+  readonly sort: "modules";
+  /** Path parameters of the modules that the parts of the id stand for. */
+  readonly owner: readonly (keyof ModuleOwner)[];
+}
+
+/** Where the remotes of a kind are at the service, and so how they are seen, made and removed. */
+export type Place = { readonly sort: "collection" } | EntryPlace | ModulesPlace;
+
 /**
  * Everything the operator knows about one kind that it converges: data, and a few small pure functions. `spec` and
  * `status` are the kind's own fields, the latter read-only members of the answer; those that every managed kind has
@@ -96,7 +124,13 @@ export interface Output {
  */
 export interface Kind extends Definition {
   readonly remote: Resource;
-  /** Operations that remove a part, by the member of the request; for fields marked `onRemove: "delete"`. */
+  readonly place: Place;
+  /**
+   * Spec fields that make the id of the remote, joined by slashes, where it is known before anything is sent.
+   * Empty: the service gives one.
+   */
+  readonly identity: readonly string[];
+  /** Parts with operations of their own, by the member of the request; for fields marked `onRemove: "delete"`. */
   readonly modules: Readonly<Record<string, Module>>;
   /** The spec field that no two resources of an account share; its wire member has the same value. */
   readonly naturalKey: string | undefined;
@@ -117,6 +151,8 @@ type Optional =
   | "plural"
   | "shortNames"
   | "categories"
+  | "place"
+  | "identity"
   | "modules"
   | "rules"
   | "columns"
@@ -134,6 +170,8 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     plural: `${given.kind.toLowerCase()}s`,
     shortNames: [],
     categories: [],
+    place: { sort: "collection" },
+    identity: [],
     modules: {},
     rules: [],
     columns: [],

@@ -1,12 +1,19 @@
 import * as z from "zod";
 import { enabled, module, refsTo } from "../fields.ts";
 
-export const ipRestrictionModule = module(
-  z.object({
-    enabled,
-    ipPolicyRefs: refsTo("IPPolicy", { sends: "ip_policy_ids", returns: "ip_policies" }).describe(
-      "Policies that decide which addresses are admitted.",
-    ),
-  }),
-  { onRemove: "disable" },
-).describe("Admits only the addresses that these policies allow. Removing it switches the module off.");
+const ipRestriction = z.object({
+  enabled,
+  ipPolicyRefs: refsTo("IPPolicy", { sends: "ip_policy_ids", returns: "ip_policies" }).describe(
+    "Policies that decide which addresses are admitted.",
+  ),
+});
+
+const what = "Admits only the addresses that these policies allow.";
+
+export const ipRestrictionModule = module(ipRestriction, { onRemove: "disable" }).describe(
+  `${what} Removing it switches the module off.`,
+);
+
+export const routeIPRestrictionModule = module(ipRestriction, { onRemove: "delete" }).describe(
+  `${what} Removing it removes the module.`,
+);

@@ -1,0 +1,41 @@
+import * as z from "zod";
+import { defineResource } from "../gateway/resource.ts";
+import { eventSources, eventSubscriptions } from "../gateway/resources/index.ts";
+import { defineKind } from "./define.ts";
+import { eventType } from "./event-subscription.ts";
+import { immutable, refTo } from "./fields.ts";
+
+export const EventSource = defineKind({
+  kind: "EventSource",
+  shortNames: ["gwesrc"],
+  categories: ["tunnelgateway-events"],
+  summary:
+    "One event type of an event subscription, beside those that the subscription lists itself. A type that is there " +
+    "already is shared; it goes when the last object that wants it goes, and stays if it was there before all of them.",
+  remote: defineResource({
+    ...eventSources,
+    title: "event source",
+    idPrefix: "esb_",
+    wire: eventSources.wire.extend({ id: z.string(), subscription_id: z.string() }),
+    create: ["subscription_id", "type"],
+    update: [],
+  }),
+  identity: ["subscriptionRef", "type"],
+  place: {
+    sort: "entry",
+    parent: { kind: "EventSubscription", remote: eventSubscriptions, list: "sources" },
+    ...{ owner: "subscription_id", key: "type" },
+    ...{ add: "createSource", remove: "deleteSource" },
+  },
+  spec: z.object({
+    subscriptionRef: refTo("EventSubscription", { sends: "subscription_id", immutable: true }).describe(
+      "The subscription that gets the type.",
+    ),
+    type: immutable(eventType).describe("Event type, named <thing>_<action>.v<N>, such as ip_policy_created.v0."),
+  }),
+  status: z.object({}),
+  columns: [
+    { name: "Type", jsonPath: ".spec.type" },
+    { name: "Subscription", jsonPath: ".spec.subscriptionRef.name" },
+  ],
+});

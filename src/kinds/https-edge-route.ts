@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { defineResource } from "../gateway/resource.ts";
+import { routeIPRestriction, routeOidc, routeSaml, routeWebhookVerification } from "../gateway/resources/index.ts";
+import { defineKind, usable } from "./define.ts";
+import { immutable, plainID } from "./fields.ts";
+import { routeIPRestrictionModule } from "./modules/ip-restriction.ts";
+import { oidcModule } from "./modules/oidc.ts";
+import { samlModule, samlStatus } from "./modules/saml.ts";
+import { webhookVerificationModule } from "./modules/webhook-verification.ts";
+import { mark } from "./traits.ts";
+
+const modules = {
+  ip_restriction: routeIPRestriction,
+  oidc: routeOidc,
+  saml: routeSaml,
+  webhook_verification: routeWebhookVerification,
+};
+
+const answers = Object.fromEntries(Object.entries(modules).map(([member, { wire }]) => [member, wire.nullish()]));
+
+/** Part of the path of every request, and of none of the bodies. */
+const inPath = (prefix: string) => mark(immutable(plainID(prefix)), { local: true });
+
+export const HTTPSEdgeRoute = defineKind({
+  kind: "HTTPSEdgeRoute",
+  shortNames: ["gwroute"],
+  categories: ["tunnelgateway-edges"],
+  summary:
+    "Modules of a route of an HTTPS edge. The edge and the route exist already: nothing here makes them. " +
+    "A module that the spec never had is left alone.",
+  remote: defineResource({
+    name: "https_edge_routes",
+    title: "HTTPS edge route",
+    path: "/edges/https/{edge_id}/routes/{id}",
+    listKey: "",
+    idPrefix: "edghts_",
+    wire: z.looseObject({ id: z.string(), ...answers }),
+    create: [],
+    update: Object.keys(modules),
+    secrets: Object.values(modules).flatMap(({ secrets }) => secrets),
+    verbs: { create: "none", get: "none", list: "none", delete: "none" },
+  }),
+  identity: ["edgeId", "routeId"],
+  place: { sort: "modules", owner: ["edge_id", "id"] },
+  modules,
+  spec: z.object({
+    edgeId: inPath("edghts_").describe("Id of the HTTPS edge."),
+    routeId: inPath("edghtsrt_").describe("Id of the route of that edge."),
+    // what keeps people out is in place before what tells them apart
+    ipRestriction: routeIPRestrictionModule,
+    oidc: oidcModule,
+    saml: samlModule,
+    webhookVerification: webhookVerificationModule,
+  }),
+  status: z.object({ saml: samlStatus }),
+  columns: [{ name: "SAML Metadata", jsonPath: ".status.saml.metadataUrl", wide: true }],
+  judge: () => ({ usability: { ...usable, message: "The modules of the route are as specified" } }),
+});

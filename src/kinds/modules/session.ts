@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { enabled } from "../fields.ts";
+import { mark } from "../traits.ts";
+
+/** The service counts in unsigned 32 bits, and chooses a time itself where none is given. */
+const seconds = mark(z.int().min(0).max(4_294_967_295), { serverDefault: true });
+
+/** What every module that asks users to log in has. */
+export const sessionFields = {
+  enabled,
+  optionsPassthrough: z
+    .boolean()
+    .default(false)
+    .describe("Lets HTTP OPTIONS requests through without a login, as CORS needs. Default: false."),
+  cookiePrefix: z
+    .string()
+    .max(255)
+    .optional()
+    .describe("Prefix of the session cookie's name. Unset: the service's own, which ends in a dot."),
+  inactivityTimeout: seconds
+    .optional()
+    .describe("Seconds without a request after which users log in again. Unset: the service chooses."),
+  maximumDuration: seconds
+    .optional()
+    .describe("Seconds after which users log in again in any case. Unset: the service chooses."),
+};
