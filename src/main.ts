@@ -2,6 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { Registry } from "prom-client";
+import { dispatch } from "./cli/dispatch.ts";
+import { terminal } from "./cli/terminal.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { API_VERSION, GROUP } from "./kinds/contract.ts";
 import { kinds } from "./kinds/index.ts";
@@ -24,7 +26,7 @@ const NAME = "tunnel-gateway-operator";
 /** A change must reach the service well before another replica can take the lease. */
 const LEASE_MARGIN_SECONDS = 5;
 
-async function main(): Promise<number> {
+async function operate(): Promise<number> {
   const config = readConfig();
   const log = createLogger({ level: config.logLevel });
   const registry = new Registry();
@@ -98,8 +100,8 @@ function electorOf(
 
 /** Mistakes of whoever starts the operator are told in words; a stack trace is for faults of the program. */
 function tell(error: unknown): number {
-  console.error(error instanceof ConfigError ? error.message : `Cannot start: ${textOf(error)}`);
+  console.error(error instanceof ConfigError ? error.message : `Failed: ${textOf(error)}`);
   return 1;
 }
 
-process.exitCode = await main().catch(tell);
+process.exitCode = await dispatch(process.argv.slice(2), terminal, operate).catch(tell);

@@ -25,7 +25,7 @@ export interface GetOptions extends CallOptions {
 }
 
 export interface WriteOptions extends CallOptions {
-  subresource?: "status" | undefined;
+  subresource?: "status" | "scale" | undefined;
   /** The server checks and answers, but stores nothing. */
   dryRun?: boolean | undefined;
 }

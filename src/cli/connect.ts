@@ -1,0 +1,21 @@
+import type { ClusterConfig } from "../config.ts";
+import { KubeClient } from "../runtime/client.ts";
+import { loadConnection } from "../runtime/kubeconfig.ts";
+import { Transport } from "../runtime/transport.ts";
+
+const NAME = "tunnel-gateway-operator";
+
+export interface Connected extends AsyncDisposable {
+  client: KubeClient;
+  transport: Transport;
+}
+
+/** The cluster for the length of one command. */
+export function connect({ kubeconfig }: Pick<ClusterConfig, "kubeconfig">): Connected {
+  const transport = new Transport(loadConnection({ kubeconfig }), { userAgent: NAME });
+  return {
+    transport,
+    client: new KubeClient(transport, { fieldManager: NAME }),
+    [Symbol.asyncDispose]: () => transport.close(),
+  };
+}

@@ -1,0 +1,48 @@
+import { type JSONSchema, structural } from "../../generate/schema.ts";
+import { GROUP, VERSION } from "../../kinds/contract.ts";
+import type { CustomResource } from "../../kinds/define.ts";
+import { customResources } from "../../kinds/index.ts";
+import type { Transport } from "../../runtime/transport.ts";
+
+type Schemas = Readonly<Record<string, JSONSchema>>;
+
+const SHOWN = 5;
+
+/**
+ * The kinds and fields that the API server serves, against those of this program. Read from the published schema,
+ * which anybody may, so that no right to read definitions is needed.
+ */
+export async function checkDefinitions(transport: Transport): Promise<string> {
+  const path = `/openapi/v3/apis/${GROUP}/${VERSION}`;
+  const { status, body } = await transport.request({ method: "GET", path });
+  if (status === 404) throw new Error(`install the CRDs: the cluster has no ${GROUP}/${VERSION}`);
+  if (status !== 200) throw new Error(`GET ${path} answers ${status}`);
+  const missing = missingFrom(JSON.parse(body).components?.schemas ?? {});
+  if (missing.length > 0) throw new Error(`upgrade the CRDs: they lack ${listed(missing)}`);
+  return `${customResources.length} kinds of ${GROUP}/${VERSION}, with all fields`;
+}
+
+/** Kinds and fields that this program knows and the cluster does not, as `TCPEdge` and `TCPEdge.spec.backend`. */
+export function missingFrom(schemas: Schemas, resources: readonly CustomResource[] = customResources): string[] {
+  return resources.flatMap((resource) => {
+    const served = schemas[`${reversed(GROUP)}.${VERSION}.${resource.kind}`];
+    if (!served) return [resource.kind];
+    const parts = { spec: structural(resource.spec), status: structural(resource.status) };
+    return Object.entries(parts).flatMap(([part, wanted]) =>
+      absent(wanted, served.properties?.[part] ?? {}, `${resource.kind}.${part}`),
+    );
+  });
+}
+
+function absent(wanted: JSONSchema, served: JSONSchema, path: string): string[] {
+  if (wanted.items) return absent(wanted.items, served.items ?? {}, `${path}[]`);
+  return Object.entries(wanted.properties ?? {}).flatMap(([field, schema]) => {
+    const known = served.properties?.[field];
+    return known ? absent(schema, known, `${path}.${field}`) : [`${path}.${field}`];
+  });
+}
+
+const reversed = (group: string): string => group.split(".").reverse().join(".");
+
+const listed = (names: readonly string[]): string =>
+  names.length > SHOWN ? `${names.slice(0, SHOWN).join(", ")} and ${names.length - SHOWN} more` : names.join(", ");

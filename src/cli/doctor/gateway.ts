@@ -1,0 +1,28 @@
+import type { Config } from "../../config.ts";
+import { GatewayClient } from "../../gateway/client.ts";
+import { isGatewayError, NO_API_KEY } from "../../gateway/errors.ts";
+import { ipPolicies } from "../../gateway/resources/index.ts";
+
+/** One request to the service, which changes nothing and which any key may make. */
+export async function checkGateway({ baseURL, apiKey, requestSeconds }: Config): Promise<string> {
+  const client = new GatewayClient({
+    ...{ baseURL, apiKey },
+    timeoutMs: requestSeconds * 1000,
+    userAgent: "tunnel-gateway-operator",
+  });
+  try {
+    await client.list(ipPolicies).next();
+    return `${new URL(baseURL).origin} accepts the API key`;
+  } catch (error) {
+    throw isGatewayError(error) ? new Error(advice(error.status, error.code), { cause: error }) : error;
+  } finally {
+    await client.close();
+  }
+}
+
+function advice(status: number | undefined, code: string | undefined): string {
+  if (code === NO_API_KEY) return "provide an API key";
+  if (status === 401 || status === 403) return "replace the API key";
+  if (status === undefined) return "check gateway address, proxy and certificate authorities";
+  return "the service does not answer as it should";
+}

@@ -1,0 +1,103 @@
+import type { ClusterConfig, Config } from "../../config.ts";
+import {
+  clusterGrants,
+  commandGrants,
+  type Grant,
+  homeGrants,
+  leaseGrants,
+  operatorGrants,
+} from "../../generate/rbac.ts";
+import { customResources } from "../../kinds/index.ts";
+import type { KubeClient } from "../../runtime/client.ts";
+import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+import { each } from "../each.ts";
+
+const AT_ONCE = 16;
+
+const reviews: ResourceType = {
+  group: "authorization.k8s.io",
+  version: "v1",
+  plural: "selfsubjectaccessreviews",
+  kind: "SelfSubjectAccessReview",
+  namespaced: false,
+};
+
+type Review = KubeObject & { status?: { allowed?: boolean } };
+
+/** One thing that has to be allowed; without a namespace, in all. */
+interface Right {
+  namespace: string | undefined;
+  group: string;
+  resource: string;
+  subresource: string | undefined;
+  name: string | undefined;
+  verb: string;
+}
+
+/** Asks the API server about each right that the operator needs. */
+export async function checkRights(
+  client: KubeClient,
+  scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace"> & Pick<Config, "leaderElection">,
+): Promise<string> {
+  const rights = neededRights(scope);
+  const refused: Right[] = [];
+  await each(rights, AT_ONCE, async (right) => {
+    if (!(await isAllowed(client, right))) refused.push(right);
+  });
+  if (refused.length > 0)
+    throw new Error(`grant the operator's service account:\n${refused.map(row).sort().join("\n")}`);
+  return `all ${rights.length} are granted`;
+}
+
+export function neededRights({
+  watchNamespaces,
+  podNamespace,
+  leaderElection,
+}: Parameters<typeof checkRights>[1]): Right[] {
+  const catalogue = { customResources };
+  const everywhere = watchNamespaces.length === 0;
+  const watched: (string | undefined)[] = everywhere ? [undefined] : [...watchNamespaces];
+  const atHome = [
+    ...homeGrants(catalogue),
+    ...(leaderElection ? leaseGrants() : []),
+    ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(catalogue)),
+  ];
+  return [
+    ...watched.flatMap((namespace) => rightsOf(operatorGrants(catalogue), namespace)),
+    ...(everywhere ? rightsOf(clusterGrants(catalogue), undefined) : []),
+    ...(podNamespace ? rightsOf(atHome, podNamespace) : []),
+  ];
+}
+
+function rightsOf(grants: readonly Grant[], namespace: string | undefined): Right[] {
+  return grants.flatMap(({ rule }) =>
+    rule.apiGroups.flatMap((group) =>
+      rule.resources.flatMap((path) =>
+        (rule.resourceNames ?? [undefined]).flatMap((name) =>
+          rule.verbs.map((verb): Right => {
+            const [resource = "", subresource] = path.split("/");
+            // the right to read a namespace is granted in it, by its name
+            const isNamespace = resource === "namespaces" && group === "";
+            return { namespace, group, resource, subresource, name: isNamespace ? namespace : name, verb };
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+async function isAllowed(client: KubeClient, right: Right): Promise<boolean> {
+  const { status } = await client.create<Review>(reviews, {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: reviews.kind,
+    metadata: { name: "" },
+    spec: { resourceAttributes: right },
+  });
+  return status?.allowed === true;
+}
+
+function row({ namespace, group, resource, subresource, name, verb }: Right): string {
+  const what = [group ? `${resource}.${group}` : resource, subresource].filter(Boolean).join("/");
+  const which = name && resource !== "namespaces" ? ` "${name}"` : "";
+  return `        ${verb} ${what}${which} in ${namespace ?? "all namespaces"}`;
+}

@@ -1,0 +1,52 @@
+import { parseArgs } from "node:util";
+import { type ClusterConfig, readClusterConfig } from "../config.ts";
+import { durationPattern, durationSeconds } from "../kinds/duration.ts";
+import type { KubeClient } from "../runtime/client.ts";
+import { connect } from "./connect.ts";
+import { deleteAll } from "./delete-all.ts";
+import { releaseAll } from "./release-all.ts";
+import { type Terminal, UsageError } from "./terminal.ts";
+import { OutOfTime, type Wait, waitAtMost } from "./wait.ts";
+
+/** One uninstallation, under way. */
+export interface Uninstallation {
+  client: KubeClient;
+  config: ClusterConfig;
+  terminal: Terminal;
+  wait: Wait;
+  /** The Deployment in POD_NAMESPACE that runs the operator. */
+  deployment: string | undefined;
+}
+
+const policies = { retain: releaseAll, delete: deleteAll } as const;
+
+/** `uninstall`: leaves no object behind that waits for an operator. Exit code 1 when something is left. */
+export async function uninstall(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { policy, seconds, deployment } = argumentsOf(args);
+  const config = readClusterConfig();
+  if (deployment && !config.podNamespace) throw new UsageError("POD_NAMESPACE must say where --deployment is");
+  await using cluster = connect(config);
+  const parts = { client: cluster.client, config, terminal, wait: waitAtMost(seconds), deployment };
+  try {
+    return await policies[policy](parts);
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    terminal.warn(error.message);
+    return 1;
+  }
+}
+
+function argumentsOf(args: readonly string[]) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      policy: { type: "string" },
+      timeout: { type: "string", default: "4m" },
+      deployment: { type: "string" },
+    },
+  });
+  const { policy, timeout, deployment } = values;
+  if (policy !== "retain" && policy !== "delete") throw new UsageError("--policy must be retain or delete");
+  if (!durationPattern.test(timeout)) throw new UsageError("--timeout must be a duration, such as 90s, 4m or 1h");
+  return { policy, seconds: durationSeconds(timeout), deployment } as const;
+}
