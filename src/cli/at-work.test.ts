@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import type { KubeClient } from "../runtime/client.ts";
+import { KubeError } from "../runtime/errors.ts";
+import type { LeaseSpec } from "../runtime/lease.ts";
+import { operatorAtWork } from "./at-work.ts";
+
+const now = Date.parse("2026-01-01T00:00:20Z");
+
+const withLease = (spec: LeaseSpec) => ({ get: async () => ({ spec }) }) as unknown as KubeClient;
+const without = {
+  get: async () => {
+    throw new KubeError({ status: 404, reason: "NotFound", message: "" });
+  },
+} as unknown as KubeClient;
+
+test.each([
+  ["renewed in time", { holderIdentity: "a", renewTime: "2026-01-01T00:00:10.000000Z" }, { holder: "a" }],
+  ["run out", { holderIdentity: "a", renewTime: "2026-01-01T00:00:01.000000Z" }, "nobody"],
+  ["given back", { holderIdentity: "", renewTime: "2026-01-01T00:00:19.000000Z" }, "nobody"],
+  ["never held", {}, "nobody"],
+])("a lease that is %s", async (_, spec, expected) => {
+  expect(await operatorAtWork(withLease({ leaseDurationSeconds: 15, ...spec }), "own", now)).toEqual(expected);
+});
+
+test("without a Lease nobody can tell, nor without knowing where it would be", async () => {
+  expect(await operatorAtWork(without, "own", now)).toBe("unknown");
+  expect(await operatorAtWork(without, undefined, now)).toBe("unknown");
+});

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { dispatch } from "./dispatch.ts";
+
+async function call(...argv: string[]) {
+  const lines: string[] = [];
+  let ran = 0;
+  const note = (text: string) => lines.push(text);
+  const operate = async () => {
+    ran += 1;
+    return 7;
+  };
+  const code = await dispatch(argv, { say: note, warn: note }, operate);
+  return { code, ran, text: lines.join("\n") };
+}
+
+test.each([
+  ["nothing", []],
+  ["run", ["run"]],
+])("%s runs the operator, with its exit code", async (_, argv) => {
+  expect(await call(...argv)).toEqual({ code: 7, ran: 1, text: "" });
+});
+
+test.each([
+  ["a command that does not exist", ["unistall"], /no command unistall/],
+  ["one that every object has", ["constructor"], /no command constructor/],
+  ["an argument that run does not take", ["run", "--verbose"], /--verbose/],
+  ["no policy", ["uninstall"], /--policy must be retain or delete/],
+  ["another policy", ["uninstall", "--policy=purge"], /--policy must be retain or delete/],
+  ["a bare number", ["uninstall", "--policy=retain", "--timeout=5"], /--timeout must be a duration/],
+  ["an argument too many", ["doctor", "now"], /now/],
+])("%s is refused before anything is done", async (_, argv, words) => {
+  expect(await call(...argv)).toEqual({ code: 2, ran: 0, text: expect.stringMatching(words) });
+});
+
+test.each([[["--help"]], [["help"]], [["uninstall", "-h"]]])("%s shows the commands", async (argv) => {
+  expect(await call(...argv)).toEqual({ code: 0, ran: 0, text: expect.stringContaining("uninstall") });
+});
+
+test("version is that of the package", async () => {
+  expect((await call("version")).text).toMatch(/^\d+\.\d+\.\d+/);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { neededRights } from "./rights.ts";
+
+const needs = (scope: Parameters<typeof neededRights>[0]) =>
+  neededRights(scope).map(
+    ({ verb, resource, namespace, name }) => `${verb} ${resource} ${name ?? "*"} ${namespace ?? "*"}`,
+  );
+
+test("without a list of namespaces, rights are needed in all, and those of home at home", () => {
+  const all = needs({ watchNamespaces: [], podNamespace: "home", leaderElection: true });
+  expect(all).toContain("watch tcpedges * *");
+  expect(all).toContain("get namespaces * *");
+  expect(all).toContain("get customresourcedefinitions tcpedges.tunnelgateway.dev *");
+  expect(all).toContain("create tunnelsessions * home");
+  expect(all).toContain("update leases tunnel-gateway-operator home");
+  expect(all).not.toContain("create tunnelsessions * *");
+});
+
+test("with one, nothing is needed anywhere else", () => {
+  const some = needs({ watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false });
+  expect(some).toContain("watch tcpedges * b");
+  expect(some).toContain("get namespaces a a");
+  expect(some).toContain("watch agentcommands * home");
+  expect(some.filter((right) => right.endsWith(" *"))).toEqual([]);
+  expect(some.filter((right) => right.includes("leases"))).toEqual([]);
+  expect(some.filter((right) => /secrets .* home/.test(right))).toEqual([]);
+});
