@@ -40,6 +40,11 @@ export class Gate {
     return this.#closed?.error;
   }
 
+  /** It is closed, and the next request would be let through. */
+  get isDue(): boolean {
+    return this.#closed !== undefined && this.#options.clock.now() >= this.#closed.probeAt;
+  }
+
   /** Throws the failure that closed it. Returning means that a request may be sent now. */
   enter(): void {
     const closed = this.#closed;
