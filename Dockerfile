@@ -1,0 +1,40 @@
+# syntax=docker/dockerfile:1
+# Pin by digest in a release: --build-arg NODE_IMAGE=docker.io/library/node:24-slim@sha256:...
+ARG NODE_IMAGE=docker.io/library/node:24-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /app
+ENV NODE_ENV=production
+COPY package.json package-lock.json .npmrc ./
+# typings, sources and maps are of no use at run time
+RUN npm ci --omit=dev --ignore-scripts \
+  && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.md' \) -delete
+
+FROM ${NODE_IMAGE}
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title="tunnel-gateway-operator" \
+  org.opencontainers.image.description="Manages a tunnel gateway account through custom resources" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.source="https://github.com/tunnelgateway/tunnel-gateway-operator" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}"
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json LICENSE ./
+# of nobody on the machine, and a number, so that Kubernetes can tell that it is not root
+USER 65532:65532
+EXPOSE 8080
+# without a shell in between, so that signals reach the operator
+ENTRYPOINT ["node", "--enable-source-maps", "dist/main.js"]
+CMD ["run"]
