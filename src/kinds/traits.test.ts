@@ -22,6 +22,17 @@ describe("mark", () => {
   });
 });
 
+describe("a description", () => {
+  it("stays with what is marked afterwards", () => {
+    expect(mark(z.string().describe("words"), { immutable: true }).description).toBe("words");
+    expect(mark(z.string().optional().describe("words"), { immutable: true }).description).toBe("words");
+  });
+
+  it("gives way to a later one", () => {
+    expect(mark(z.string().describe("words"), { immutable: true }).describe("others").description).toBe("others");
+  });
+});
+
 describe("traitsOf", () => {
   const schema = mark(mark(z.string(), { sends: "a", secret: true }).optional(), { sends: "b" }).default("x");
 

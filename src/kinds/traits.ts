@@ -77,7 +77,8 @@ export function mark<S extends z.ZodType>(schema: S, traits: Traits): S {
   const known = traitsOf(schema);
   const rules = [...(known.rules ?? []), ...(traits.rules ?? [])];
   registry.add(copy, { ...known, ...traits, ...(rules.length > 0 && { rules }) } as never);
-  return copy;
+  // a clone has lost it
+  return schema.description === undefined ? copy : (copy.describe(schema.description) as S);
 }
 
 /** The marks of a schema, seen through `optional` and `default` wrappers: the outermost mark wins. */
