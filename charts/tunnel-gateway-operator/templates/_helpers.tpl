@@ -111,6 +111,14 @@ annotations:
   value: {{ .Values.gateway.requestTimeout | quote }}
 - name: RESYNC_INTERVAL
   value: {{ .Values.gateway.resyncInterval | quote }}
+- name: SESSION_SYNC_INTERVAL
+  value: {{ .Values.gateway.sessionSyncInterval | quote }}
+- name: MAX_DELETES_PER_MINUTE
+  value: {{ .Values.gateway.maxDeletesPerMinute | int | quote }}
+{{- with .Values.gateway.allowedHosts }}
+- name: ALLOWED_GATEWAY_HOSTS
+  value: {{ join "," . | quote }}
+{{- end }}
 - name: METRICS_ADDRESS
   value: {{ printf ":%d" (int .Values.metrics.port) | quote }}
 - name: LEADER_ELECTION
