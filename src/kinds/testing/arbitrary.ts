@@ -1,11 +1,13 @@
 import fc, { type Arbitrary } from "fast-check";
 import * as z from "zod";
-import { traitsOf, unwrap } from "../traits.ts";
+import type { Kind } from "../define.ts";
+import { mark, traitsOf, unwrap } from "../traits.ts";
 
 type Spec = Record<string, unknown>;
 
-/** Specs that the CRD of this schema would accept, with its defaults filled in as the API server does. */
-export const specs = (schema: z.ZodObject): Arbitrary<Spec> => object(schema) as Arbitrary<Spec>;
+/** Specs that the CRD of this kind would accept, with its defaults filled in as the API server does. */
+export const specs = ({ spec, rules }: Pick<Kind, "spec" | "rules">): Arbitrary<Spec> =>
+  object(mark(spec, { rules })) as Arbitrary<Spec>;
 
 /** Values of a field; `undefined` where it may be unset. */
 function valuesOf(schema: z.ZodType): Arbitrary<unknown> {
@@ -28,6 +30,7 @@ function scalar(schema: z.ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodBoolean) return fc.boolean();
   if (schema instanceof z.ZodNumber) return fc.integer({ min: schema.minValue ?? 0, max: schema.maxValue ?? 10_000 });
   if (schema instanceof z.ZodString) return text(schema);
+  if (schema instanceof z.ZodISODateTime) return instants;
   throw new TypeError(`no values for ${schema.constructor.name}`);
 }
 
@@ -47,16 +50,30 @@ function patternOf(schema: z.ZodString): RegExp | undefined {
   return undefined;
 }
 
-/** An object that meets a rule of the form `[has(a), has(b)]...size() == 1` has exactly one member. */
+/** An object that meets those of its rules that are about which members it has. */
 function object(schema: z.ZodObject): Arbitrary<unknown> {
+  const rules = (traitsOf(schema).rules ?? []).map(({ rule }) => rule);
+  const oneOf = rules.find((rule) => rule.endsWith(".size() == 1") || /^has\([^ ]+ != has\([^ ]+$/.test(rule));
+  const alternatives = oneOf ? namesIn(oneOf) : [];
+  const excluded = rules.filter((rule) => /^!\(has\([^ ]+ && has\([^ ]+$/.test(rule)).map(namesIn);
+
   const members = Object.entries(schema.shape) as [string, z.ZodType][];
-  const exclusive = traitsOf(schema).rules?.some(({ rule }) => rule.endsWith(".size() == 1"));
-  if (exclusive) {
-    const ways = members.map(([name, member]) => valuesOf(unwrap(member)).map((value) => ({ [name]: value })));
-    return fc.oneof(...ways);
-  }
-  const all = fc.record(Object.fromEntries(members.map(([name, member]) => [name, valuesOf(member)])));
-  return all.map((value) => Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)));
+  const free = members.filter(([name]) => !alternatives.includes(name));
+  const chosen = members
+    .filter(([name]) => alternatives.includes(name))
+    .map(([name, member]) => valuesOf(unwrap(member)).map((value): Spec => ({ [name]: value })));
+  const others = fc.record(Object.fromEntries(free.map(([name, member]) => [name, valuesOf(member)])));
+  const all = fc.tuple(chosen.length > 0 ? fc.oneof(...chosen) : fc.constant({}), others);
+  return all.map(([one, rest]) => withoutUnset({ ...one, ...rest }, excluded));
+}
+
+const namesIn = (rule: string): string[] => [...rule.matchAll(/has\(self\.(\w+)\)/g)].map(([, name = ""]) => name);
+
+function withoutUnset(value: Spec, excluded: readonly string[][]): Spec {
+  const dropped = excluded.flatMap(([first = "", second = ""]) => (value[first] === undefined ? [] : [second]));
+  return Object.fromEntries(
+    Object.entries(value).filter(([name, one]) => one !== undefined && !dropped.includes(name)),
+  );
 }
 
 function record(schema: z.ZodRecord): Arbitrary<unknown> {
@@ -64,6 +81,10 @@ function record(schema: z.ZodRecord): Arbitrary<unknown> {
     schema.valueType instanceof z.ZodUnknown ? fc.jsonValue({ maxDepth: 1 }) : valuesOf(schema.valueType as z.ZodType);
   return fc.dictionary(fc.stringMatching(/^[a-z][a-z0-9_-]{0,6}$/), value, { maxKeys: 3, noNullPrototype: true });
 }
+
+const instants = fc
+  .integer({ min: Date.UTC(2020, 0), max: Date.UTC(2040, 0) })
+  .map((time) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z"));
 
 const remoteID = fc.stringMatching(/^x_[a-z0-9]{4,8}$/);
 const objectName = fc.stringMatching(/^[a-z][a-z0-9-]{0,5}[a-z0-9]$/);
@@ -76,11 +97,11 @@ function target(kinds: readonly string[]): Arbitrary<unknown> {
 
 const minimum = (schema: z.ZodArray): number => (schema._zod.bag as { minimum?: number }).minimum ?? 0;
 
-/** Values of a field that each mean something else than this one. Secrets have none: they are never compared. */
+/** Values of a field that each ask the account for something else. Secrets have none: they are never compared. */
 export function otherValues(schema: z.ZodType, value: unknown): unknown[] {
-  const { secret, reference } = traitsOf(schema);
+  const { secret, local, reference } = traitsOf(schema);
   const inner = unwrap(schema);
-  if (secret || inner instanceof z.ZodLiteral) return [];
+  if (secret || local || inner instanceof z.ZodLiteral) return [];
   if (inner instanceof z.ZodArray) return otherLists(inner, value as unknown[], reference !== undefined);
   if (reference) return [{ id: "x_other" }];
   if (inner instanceof z.ZodObject) return otherObjects(inner, value as Spec);
@@ -88,7 +109,8 @@ export function otherValues(schema: z.ZodType, value: unknown): unknown[] {
   if (inner instanceof z.ZodEnum) return inner.options.filter((option) => option !== value);
   if (typeof value === "boolean") return [!value];
   if (typeof value === "number") return [value + 1];
-  return [`${value}x`];
+  if (inner instanceof z.ZodISODateTime) return ["2041-01-01T00:00:00Z"];
+  return [`x${value}`];
 }
 
 function otherLists(schema: z.ZodArray, list: unknown[], references: boolean): unknown[] {

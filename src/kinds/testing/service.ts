@@ -3,8 +3,8 @@ import type { Resource } from "../../gateway/resource.ts";
 
 type Members = Record<string, unknown>;
 
-/** Ids that the service answers as they are. Every other member `x_id` comes back as `x`, an object with the id. */
-const plainIDs = ["client_id", "cloud_access_key_id", "owner_id", "ssh_certificate_authority_id"];
+/** Ids inside others that come back as they are. Every other `x_id` comes back as `x`, an object with the id. */
+const plainIDs = ["client_id", "cloud_access_key_id"];
 
 /** Members that hold the user's own keys. */
 const freeForm = ["labels", "headers", "config"];
@@ -21,18 +21,25 @@ export function answerTo(resource: Resource, body: Members): Members {
  */
 export function updated(resource: Resource, row: Members, body: Members): Members {
   const mutable = [...resource.update, ...resource.updateUnshown];
-  const emptied = mutable.filter((member) => !(member in body) && isCollection(resource, answered(member)));
-  return { ...row, ...Object.fromEntries(emptied.map((member) => [answered(member), null])), ...shown(resource, body) };
+  const emptied = mutable.filter((member) => !(member in body) && isCollection(resource, answered(resource, member)));
+  return {
+    ...row,
+    ...Object.fromEntries(emptied.map((member) => [answered(resource, member), null])),
+    ...shown(resource, body),
+  };
 }
 
 function shown(resource: Resource, body: Members): Members {
   const members = Object.entries(body).filter(([member]) => !resource.secrets.includes(member));
-  return Object.fromEntries(members.map(([member, value]) => [answered(member), answer(resource, member, value)]));
+  return Object.fromEntries(
+    members.map(([member, value]) => [answered(resource, member), answer(resource, member, value)]),
+  );
 }
 
 function answer(resource: Resource, member: string, value: unknown): unknown {
   if (freeForm.includes(member)) return value;
-  if (answered(member) !== member && value !== null) return Array.isArray(value) ? value.map(ref) : ref(value);
+  if (answered(resource, member) !== member && value !== null)
+    return Array.isArray(value) ? value.map(ref) : ref(value);
   if (Array.isArray(value)) return value.map((item) => answer(resource, "", item));
   if (typeof value !== "object" || value === null) return value;
   return shown(resource, value as Members);
@@ -40,8 +47,8 @@ function answer(resource: Resource, member: string, value: unknown): unknown {
 
 const ref = (id: unknown): Members => ({ id, uri: `https://service.test/${id}` });
 
-function answered(member: string): string {
-  if (plainIDs.includes(member)) return member;
+function answered({ wire }: Resource, member: string): string {
+  if (plainIDs.includes(member) || member in wire.shape) return member;
   if (member.endsWith("_ids")) return `${member.slice(0, -"_ids".length)}s`.replace(/ys$/, "ies");
   return member.endsWith("_id") ? member.slice(0, -"_id".length) : member;
 }
