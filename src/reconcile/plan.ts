@@ -82,7 +82,10 @@ function bodyOf(kind: Kind, { wanted, seen }: Sides, changes: readonly Differenc
   return body;
 }
 
-/** Members that hold a value of one of the Secrets that have changed since they were sent. */
+/**
+ * Members that hold a value of one of the Secrets that have changed since they were sent. Those that the service takes
+ * on create only show in its answers what they hold, and are compared by that.
+ */
 export function renewedMembers(
   kind: Kind,
   spec: Record<string, unknown>,
@@ -98,5 +101,6 @@ export function renewedMembers(
     .filter(([field, schema]) =>
       needsOf(schema, spec[field]).some((need) => need.sort === "secret" && names.has(need.name)),
     )
-    .flatMap(([field, schema]) => (traitsOf(schema).spreads ? [] : [sentAs(field, schema)]));
+    .filter(([, schema]) => !traitsOf(schema).spreads && !traitsOf(schema).createOnly)
+    .map(([field, schema]) => sentAs(field, schema));
 }
