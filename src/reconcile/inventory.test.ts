@@ -24,6 +24,12 @@ describe("a list", () => {
     expect(inventory.replace([row("a"), row("b", 2), row("c")], 3)).toEqual({ changed: [], absent: [] });
   });
 
+  it("tells the first time what differs from an answer before", () => {
+    inventory.put(row("a"), 1);
+    inventory.put(row("b"), 1);
+    expect(inventory.replace([row("a", 2), row("b"), row("c")], 2)).toEqual({ changed: ["a"], absent: [] });
+  });
+
   it("tells what is not there any more", () => {
     inventory.replace([row("a"), row("b")], 1);
     expect(inventory.replace([row("b")], 2)).toEqual({ changed: [], absent: ["a"] });

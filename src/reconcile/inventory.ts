@@ -65,16 +65,17 @@ export class Inventory {
     if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
     const listed = new Set(unreadable);
     const changed: string[] = [];
+    const first = this.#listedAt === undefined;
     for (const row of rows) {
       listed.add(row.id);
-      if (this.#learn(row, startedAt)) changed.push(row.id);
+      // whoever waited for the first list looks at its rows anyway, but not whoever had an answer before
+      const awaited = first && !this.#rows.has(row.id);
+      if (this.#learn(row, startedAt) && !awaited) changed.push(row.id);
     }
     const absent = this.#forget(listed, startedAt);
     for (const [id, at] of this.#removed) if (at < startedAt) this.#removed.delete(id);
-    const first = this.#listedAt === undefined;
     this.#listedAt = startedAt;
-    // whoever waited for the first list looks at every row anyway
-    return { changed: first ? [] : changed, absent };
+    return { changed, absent };
   }
 
   #learn(row: Row, startedAt: number): boolean {
