@@ -96,7 +96,7 @@ export interface EntryPlace {
     /** The kind whose objects stand for such resources. */
     readonly kind: string;
     readonly remote: Resource;
-    /** The member of an answer that holds the list. */
+    /** The member of an answer, and the field of a spec, that hold the list. */
     readonly list: string;
   };
   /** Members of a create: the id of the parent, and what tells one entry of it from another. */

@@ -1,14 +1,20 @@
 import type { GatewayClient } from "../gateway/client.ts";
-import type { Resource } from "../gateway/resource.ts";
+import type { Resource, Verb } from "../gateway/resource.ts";
+import type { EntryPlace, Kind, ModulesPlace } from "../kinds/define.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Budget } from "./budget.ts";
 import { Collection } from "./collection.ts";
 import { Corrections } from "./corrections.ts";
 import { Deletions } from "./deletions.ts";
+import { Entries } from "./entries.ts";
 import { Gate } from "./gate.ts";
 import type { Intent } from "./intent.ts";
 import type { Sweep } from "./inventory.ts";
+import { Modules } from "./modules.ts";
 import type { ManagedObject } from "./object.ts";
+import type { Remotes } from "./remotes.ts";
+
+const RESYNC_SECONDS = 300;
 
 export interface AccountOptions {
   client: GatewayClient;
@@ -20,6 +26,8 @@ export interface AccountOptions {
   undocumented: boolean;
   /** 0 is no limit. */
   deletesPerMinute: number;
+  /** How often what no list shows is read again. Default 5 minutes. */
+  resyncSeconds?: number;
   signal: AbortSignal;
   /** Asked right before anything is changed in the account; throws when this process may not. */
   permit: () => void;
@@ -30,6 +38,12 @@ export interface AccountOptions {
   onSweep?: (resource: Resource, sweep: Sweep) => void;
 }
 
+/** What has operations that a service may lack: a resource or a module. */
+interface Operations {
+  readonly name: string;
+  readonly verbs: { readonly [verb in "update" | "delete"]?: Verb };
+}
+
 /** One account of the service: its client, its budget, and what is known of its resources. */
 export class Account {
   readonly deadlineMs: number;
@@ -38,6 +52,7 @@ export class Account {
   readonly deletions: Deletions;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
+  readonly #remotes = new Map<string, Remotes>();
   readonly #unsupported = new Set<string>();
   readonly #refused = new Map<string, number>();
   readonly #postponed = new Map<string, number>();
@@ -60,6 +75,35 @@ export class Account {
     });
     this.#collections.set(resource.name, made);
     return made;
+  }
+
+  /** The remotes of a kind, wherever at the service they are. */
+  remotes(kind: Kind): Remotes {
+    const { place, remote } = kind;
+    if (place.sort === "collection") return this.collection(remote);
+    const known = this.#remotes.get(remote.name);
+    if (known) return known;
+    const made = place.sort === "entry" ? this.#entries(remote, place) : this.#modules(kind, place);
+    this.#remotes.set(remote.name, made);
+    return made;
+  }
+
+  #entries(remote: Resource, place: EntryPlace): Entries {
+    const { client, budget, permit, onSweep } = this.#options;
+    return new Entries({
+      ...{ client, place, budget, permit, gate: this.gate },
+      parents: this.collection(place.parent.remote),
+      ...(onSweep && { onSweep: (sweep) => onSweep(remote, sweep) }),
+    });
+  }
+
+  #modules({ modules }: Kind, place: ModulesPlace): Modules {
+    const { client, budget, clock, permit, resyncSeconds = RESYNC_SECONDS } = this.#options;
+    return new Modules({
+      ...{ client, place, modules, budget, clock, permit, gate: this.gate },
+      // a pass that is due a little early finds them due as well
+      believedMs: resyncSeconds * 900,
+    });
   }
 
   /** The create that this intent was recorded for was answered with a refusal: it made nothing, and nothing is sought. */
@@ -90,7 +134,7 @@ export class Account {
   }
 
   /** Whether it makes sense to try an operation: the page shows it, or it may be tried and was not refused yet. */
-  supports(resource: Resource, verb: "update" | "delete"): boolean {
+  supports(resource: Operations, verb: "update" | "delete"): boolean {
     const shown = resource.verbs[verb];
     if (shown === "shown") return true;
     return shown === "unshown" && this.#options.undocumented && !this.#unsupported.has(`${resource.name}:${verb}`);
@@ -102,7 +146,7 @@ export class Account {
   }
 
   /** The service does not have the operation; it is not tried again before the next start. */
-  lacks(resource: Resource, verb: "update" | "delete"): void {
+  lacks(resource: Operations, verb: "update" | "delete"): void {
     this.#unsupported.add(`${resource.name}:${verb}`);
   }
 }

@@ -1,6 +1,6 @@
 import { Blocked } from "./fate.ts";
 import { asksForLook } from "./object.ts";
-import { collectionOf, type Pass } from "./pass.ts";
+import { type Pass, remotesOf } from "./pass.ts";
 
 /** Fewer than this may well have been deleted by somebody. */
 const FEWEST = 5;
@@ -14,9 +14,9 @@ const SHARE = 0.1;
 export function refuseMassLoss(pass: Pass): void {
   const { cluster, kind, object } = pass;
   if (asksForLook(object)) return;
-  const collection = collectionOf(pass);
+  const remotes = remotesOf(pass);
   const ids = cluster.remoteIDs(kind, object);
-  const missing = ids.filter((id) => collection.isMissing(id)).length;
+  const missing = ids.filter((id) => remotes.isMissing(id)).length;
   if (missing < FEWEST || missing <= ids.length * SHARE) return;
   throw new Blocked(
     "AccountMismatch",

@@ -1,31 +1,22 @@
 import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
-import { isGatewayError, isLimited, isNotFound } from "../gateway/errors.ts";
+import { isNotFound } from "../gateway/errors.ts";
 import type { Module, Resource } from "../gateway/resource.ts";
 import type { Answer } from "../kinds/define.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Budget, Lane } from "./budget.ts";
-import type { Gate } from "./gate.ts";
-import { Inventory, type Row, type Sweep } from "./inventory.ts";
+import type { Lane } from "./budget.ts";
+import { Calls, type CallsOptions, type Sending, withoutSecrets } from "./calls.ts";
+import { type Follower, Inventory, type Row, type Sweep } from "./inventory.ts";
+import type { Remotes } from "./remotes.ts";
 
 /** Rows that a page of a list usually has. */
 const USUAL_PAGE = 100;
 
-/** How a request is sent: in which lane it waits, and when to give up. */
-export interface Sending {
-  lane: Lane;
-  signal: AbortSignal;
-}
-
-export interface CollectionOptions {
+export interface CollectionOptions extends CallsOptions {
   client: GatewayClient;
   resource: Resource;
-  budget: Budget;
-  gate: Gate;
   clock: Clock;
   /** Ends the lists under way: they are shared, so no single pass may end them. */
   signal: AbortSignal;
-  /** Asked right before anything is changed in the account; throws when this process may not. */
-  permit: () => void;
   /** Told what each list changed. */
   onSweep?: (sweep: Sweep) => void;
 }
@@ -34,9 +25,10 @@ export interface CollectionOptions {
  * One resource of one account: calls within the budget, with every answer folded into the inventory.
  * Rejects with GatewayError, or with the reason of the signal.
  */
-export class Collection {
+export class Collection implements Remotes {
   readonly resource: Resource;
   readonly #options: CollectionOptions;
+  readonly #calls: Calls;
   readonly #inventory = new Inventory();
   #hadUnreadable = false;
   #listing: { startedAt: number; done: Promise<void> } | undefined;
@@ -44,6 +36,7 @@ export class Collection {
   constructor(options: CollectionOptions) {
     this.resource = options.resource;
     this.#options = options;
+    this.#calls = new Calls(options);
   }
 
   /** When the latest complete list began, in monotonic milliseconds. */
@@ -65,7 +58,9 @@ export class Collection {
     const known = this.#inventory.get(id);
     if (known && !fresh) return known;
     try {
-      return await this.#fold((options) => this.#options.client.get(this.resource, id, options), sending);
+      return await this.#fold(
+        this.#calls.read((options) => this.#options.client.get(this.resource, id, options), sending),
+      );
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.#inventory.drop(id, this.#now());
@@ -98,36 +93,34 @@ export class Collection {
   }
 
   create(body: Body, { signal }: Sending): Promise<Row> {
-    // its place in the budget was taken before the intent was recorded, so that nothing delays it now
-    return this.#folding((options) => {
-      this.#options.permit();
-      return this.#options.client.create(this.resource, body, options);
-    }, signal);
+    return this.#fold(
+      this.#calls.admitted((options) => this.#options.client.create(this.resource, body, options), signal),
+    );
   }
 
-  /** For a create: waits until one request may be sent, before anything is recorded about it. */
-  async admit({ lane, signal }: Sending): Promise<void> {
-    this.#options.gate.enter();
-    await this.#options.budget.acquire(lane, signal);
+  admit(sending: Sending): Promise<void> {
+    return this.#calls.admit(sending);
   }
 
   update(id: string, body: Body, sending: Sending): Promise<Row> {
-    return this.#fold((options) => {
-      this.#options.permit();
-      return this.#options.client.update(this.resource, id, body, options);
-    }, sending);
+    return this.#fold(
+      this.#calls.change((options) => this.#options.client.update(this.resource, id, body, options), sending),
+    );
   }
 
   /** One request that changes nothing: whether the service answers and accepts the key. */
   async probe(sending: Sending): Promise<void> {
     const pages = this.#options.client.list(this.resource, { signal: sending.signal });
-    await this.#spend(() => pages.next(), sending);
+    await this.#calls.read(() => pages.next(), sending);
     await pages.return();
   }
 
   /** A 404 counts as done, and is told by false. */
   async remove(id: string, sending: Sending): Promise<boolean> {
-    const was = await this.#unlessGone((options) => this.#options.client.delete(this.resource, id, options), sending);
+    const was = await this.#calls.unlessGone(
+      (options) => this.#options.client.delete(this.resource, id, options),
+      sending,
+    );
     this.#inventory.drop(id, this.#now());
     return was;
   }
@@ -139,9 +132,19 @@ export class Collection {
 
   /** Removes a module of a resource by its own operation. A 404 counts as done. */
   async removeModule(id: string, member: string, module: Module, sending: Sending): Promise<void> {
-    await this.#unlessGone((options) => this.#options.client.deleteModule(module, { id }, options), sending);
+    await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, { id }, options), sending);
+    this.amend(id, { [member]: null });
+  }
+
+  /** What an answer about a part of a row says of it. */
+  amend(id: string, members: Answer): void {
     const row = this.#inventory.get(id);
-    if (row) this.#inventory.put({ ...row, [member]: null }, this.#now());
+    if (row) this.#inventory.put({ ...row, ...members }, this.#now());
+  }
+
+  /** Told of every row that turns out to be another than it was, and of each that is gone. */
+  follow(follower: Follower): void {
+    this.#inventory.follow(follower);
   }
 
   /** All that is known, without asking. */
@@ -151,8 +154,7 @@ export class Collection {
 
   /** A call that is about no row, such as a command; its place in the budget was taken with `admit`. */
   async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
-    this.#options.permit();
-    await this.#watched(() => call(this.#options.client, { signal }));
+    await this.#calls.admitted((options) => call(this.#options.client, options), signal);
   }
 
   /** What is known of a resource, without asking. */
@@ -176,10 +178,10 @@ export class Collection {
     let unread = false;
     const pages = this.#options.client.list(this.resource, { signal: sending.signal });
     for (;;) {
-      const { value, done } = await this.#spend(() => pages.next(), sending);
+      const { value, done } = await this.#calls.read(() => pages.next(), sending);
       if (done) break;
       const page = value as Page<Row>;
-      rows.push(...page.rows.map((row) => this.#withoutSecrets(row)));
+      rows.push(...page.rows.map((row) => this.#kept(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
       unread ||= page.problems.length > 0;
     }
@@ -188,59 +190,14 @@ export class Collection {
     this.#options.onSweep?.(sweep);
   }
 
-  /** Services echo secrets, and nothing that is kept may hold one. */
-  #withoutSecrets(row: Row): Row {
-    const { secrets } = this.resource;
-    return secrets.length > 0 ? (stripped(row, secrets) as Row) : row;
-  }
-
-  async #fold(call: (options: CallOptions) => Promise<Answer & { id: string }>, sending: Sending): Promise<Row> {
-    await this.admit(sending);
-    return this.#folding(call, sending.signal);
-  }
-
-  async #folding(call: (options: CallOptions) => Promise<Answer & { id: string }>, signal: AbortSignal): Promise<Row> {
-    const row = await this.#watched(() => call({ signal }));
-    this.#inventory.put(this.#withoutSecrets(row), this.#now());
+  async #fold(answer: Promise<Answer & { id: string }>): Promise<Row> {
+    const row = await answer;
+    this.#inventory.put(this.#kept(row), this.#now());
     return row;
   }
 
-  async #unlessGone(call: (options: CallOptions) => Promise<void>, sending: Sending): Promise<boolean> {
-    try {
-      await this.#spend(() => {
-        this.#options.permit();
-        return call({ signal: sending.signal });
-      }, sending);
-      return true;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      return false;
-    }
+  #kept(row: Row): Row {
+    const { secrets } = this.resource;
+    return secrets.length > 0 ? (withoutSecrets(row, secrets) as Row) : row;
   }
-
-  async #spend<T>(call: () => Promise<T>, sending: Sending): Promise<T> {
-    await this.admit(sending);
-    return this.#watched(call);
-  }
-
-  /** What an answer says about the whole account is told to those who decide about the next request. */
-  async #watched<T>(call: () => Promise<T>): Promise<T> {
-    const { budget, gate } = this.#options;
-    try {
-      const answer = await call();
-      gate.passed();
-      return answer;
-    } catch (error) {
-      if (isLimited(error)) budget.limited(error.retryAfterSeconds);
-      if (isGatewayError(error)) gate.failed(error);
-      throw error;
-    }
-  }
-}
-
-function stripped(value: unknown, names: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => stripped(item, names));
-  if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([name]) => !names.includes(name));
-  return Object.fromEntries(kept.map(([name, member]) => [name, stripped(member, names)]));
 }

@@ -6,7 +6,7 @@ import { type Intent, intentOf, sendWindow, textOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { claim, deliver } from "./output.ts";
 import { ownerIn, withOwner } from "./ownership.ts";
-import { collectionOf, now, type Pass, sending } from "./pass.ts";
+import { now, type Pass, remotesOf, sending } from "./pass.ts";
 import type { Desired } from "./resolve.ts";
 
 /**
@@ -14,10 +14,10 @@ import type { Desired } from "./resolve.ts";
  * request is sent, and an intent without an id makes the next pass look before it creates again (see find.ts).
  */
 export async function create(pass: Pass, desired: Desired): Promise<Row> {
-  const collection = collectionOf(pass);
+  const remotes = remotesOf(pass);
   const body = creatable(pass, desired.body);
   await claim(pass);
-  await collection.admit(sending(pass));
+  await remotes.admit(sending(pass), body);
   const intent = await record(pass);
   if (now(pass) > intent.last + sendWindow(pass.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
@@ -31,14 +31,14 @@ export async function create(pass: Pass, desired: Desired): Promise<Row> {
 }
 
 async function read(pass: Pass, id: string): Promise<Row> {
-  const row = await collectionOf(pass).find(id, sending(pass), true);
+  const row = await remotesOf(pass).find(id, sending(pass), true);
   if (!row) throw new Outdated(`${id} is gone`);
   return row;
 }
 
 async function send(pass: Pass, body: Body, intent: Intent): Promise<Row> {
   try {
-    return await collectionOf(pass).create(body, sending(pass));
+    return await remotesOf(pass).create(body, sending(pass));
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     return await afterFailure(pass, intent, error);

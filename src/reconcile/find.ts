@@ -10,7 +10,7 @@ import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
 import { canBeMarked, ownerIn, ownerText } from "./ownership.ts";
-import { collectionOf, now, type Pass, sending } from "./pass.ts";
+import { now, type Pass, remotesOf, sending } from "./pass.ts";
 import { desire } from "./resolve.ts";
 
 /**
@@ -48,16 +48,16 @@ async function known(pass: Pass, id: string): Promise<Row | undefined> {
 
 /** What changes by itself, as a certificate does while it is provisioned, is not known from the last list. */
 async function latest(pass: Pass, id: string): Promise<Row | undefined> {
-  const collection = collectionOf(pass);
-  await collection.listed(0, pass.lane);
-  if (collection.isMissing(id)) refuseMassLoss(pass);
-  const known = collection.known(id);
+  const remotes = remotesOf(pass);
+  await remotes.listed(0, pass.lane);
+  if (remotes.isMissing(id)) refuseMassLoss(pass);
+  const known = remotes.known(id);
   const seconds = known && lookAgainAfter(pass, known);
   if (asksForLook(pass.object) || seconds === undefined || isDeleting(pass.object)) {
-    return collection.find(id, sending(pass), asksForLook(pass.object));
+    return remotes.find(id, sending(pass), asksForLook(pass.object));
   }
-  const alike = collection.rows.filter((row) => lookAgainAfter(pass, row) !== undefined).length;
-  return collection.recent(id, pass.clock.now() - (seconds * 1000) / 2, alike, sending(pass));
+  const alike = remotes.rows.filter((row) => lookAgainAfter(pass, row) !== undefined).length;
+  return remotes.recent(id, pass.clock.now() - (seconds * 1000) / 2, alike, sending(pass));
 }
 
 const lookAgainAfter = (pass: Pass, row: Row): number | undefined =>
@@ -66,7 +66,7 @@ const lookAgainAfter = (pass: Pass, row: Row): number | undefined =>
 /** Taken over because the spec names it. */
 async function adoptable(pass: Pass, id: string): Promise<Row> {
   refuseShared(pass, id);
-  const row = await collectionOf(pass).find(id, sending(pass), true);
+  const row = await remotesOf(pass).find(id, sending(pass), true);
   if (!row)
     throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${pass.kind.remote.title} ${id}`);
   pass.findings.adopted = true;
@@ -94,7 +94,7 @@ export async function sameKey(pass: Pass, since: number): Promise<Row | undefine
   if (!naturalKey) return undefined;
   const { normalize = (value: unknown) => value } = traitsOf(spec.shape[naturalKey] as z.ZodType);
   const wanted = normalize(pass.object.spec[naturalKey]);
-  const rows = await collectionOf(pass).listed(since, "retry");
+  const rows = await remotesOf(pass).listed(since, "retry");
   return rows.find((row) => normalize(row[naturalKey]) === wanted);
 }
 
@@ -107,7 +107,7 @@ async function recovered(pass: Pass, intent: Intent): Promise<Row | undefined> {
   const wait = settled - now(pass);
   // the list must have begun after the create was sent; when it is settled already, one from after that will do
   const since = wait > 0 ? pass.clock.now() : pass.clock.now() + wait;
-  const rows = await collectionOf(pass).listed(since, "retry");
+  const rows = await remotesOf(pass).listed(since, "retry");
   const made = await madeByUs(pass, intent, rows);
   if (made) return made;
   if (wait > 0) {

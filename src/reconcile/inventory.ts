@@ -15,6 +15,9 @@ export interface Sweep {
   absent: string[];
 }
 
+/** A row that was known, and what is known now in its place. */
+export type Follower = (before: Row, after: Row | undefined) => void;
+
 /**
  * What one account has of one resource, as far as is known: the latest list with our own answers folded in.
  * A list speaks for the moment at which it began, so it never undoes what was written or read after that.
@@ -23,6 +26,7 @@ export interface Sweep {
 export class Inventory {
   readonly #rows = new Map<string, Seen>();
   readonly #removed = new Map<string, number>();
+  readonly #followers: Follower[] = [];
   #listedAt: number | undefined;
 
   /** When the latest complete list began. */
@@ -48,16 +52,24 @@ export class Inventory {
     return [...this.#rows.values()].map(({ row }) => row);
   }
 
+  follow(follower: Follower): void {
+    this.#followers.push(follower);
+  }
+
   /** An answer about one resource, to a call that ended at `at`. */
   put(row: Row, at: number): void {
+    const known = this.#rows.get(row.id);
     this.#rows.set(row.id, { row, at });
     this.#removed.delete(row.id);
+    this.#tell(known?.row, row);
   }
 
   /** Deleted by us, or found gone, at `at`. */
   drop(id: string, at: number): void {
+    const known = this.#rows.get(id);
     this.#rows.delete(id);
     this.#removed.set(id, at);
+    this.#tell(known?.row, undefined);
   }
 
   /** `unreadable`: ids of rows that were there and could not be understood; what was known of them stays. */
@@ -85,16 +97,22 @@ export class Inventory {
     const same = known !== undefined && isDeepStrictEqual(known.row, row);
     // an equal row keeps the old object, so that a quiet sweep leaves no garbage behind
     this.#rows.set(row.id, { row: same ? known.row : row, at: startedAt });
+    if (!same) this.#tell(known?.row, row);
     return !same;
   }
 
   #forget(listed: ReadonlySet<string>, startedAt: number): string[] {
     const absent: string[] = [];
-    for (const [id, { at }] of this.#rows) {
+    for (const [id, { row, at }] of this.#rows) {
       if (listed.has(id) || at > startedAt) continue;
       this.#rows.delete(id);
       absent.push(id);
+      this.#tell(row, undefined);
     }
     return absent;
+  }
+
+  #tell(before: Row | undefined, after: Row | undefined): void {
+    if (before) for (const follower of this.#followers) follower(before, after);
   }
 }

@@ -2,10 +2,11 @@ import type { Answer, Kind } from "../kinds/define.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Account } from "./account.ts";
 import type { Lane } from "./budget.ts";
+import type { Sending } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
-import type { Collection, Sending } from "./collection.ts";
 import type { ManagedObject, SecretVersion } from "./object.ts";
 import type { Owner } from "./ownership.ts";
+import type { Remotes } from "./remotes.ts";
 
 /** What came out of a pass by now. It reaches the status even when a later step fails. */
 export interface Findings {
@@ -50,7 +51,7 @@ export interface Pass {
   readonly findings: Findings;
 }
 
-export const collectionOf = ({ account, kind }: Pass): Collection => account.collection(kind.remote);
+export const remotesOf = ({ account, kind }: Pass): Remotes => account.remotes(kind);
 
 export const sending = ({ lane, signal }: Pass): Sending => ({ lane, signal });
 

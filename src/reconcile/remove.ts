@@ -5,7 +5,7 @@ import { Blocked, Waiting } from "./fate.ts";
 import { find, refuseForeign } from "./find.ts";
 import { intentOf } from "./intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
-import { collectionOf, now, type Pass, sending } from "./pass.ts";
+import { now, type Pass, remotesOf, sending } from "./pass.ts";
 
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
 const REFERRERS_FIRST_MS = 60_000;
@@ -41,11 +41,11 @@ async function removeRemote(pass: Pass): Promise<void> {
 /** False when the service has no such operation. */
 async function removeOne(pass: Pass, id: string): Promise<boolean> {
   const { account, kind } = pass;
-  const collection = collectionOf(pass);
+  const remotes = remotesOf(pass);
   if (!account.supports(kind.remote, "delete")) return false;
   waitForTurn(pass, id);
   try {
-    if (!(await collection.remove(id, sending(pass)))) await makeSure(pass);
+    if (!(await remotes.remove(id, sending(pass)))) await makeSure(pass);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw inUse(pass, error) ?? error;
@@ -53,8 +53,7 @@ async function removeOne(pass: Pass, id: string): Promise<boolean> {
     return false;
   }
   // where the page does not show the operation, a 404 can mean that there is none
-  const there =
-    kind.remote.verbs.delete === "unshown" && (await collection.find(id, sending(pass), true)) !== undefined;
+  const there = kind.remote.verbs.delete === "unshown" && (await remotes.find(id, sending(pass), true)) !== undefined;
   if (there) account.lacks(kind.remote, "delete");
   return !there;
 }
@@ -68,7 +67,7 @@ function waitForTurn({ account: { deletions } }: Pass, id: string): void {
 
 /** It was not there. Where much else is not there either, this is the wrong account, and nothing has been deleted. */
 async function makeSure(pass: Pass): Promise<void> {
-  await collectionOf(pass).listed(0, pass.lane);
+  await remotesOf(pass).listed(0, pass.lane);
   refuseMassLoss(pass);
 }
 
@@ -87,7 +86,7 @@ async function idOf(pass: Pass): Promise<string | undefined> {
   const intent = intentOf(object);
   const id = object.status?.id;
   if (id === undefined || id === intent?.old) return intent ? (await find(pass))?.id : undefined;
-  const row = collectionOf(pass).known(id);
+  const row = remotesOf(pass).known(id);
   // what another object or cluster has marked meanwhile is not ours to delete
   if (row) refuseForeign(pass, row);
   return id;

@@ -2,7 +2,7 @@ import { isGatewayError } from "../gateway/errors.ts";
 import { create } from "./create.ts";
 import { Outdated, Waiting } from "./fate.ts";
 import type { Row } from "./inventory.ts";
-import { collectionOf, now, type Pass, sending } from "./pass.ts";
+import { now, type Pass, remotesOf, sending } from "./pass.ts";
 import { nextStatus } from "./report.ts";
 import type { Desired } from "./resolve.ts";
 
@@ -36,7 +36,7 @@ async function writeDown(pass: Pass): Promise<void> {
 
 /** Deletes the remote and lets the next pass create it anew; for what cannot exist twice. */
 export async function recreate(pass: Pass, { id }: Row): Promise<never> {
-  await collectionOf(pass).remove(id, sending(pass));
+  await remotesOf(pass).remove(id, sending(pass));
   pass.findings.deleted = id;
   throw new Outdated(`${id} was deleted to be created anew`);
 }
@@ -48,7 +48,7 @@ export async function retire(pass: Pass): Promise<void> {
   if (id === undefined || id === findings.remote?.id || account.isPostponed(id)) return;
   if (await isReferredTo(pass, id)) return;
   try {
-    await collectionOf(pass).remove(id, sending(pass));
+    await remotesOf(pass).remove(id, sending(pass));
   } catch (error) {
     // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;

@@ -7,7 +7,7 @@ import { Blocked, Outdated, Retry } from "./fate.ts";
 import type { Row } from "./inventory.ts";
 import { conditionOf } from "./object.ts";
 import { canBeMarked, ownerIn, withOwner } from "./ownership.ts";
-import { collectionOf, type Pass, sending } from "./pass.ts";
+import { type Pass, remotesOf, sending } from "./pass.ts";
 import { isEmpty, type Plan, plan, renewedMembers } from "./plan.ts";
 import { recreate, replace } from "./replace.ts";
 import type { Desired } from "./resolve.ts";
@@ -92,7 +92,7 @@ function isDrift({ object }: Pass, { secrets }: Desired): boolean {
 }
 
 async function fresh(pass: Pass, { id }: Row): Promise<Row> {
-  const row = await collectionOf(pass).find(id, sending(pass), true);
+  const row = await remotesOf(pass).find(id, sending(pass), true);
   if (!row) throw new Outdated(`${id} is gone`);
   return row;
 }
@@ -144,7 +144,7 @@ const unsupported = ({ kind }: Pass, fields: readonly string[]): Blocked =>
 
 /** Undefined when the service turns out not to have the operation. */
 async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row | undefined> {
-  const collection = collectionOf(pass);
+  const remotes = remotesOf(pass);
   let current = row;
   if (Object.keys(body).length > 0) {
     const patched = await patch(pass, body, row);
@@ -154,7 +154,7 @@ async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row 
   for (const member of remove) {
     const module = pass.kind.modules[member];
     if (!module) throw new TypeError(`${pass.kind.kind} declares no operation that removes ${member}`);
-    await collection.removeModule(row.id, member, module, sending(pass));
+    await remotes.removeModule(row.id, member, module, sending(pass));
     current = { ...current, [member]: null };
   }
   return current;
@@ -162,11 +162,11 @@ async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row 
 
 async function patch(pass: Pass, body: Body, { id }: Row): Promise<Row | undefined> {
   const { kind, account } = pass;
-  const collection = collectionOf(pass);
+  const remotes = remotesOf(pass);
   try {
-    return await collection.update(id, body, sending(pass));
+    return await remotes.update(id, body, sending(pass));
   } catch (error) {
-    const there = isNotFound(error) && (await collection.find(id, sending(pass), true)) !== undefined;
+    const there = isNotFound(error) && (await remotes.find(id, sending(pass), true)) !== undefined;
     if (isNotFound(error) && !there) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !there) throw error;
     account.lacks(kind.remote, "update");

@@ -1,0 +1,34 @@
+import type { Body } from "../gateway/client.ts";
+import type { Module } from "../gateway/resource.ts";
+import type { Sending } from "./calls.ts";
+import type { Row } from "./inventory.ts";
+
+/**
+ * The remotes of one kind in one account: calls within the budget, and what is known from their answers.
+ * Rejects with GatewayError, with a fate, or with the reason of the signal. Times are monotonic milliseconds.
+ */
+export interface Remotes {
+  /**
+   * The remote as last seen, or undefined when the service said that it is not there. `fresh` asks in any case.
+   * `members`: those that the caller is interested in; others may be missing where each has to be asked for.
+   */
+  find(id: string, sending: Sending, fresh?: boolean, members?: readonly string[]): Promise<Row | undefined>;
+  /** Like `find`, and true at `since` or later. `alike`: how many rows are looked for like this. */
+  recent(id: string, since: number, alike: number, sending: Sending): Promise<Row | undefined>;
+  /** All rows, from a list that began at `since` or later; those that are known, where there is no list. */
+  listed(since: number, lane: Sending["lane"]): Promise<Row[]>;
+  /** All that is known, without asking. */
+  readonly rows: Row[];
+  known(id: string): Row | undefined;
+  /** Not where it should be in the latest list, nor in any answer since. */
+  isMissing(id: string): boolean;
+  /** For a create: waits until one request may be sent, before anything is recorded about it. */
+  admit(sending: Sending, body: Body): Promise<void>;
+  /** To be called right after `admit`. */
+  create(body: Body, sending: Sending): Promise<Row>;
+  update(id: string, body: Body, sending: Sending): Promise<Row>;
+  /** False when there was nothing to remove. */
+  remove(id: string, sending: Sending): Promise<boolean>;
+  /** Removes a part by its own operation. A 404 counts as done. */
+  removeModule(id: string, member: string, module: Module, sending: Sending): Promise<void>;
+}
