@@ -1,0 +1,190 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createOperatorMetrics } from "../../src/operator/metrics.ts";
+import { collectProcessMetrics, createMetrics } from "../../src/runtime/metrics.ts";
+import type { KubeJSON } from "../support/world.ts";
+import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
+
+const required = set({ "gateway.baseURL": "https://api.gateway.example" });
+const monitoring = set({
+  "metrics.renderMode": "alwaysRender",
+  "metrics.serviceMonitor.enabled": true,
+  "metrics.podMonitor.enabled": true,
+  "metrics.prometheusRule.enabled": true,
+  "metrics.grafanaDashboard.enabled": true,
+});
+const everything = [
+  ...monitoring,
+  ...set({
+    replicaCount: 2,
+    "networkPolicy.enabled": true,
+    "credentials.apiKey": "a-key",
+    "trustBundle.configMap": "authorities",
+  }),
+  "--set-json",
+  `extraObjects=[${JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-extra" } })}]`,
+];
+
+let home: string;
+let helm: Helm;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "helm-"));
+  helm = await helmFor({ home });
+}, 600_000);
+afterAll(() => rm(home, { recursive: true }));
+
+const template = (...args: string[]) =>
+  succeeded(helm("template", "gateway", chart, "--namespace", "operator", ...required, ...args));
+const render = async (...args: string[]): Promise<KubeJSON[]> => objectsIn(await template(...args));
+const find = (objects: KubeJSON[], kind: string): KubeJSON => objects.find((object) => object.kind === kind);
+const names = (objects: KubeJSON[]): string[] =>
+  objects
+    .filter(({ kind }) => kind !== "CustomResourceDefinition")
+    .map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? "-"}/${metadata.name}`)
+    .sort();
+
+describe("values", () => {
+  test("helm lint has nothing to say", async () => {
+    const { code, stdout } = await helm("lint", "--strict", chart, ...required, ...everything);
+    expect(stdout).toContain("0 chart(s) failed");
+    expect(code).toBe(0);
+  });
+
+  test("the one value without a default is asked for in words", async () => {
+    const { code, stderr } = await helm("template", "gateway", chart);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("gateway.baseURL is required: the base address of the management API");
+  });
+
+  test.each([
+    ["a typo at the root", { "watchNamespace[0]": "a" }],
+    ["a typo further in", { "credentials.existingsecret": "a" }],
+    ["a policy that there is not", { "uninstall.policy": "purge" }],
+    ["a duration without a unit", { "gateway.resyncInterval": "5" }],
+    ["less time than a stop takes", { terminationGracePeriodSeconds: 10 }],
+    ["credentials in the address", { "gateway.baseURL": "https://me:secret@api.gateway.example" }],
+  ])("%s is refused", async (_, values) => {
+    const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("values don't meet the specifications of the schema");
+  });
+
+  test("two sources of the key are refused", async () => {
+    const both = set({ "credentials.apiKey": "a", "credentials.existingSecret": "b" });
+    expect((await helm("template", "gateway", chart, ...required, ...both)).stderr).toContain("choose one");
+  });
+
+  test("what a parent chart adds is accepted", async () => {
+    await template(...set({ enabled: true, "global.imageRegistry": "registry.example" }));
+  });
+
+  test("defaults in values.yaml are all known to the schema, and none is missing", async () => {
+    const { stdout } = await helm("show", "values", chart);
+    const schema = JSON.parse(await readFile(join(chart, "values.schema.json"), "utf8"));
+    const [values] = objectsIn(stdout);
+    expect(
+      Object.keys(schema.properties)
+        .filter((name) => name !== "global" && name !== "enabled")
+        .sort(),
+    ).toEqual(Object.keys(values).sort());
+  });
+});
+
+describe("rendered", () => {
+  test("by default", async () => {
+    expect(names(await render())).toMatchSnapshot();
+  });
+
+  test("with everything", async () => {
+    expect(names(await render(...everything))).toMatchSnapshot();
+  });
+
+  test("twice, the same both times, and nothing that turns Argo CD's Helm hooks off", async () => {
+    const [first, second] = await Promise.all([template(...everything), template(...everything)]);
+    expect(first).toBe(second);
+    expect(first).not.toContain("argocd.argoproj.io");
+  });
+
+  test("for some namespaces, nothing has rights beyond them", async () => {
+    const objects = await render(...everything, ...set({ "watchNamespaces[0]": "one", "watchNamespaces[1]": "two" }));
+    expect(objects.filter(({ kind }) => kind.startsWith("ClusterRole"))).toEqual([]);
+    const roles = objects.filter(({ kind }) => kind === "Role").map(({ metadata }) => metadata.namespace);
+    expect([...new Set(roles)].sort()).toEqual(["one", "operator", "two"]);
+  });
+
+  test("without credentials of the chart's, a pod that starts all the same", async () => {
+    const { spec } = find(await render(), "Deployment").spec.template;
+    expect(spec.volumes).toEqual([
+      {
+        name: "credentials",
+        secret: {
+          secretName: "gateway-tunnel-gateway-operator-credentials",
+          optional: true,
+          items: [{ key: "api-key", path: "api-key" }],
+        },
+      },
+    ]);
+    expect(JSON.stringify(spec.containers[0].env)).not.toContain('GATEWAY_API_KEY"');
+  });
+
+  test("a digest wins over a tag, and a registry comes before", async () => {
+    const digest = `sha256:${"0".repeat(64)}`;
+    const values = set({ "image.digest": digest, "image.tag": "any", "image.registry": "mirror.example" });
+    const { image } = find(await render(...values), "Deployment").spec.template.spec.containers[0];
+    expect(image).toBe(`mirror.example/tunnelgateway/tunnel-gateway-operator@${digest}`);
+  });
+
+  test("definitions are kept by default, and can go with the release", async () => {
+    const kept = find(await render(), "CustomResourceDefinition").metadata;
+    expect(kept.annotations).toEqual({ "helm.sh/resource-policy": "keep" });
+    const gone = find(await render(...set({ "crds.keep": false })), "CustomResourceDefinition").metadata;
+    expect(gone.annotations).toBeUndefined();
+  });
+
+  test("definitions are those of crds/, small enough for client-side apply", async () => {
+    const definitions = (await render()).filter(({ kind }) => kind === "CustomResourceDefinition");
+    for (const { metadata, spec } of definitions) {
+      const [plural, ...group] = metadata.name.split(".");
+      const file = join(chart, `../../crds/${group.join(".")}_${plural}.yaml`);
+      const [expected] = objectsIn(await readFile(file, "utf8"));
+      expect(spec).toEqual(expected.spec);
+      expect(JSON.stringify(expected).length).toBeLessThan(262_144 / 2);
+    }
+    expect(definitions.length).toBeGreaterThan(5);
+  });
+});
+
+test("chart, image and package have one version", async () => {
+  const { version } = JSON.parse(await readFile(join(chart, "../../package.json"), "utf8"));
+  const [about] = objectsIn((await helm("show", "chart", chart)).stdout);
+  expect(about).toMatchObject({ version, appVersion: version });
+  expect(await readFile(join(chart, "../../Dockerfile"), "utf8")).toContain(`ARG VERSION=${version}\n`);
+});
+
+describe("alerts and dashboard", () => {
+  test("name only metrics that there are", async () => {
+    const registry = new Registry();
+    createMetrics(registry).controller("any", { concurrency: 1, depth: () => new Map(), runningSeconds: () => [] });
+    createOperatorMetrics(registry).observe(new Map());
+    collectProcessMetrics(registry);
+    const known = (await registry.getMetricsAsJSON()).map(({ name }) => name);
+    const text = (await template(...monitoring)).replaceAll("_bucket{", "{");
+    const used = [...text.matchAll(/\b([a-z]+_[a-z0-9_]+)\{/g)].map(([, name]) => name);
+    expect(used.length).toBeGreaterThan(10);
+    expect([...new Set(used)].filter((name) => !known.includes(name ?? ""))).toEqual([]);
+  });
+
+  test("each alert has its heading in the runbook", async () => {
+    const rule = find(await render(...monitoring), "PrometheusRule");
+    const page = await readFile(join(chart, "../../docs/alerts.md"), "utf8");
+    const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    const alerts = rule.spec.groups[0].rules;
+    expect(alerts.map(({ alert }: KubeJSON) => alert)).toEqual(headings);
+    for (const { alert, annotations } of alerts) {
+      expect(annotations.runbook_url).toMatch(new RegExp(`/docs/alerts\\.md#${alert.toLowerCase()}$`));
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { parseAllDocuments } from "yaml";
+import { helmBinary } from "../../cluster/build.ts";
+import type { KubeJSON } from "../../support/world.ts";
+
+export const chart = join(import.meta.dirname, "../../../charts/tunnel-gateway-operator");
+
+export interface HelmAnswer {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export type Helm = (...args: string[]) => Promise<HelmAnswer>;
+
+/** A real Helm, untouched by the user's own settings. Failures are answers; see `succeeded`. */
+export async function helmFor({
+  home,
+  kubeconfig = "/dev/null",
+}: {
+  home: string;
+  kubeconfig?: string;
+}): Promise<Helm> {
+  const binary = await helmBinary();
+  const env = {
+    ...{ PATH: process.env["PATH"] ?? "", KUBECONFIG: kubeconfig, HOME: home },
+    ...{ HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
+  };
+  return async (...args) => {
+    const child = spawn(binary, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+    const exit = new Promise<number>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code) => resolve(code ?? 1));
+    });
+    const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
+    return { code, stdout, stderr };
+  };
+}
+
+/** What it printed; throws with what it complained of. */
+export async function succeeded(answer: Promise<HelmAnswer>): Promise<string> {
+  const { code, stdout, stderr } = await answer;
+  if (code !== 0) throw new Error(`helm failed (exit ${code}): ${stderr.trim()}`);
+  return stdout;
+}
+
+export const objectsIn = (manifests: string): KubeJSON[] =>
+  parseAllDocuments(manifests)
+    .map((document) => document.toJS())
+    .filter(Boolean);
+
+/** Values as flags, as a user would write them. */
+export const set = (values: Readonly<Record<string, string | number | boolean>>): string[] =>
+  Object.entries(values).flatMap(([name, value]) => ["--set", `${name}=${value}`]);

@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { stringify } from "yaml";
+import type { KubectlRun } from "../../cluster/kubectl.ts";
+import type { KubeJSON } from "../../support/world.ts";
+
+const main = join(import.meta.dirname, "../../../src/main.ts");
+
+export interface PodOptions {
+  kubectl: KubectlRun;
+  /** Of the API server, or of something that passes on to it. */
+  server: string;
+  namespace: string;
+  /** As a Deployment, a Job or a Pod has it, rendered. */
+  spec: KubeJSON;
+}
+
+/**
+ * Stands in for a kubelet, which the test cluster has not: runs the only container of a rendered pod as a process, with
+ * its arguments, its environment, its Secret volumes and a token of its ServiceAccount, so that RBAC holds. Only where
+ * it listens differs, so that tests can run side by side.
+ */
+export class Pod implements AsyncDisposable {
+  readonly lines: string[] = [];
+  readonly #options: PodOptions;
+  readonly #directory: string;
+  #child: ChildProcess | undefined;
+
+  private constructor(options: PodOptions, directory: string) {
+    this.#options = options;
+    this.#directory = directory;
+  }
+
+  static async start(options: PodOptions): Promise<Pod> {
+    const pod = new Pod(options, await mkdtemp(join(tmpdir(), "pod-")));
+    await pod.syncVolumes();
+    await pod.#spawn();
+    return pod;
+  }
+
+  get output(): string {
+    return this.lines.join("\n");
+  }
+
+  /** What the kubelet does within a minute: files follow their Secrets. */
+  async syncVolumes(): Promise<void> {
+    for (const { name, secret } of this.#options.spec.volumes ?? []) {
+      const folder = join(this.#directory, name);
+      await mkdir(folder, { recursive: true });
+      const data = await this.#secret(secret);
+      for (const { key, path } of secret.items) {
+        if (data[key]) await writeFile(join(folder, path), Buffer.from(data[key], "base64"));
+        else await rm(join(folder, path), { force: true });
+      }
+    }
+  }
+
+  async #secret({ secretName, optional }: KubeJSON): Promise<Record<string, string>> {
+    const { kubectl, namespace } = this.#options;
+    const args = ["get", "secret", secretName, "-n", namespace, "-o", "json"];
+    const { code, stdout } = await kubectl(args, { allowFailure: true });
+    if (code === 0) return JSON.parse(stdout).data ?? {};
+    if (optional) return {};
+    throw new Error(`Secret ${secretName} is missing`);
+  }
+
+  /** Resolves when a line holds the text. Fails when the process ends before. */
+  async said(text: string): Promise<void> {
+    const child = this.#running;
+    while (!this.lines.some((line) => line.includes(text))) {
+      if (child.exitCode !== null)
+        throw new Error(`Ended with ${child.exitCode} without saying ${text}:\n${this.output}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Resolves with the exit code. */
+  async ended(): Promise<number | null> {
+    if (this.#running.exitCode === null) await once(this.#running, "close");
+    return this.#running.exitCode;
+  }
+
+  async stop(): Promise<number | null> {
+    this.#running.kill("SIGTERM");
+    return this.ended();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#running.exitCode === null && this.#running.signalCode === null) {
+      this.#running.kill("SIGKILL");
+      await once(this.#running, "close");
+    }
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  get #running(): ChildProcess {
+    if (!this.#child) throw new Error("Not started");
+    return this.#child;
+  }
+
+  async #spawn(): Promise<void> {
+    const [container] = this.#options.spec.containers;
+    const child = spawn(process.execPath, [main, ...container.args], {
+      env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: await this.#kubeconfig(), ...this.#environment(container) },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on("line", (line) => this.lines.push(line));
+    }
+    await once(child, "spawn");
+    this.#child = child;
+  }
+
+  #environment({ env = [], volumeMounts = [] }: KubeJSON): Record<string, string> {
+    const values = env.map(({ name, value, valueFrom }: KubeJSON) => {
+      if (name === "METRICS_ADDRESS") return [name, "127.0.0.1:0"];
+      if (valueFrom) return [name, this.#fieldOf(valueFrom.fieldRef.fieldPath)];
+      const mount = volumeMounts.find(({ mountPath }: KubeJSON) => value.startsWith(`${mountPath}/`));
+      return [name, mount ? value.replace(mount.mountPath, join(this.#directory, mount.name)) : value];
+    });
+    return Object.fromEntries(values);
+  }
+
+  #fieldOf(path: string): string {
+    if (path !== "metadata.namespace") throw new Error(`No test has met the field ${path} before`);
+    return this.#options.namespace;
+  }
+
+  async #kubeconfig(): Promise<string> {
+    const { kubectl, namespace, server, spec } = this.#options;
+    const { stdout: token } = await kubectl(["create", "token", spec.serviceAccountName, "-n", namespace]);
+    const path = join(this.#directory, "kubeconfig");
+    const config = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "test", cluster: { server, "insecure-skip-tls-verify": true } }],
+      users: [{ name: "test", user: { token: token.trim() } }],
+      contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+      "current-context": "test",
+    };
+    await writeFile(path, stringify(config), { mode: 0o600 });
+    return path;
+  }
+}

@@ -1,0 +1,46 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { request as secureRequest } from "node:https";
+import type { AddressInfo } from "node:net";
+
+export interface Recorded {
+  method: string;
+  /** With its query. */
+  path: string;
+  status: number;
+}
+
+export interface RecordingProxy extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: readonly Recorded[];
+}
+
+/** Passes everything on to an API server, and remembers what was asked for and how it was answered. */
+export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
+  const requests: Recorded[] = [];
+  const server = createServer((incoming, answer) => pass(target, incoming, answer, requests));
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    requests,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function pass(target: string, incoming: IncomingMessage, answer: ServerResponse, requests: Recorded[]): void {
+  const { method = "GET", url: path = "/", headers } = incoming;
+  const send = target.startsWith("https:") ? secureRequest : request;
+  // the certificate is of a cluster that this very process has started
+  const onward = send(new URL(path, target), { method, headers, rejectUnauthorized: false }, (response) => {
+    requests.push({ method, path, status: response.statusCode ?? 0 });
+    answer.writeHead(response.statusCode ?? 502, response.headers);
+    response.pipe(answer);
+  });
+  onward.on("error", () => answer.destroy());
+  answer.on("close", () => onward.destroy());
+  incoming.pipe(onward);
+}
