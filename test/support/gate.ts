@@ -26,11 +26,10 @@ export interface Passage {
 /** Before it reaches the server behind the gate, and after that has answered. */
 export type Side = "before" | "after";
 
-/** What the caller gets instead of what the server says. */
-export interface Substitute {
-  readonly status: number;
-  readonly body: string;
-}
+/** What the caller gets instead of what the server says. `raw` is written to the connection as it is. */
+export type Substitute =
+  | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly raw: string };
 
 /** Waited for on each side of each request: it may hold the request, note it, or answer in the server's place. */
 export type Guard = (passage: Passage, side: Side) => Promise<Substitute | undefined> | Substitute | undefined;
@@ -112,8 +111,12 @@ export class Gate {
   }
 }
 
-function substitute(response: ServerResponse, { status, body }: Substitute): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(body);
+function substitute(response: ServerResponse, given: Substitute): void {
+  if ("raw" in given) {
+    response.socket?.end(given.raw);
+    return;
+  }
+  response.writeHead(given.status, { "content-type": "application/json", ...given.headers }).end(given.body);
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

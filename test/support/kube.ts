@@ -1,5 +1,5 @@
 import { API_VERSION, GROUP, VERSION } from "../../src/kinds/contract.ts";
-import { kinds } from "../../src/kinds/index.ts";
+import { customResources, kinds } from "../../src/kinds/index.ts";
 import { KubeClient, type MergePatch } from "../../src/runtime/client.ts";
 import { isNotFound } from "../../src/runtime/errors.ts";
 import { loadConnection } from "../../src/runtime/kubeconfig.ts";
@@ -13,9 +13,14 @@ const builtIn: readonly ResourceType[] = [
   { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event" },
 ];
 
-const ours = kinds.map(({ kind, plural }): ResourceType => ({ group: GROUP, version: VERSION, plural, kind }));
+const typesOf = (resources: readonly { kind: string; plural: string }[]): ResourceType[] =>
+  resources.map(({ kind, plural }) => ({ group: GROUP, version: VERSION, plural, kind }));
 
-const types: ReadonlyMap<string, ResourceType> = new Map([...builtIn, ...ours].map((type) => [type.kind, type]));
+const ours = typesOf(kinds);
+
+const types: ReadonlyMap<string, ResourceType> = new Map(
+  [...builtIn, ...typesOf(customResources)].map((type) => [type.kind, type]),
+);
 
 /** Whether `Kube` can speak of objects of this kind. */
 export const isKnown = (kind: string): boolean => types.has(kind);

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Members } from "../simulator/resource/collection.ts";
+import { Canaries, canary } from "../support/canaries.ts";
+import { Gate, type Passage, type Substitute, writeKubeconfig } from "../support/gate.ts";
+import { secretFields, secretUses } from "../support/secret-fields.ts";
+import { type KubeJSON, manifest, useWorld } from "../support/world.ts";
+
+const operatorsKey = canary(true);
+const world = useWorld({
+  startOperator: false,
+  simulator: { apiKey: operatorsKey },
+  env: { LOG_LEVEL: "debug", REQUEST_TIMEOUT: "1s" },
+});
+
+/** Every way in which a service may repeat what it was sent. */
+const echoes: Readonly<Record<string, (echo: string) => Substitute>> = {
+  refused: (echo) => ({ status: 400, body: errorOf(echo) }),
+  failed: (echo) => ({ status: 500, body: errorOf(echo) }),
+  plain: (echo) => ({ status: 422, body: echo, headers: { "content-type": "text/plain" } }),
+  page: (echo) => ({ status: 200, body: `<html>${echo}</html>`, headers: { "content-type": "text/html" } }),
+  forbidden: (echo) => ({ status: 403, body: errorOf(echo) }),
+  unlike: (echo) => ({ status: 201, body: JSON.stringify({ [echo]: echo, uri: { [echo]: echo } }) }),
+  limited: (echo) => ({ status: 429, body: errorOf(echo), headers: { "retry-after": "1" } }),
+  raw: (echo) => ({ raw: `${echo}\r\n\r\n` }),
+  redirected: (echo) => ({ status: 302, body: errorOf(echo), headers: { location: `/${encodeURIComponent(echo)}` } }),
+  unavailable: (echo) => ({ status: 503, body: JSON.stringify({ message: echo }) }),
+};
+
+const errorOf = (echo: string): string =>
+  JSON.stringify({ error_code: echo, status_code: 400, msg: `cannot take ${echo}`, details: { operation_id: echo } });
+
+/** An object for each field that stands for a secret; its Secret has its name. */
+const subjects: readonly ((name: string) => KubeJSON)[] = [
+  (name) => destination(name, { delivery: { auth: creds(name), deliveryStreamArn: "arn:aws:firehose:eu-west-1:1:x" } }),
+  (name) => destination(name, { stream: { auth: creds(name), streamArn: "arn:aws:kinesis:eu-west-1:1:stream/x" } }),
+  (name) => destination(name, { logs: { auth: creds(name), logGroupArn: "arn:aws:logs:eu-west-1:1:log-group:x" } }),
+  (name) => destination(name, { monitoring: { apiKeyRef: { name, key: "value" }, service: "gateway" } }),
+  (name) => manifest("IPPolicy", name, { description: name, accountRef: { name: "other" } }),
+];
+
+const destination = (name: string, target: object): KubeJSON =>
+  manifest("EventDestination", name, { description: name, target });
+
+const creds = (name: string) => ({
+  creds: { cloudAccessKeyId: "AKIAEXAMPLE", cloudSecretAccessKeyRef: { name, key: "value" } },
+});
+
+const account: KubeJSON = manifest("GatewayAccount", "other", { apiKeySecretRef: { name: "other", key: "value" } });
+
+const names = Object.keys(echoes);
+const objects = names.flatMap((echo) => subjects.map((subject, index) => subject(`${echo}-${index}`)));
+
+const canaries = new Canaries();
+/** All that the operator wrote to the API server. */
+const writes: string[] = [];
+const gates: Gate[] = [];
+let asked = 0;
+/** The requests that are still to fail, as `METHOD object`. */
+let pending = new Set<string>();
+/** Every request is answered 401. */
+let refusing = false;
+let kubeconfig: Awaited<ReturnType<typeof writeKubeconfig>>;
+
+beforeAll(async () => {
+  canaries.add("the operator's API key", operatorsKey);
+  const [kube, service] = [await Gate.beforeCluster(world.cluster.kubeconfig), await Gate.before(world.simulator.url)];
+  gates.push(kube, service);
+  kube.guard = ({ method, path, body }, side) => {
+    if (side === "before" && method !== "GET" && !path.includes("/secrets")) writes.push(body);
+    return undefined;
+  };
+  service.guard = (passage, side) => (side === "before" ? echoed(passage) : undefined);
+  kubeconfig = await writeKubeconfig(kube.url);
+  const gateway = { url: service.url, apiKey: operatorsKey };
+  await world.startOperator({}, { kubeconfig: kubeconfig.path, gateway });
+});
+
+afterAll(async () => {
+  await kubeconfig.remove();
+  await Promise.all(gates.map((gate) => gate.close()));
+});
+
+function echoed(passage: Passage): Substitute | undefined {
+  const echo = `${passage.headers.authorization} ${passage.body}`;
+  if (refusing) return { status: 401, body: errorOf(echo) };
+  const name = nameOf(passage);
+  if (!name || !pending.delete(`${passage.method} ${name}`)) return undefined;
+  return echoes[name.split("-")[0] ?? ""]?.(echo);
+}
+
+function nameOf({ path, body }: Passage): string | undefined {
+  if (body) return JSON.parse(body).description;
+  const id = path.slice(path.lastIndexOf("/") + 1);
+  return world.simulator.control.get(id)?.["description"] as string | undefined;
+}
+
+/** Lets the first such request of every object fail, and waits until all have. */
+async function failing(method: string, begin: () => Promise<unknown>): Promise<void> {
+  pending = new Set(objects.map(({ metadata }) => `${method} ${metadata.name}`));
+  await begin();
+  await world
+    .until(`each ${method} has failed`, async () => pending.size === 0, 60)
+    .catch((error) => {
+      throw new Error(`${[...pending].join(", ")}: ${error.message}`);
+    });
+}
+
+/** Wakes also those that wait for a person, until all are well. */
+async function settle(): Promise<void> {
+  await annotateAll();
+  await world.allReady(objects);
+}
+
+const annotateAll = () =>
+  Promise.all(
+    objects.map(({ kind, metadata }) =>
+      world.kube.annotate(kind, metadata.name, { "tunnelgateway.dev/reconcile-requested-at": String(++asked) }),
+    ),
+  );
+
+const rowsOf = ({ kind, metadata }: KubeJSON): Members[] => {
+  const rows = world.simulator.control.objects(kind === "IPPolicy" ? "ip_policies" : "event_destinations");
+  return rows.filter(({ description }) => description === metadata.name);
+};
+
+/** New values for all Secrets. */
+async function rotate(): Promise<void> {
+  const uses = [account, ...objects].flatMap(secretUses);
+  const secrets = uses.map(({ field, secret, key }) => {
+    const value = canary(secret === "other");
+    canaries.add(field, value);
+    if (secret === "other") world.simulator.control.apiKeys.accept(value);
+    return { apiVersion: "v1", kind: "Secret", metadata: { name: secret }, stringData: { [key]: value } };
+  });
+  await world.kube.apply(...secrets);
+}
+
+/** All that somebody without the right to read Secrets can see of the operator. */
+async function expectNoneInSight(): Promise<void> {
+  const kubectl = async (...args: string[]) => (await world.kubectl(...args)).stdout;
+  const texts = {
+    log: world.operator.log.join("\n"),
+    writes: writes.join("\n"),
+    objects: await kubectl("get", "tunnelgateway", "-o", "yaml"),
+    events: await kubectl("get", "events", "-o", "yaml"),
+    metrics: await world.operator.read("/metrics"),
+    health: (await world.operator.read("/readyz")) + (await world.operator.read("/healthz")),
+  };
+  for (const [what, text] of Object.entries(texts)) expect(canaries.in(text).slice(0, 5), what).toEqual([]);
+  // what the service repeated did come this far
+  expect(texts.writes).toContain("[redacted]");
+}
+
+test("every field that stands for a secret has an object here", () => {
+  expect([...new Set([account, ...objects].flatMap(secretUses).map(({ field }) => field))].sort()).toEqual(
+    secretFields().sort(),
+  );
+});
+
+test("a service that repeats what it was sent makes no secret public", { timeout: 120_000 }, async () => {
+  await rotate();
+  await world.kube.apply(account);
+  await failing("POST", () => world.kube.apply(...objects));
+  await settle();
+
+  await failing("PATCH", async () => {
+    await rotate();
+    await world.kube.apply(...objects.map((object) => ({ ...object, spec: { ...object.spec, metadata: "edited" } })));
+  });
+  await settle();
+
+  await failing("PATCH", async () => {
+    for (const { id } of objects.flatMap(rowsOf)) world.simulator.control.patch(String(id), { metadata: "drifted" });
+    await annotateAll();
+  });
+  await settle();
+
+  await failing("DELETE", () =>
+    Promise.all(objects.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name))),
+  );
+  await expectNoneInSight();
+});
+
+test("a refused key, which the service repeats as well, is not made public", async () => {
+  refusing = true;
+  await world.kube.apply(manifest("IPPolicy", "refused", {}));
+  await world.condition("IPPolicy", "refused", { type: "Ready", reason: "Unauthorized" });
+  refusing = false;
+  await expectNoneInSight();
+});
+
+test("a key that cannot be sent is not made public", async () => {
+  const key = `${canary(true)}\n${canary(true)}`;
+  canaries.add("a key that cannot be sent", key);
+  await world.operator.stop();
+  await world.startOperator({ GATEWAY_API_KEY: key });
+  await world.kube.apply(manifest("IPPolicy", "unsent", {}));
+  await world.condition("IPPolicy", "unsent", { type: "Ready", reason: "AccountNotReady" });
+  await expectNoneInSight();
+});

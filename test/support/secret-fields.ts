@@ -1,0 +1,40 @@
+import * as z from "zod";
+import { customResources } from "../../src/kinds/index.ts";
+import { traitsOf, unwrap } from "../../src/kinds/traits.ts";
+import { needsOf } from "../../src/kinds/wire/needs.ts";
+import type { KubeJSON } from "./world.ts";
+
+/** A value in a Secret that a spec asks for. */
+export interface SecretUse {
+  /** `Kind path`, without positions in lists. */
+  readonly field: string;
+  readonly secret: string;
+  readonly key: string;
+}
+
+/** Every field of every kind that stands for a secret. */
+export const secretFields = (): string[] =>
+  customResources.flatMap(({ kind, spec }) => pathsIn(spec).map((path) => `${kind} ${path}`));
+
+function pathsIn(schema: z.ZodType, path = ""): string[] {
+  const { secret, spreads = {} } = traitsOf(schema);
+  if (secret) return [path];
+  const spread = Object.entries(spreads).flatMap(([member, part]) => (part.secret ? [`${path}#${member}`] : []));
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return pathsIn(inner.element as z.ZodType, path);
+  if (!(inner instanceof z.ZodObject)) return spread;
+  return Object.entries(inner.shape).flatMap(([field, member]) =>
+    pathsIn(member as z.ZodType, path ? `${path}.${field}` : field),
+  );
+}
+
+/** The secrets that an object uses. */
+export function secretUses({ kind, spec }: KubeJSON): SecretUse[] {
+  const schema = customResources.find((one) => one.kind === kind)?.spec;
+  if (!schema) return [];
+  const fields = new Set(secretFields());
+  return needsOf(schema, spec).flatMap((need) => {
+    const field = `${kind} ${need.path.replace(/\[\d+\]/g, "")}`;
+    return need.sort === "secret" && fields.has(field) ? [{ field, secret: need.name, key: need.key }] : [];
+  });
+}
