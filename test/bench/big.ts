@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LoggedRequest } from "../simulator/control/request-log.ts";
+import { type Figures, percentile } from "./figures.ts";
+import type { Subject } from "./objects.ts";
+import { memoryOf } from "./processes.ts";
+import { figuresOf, readingOf } from "./reading.ts";
+import { observed } from "./restart.ts";
+import type { Stage } from "./stage.ts";
+import { isReady, preciseNow } from "./watcher.ts";
+
+const IDLE_SECONDS = 20;
+const POLL_MS = 20;
+
+/** Many objects at rest, then one list of everything after the other, with edits in the midst of them. */
+export async function big(stage: Stage, count: number): Promise<Figures> {
+  const subjects = await stage.createSubjects(count);
+  const ready = stage.watcher.until(subjects, isReady, 1200);
+  await stage.startOperator();
+  await ready;
+  await stage.quiet(2000);
+
+  const before = await readingOf(stage);
+  await sleep(IDLE_SECONDS * 1000);
+  const after = await readingOf(stage);
+  const { rss } = await memoryOf(stage.operator.pid);
+  const unlimited = await editsDuringSweep(stage, subjects, { limit: 0, resyncSeconds: 30, everyMs: 25 });
+  const limited = await editsDuringSweep(stage, subjects, { limit: 100, resyncSeconds: 120, everyMs: 4000 });
+  return figuresOf(stage, {
+    ...{ phase: "big", objects: count, before, after },
+    more: {
+      rss,
+      idlePercent: percent(before.operatorCPU, after.operatorCPU),
+      sweepRequests: unlimited.lists,
+      ...{ sweepSeconds: unlimited.seconds, edits: unlimited.edits, editP50: unlimited.p50, editP99: unlimited.p99 },
+      ...{ limitedSweepRequests: limited.lists, limitedSweepSeconds: limited.seconds },
+      ...{ limitedEdits: limited.edits, limitedEditMax: limited.max },
+    },
+  });
+}
+
+const percent = (before: number | undefined, after: number | undefined): number | undefined =>
+  before === undefined || after === undefined ? undefined : ((after - before) / IDLE_SECONDS) * 100;
+
+interface Sweep {
+  /** Requests that listed. */
+  lists: number;
+  seconds: number;
+  edits: number;
+  p50: number | undefined;
+  p99: number | undefined;
+  max: number;
+}
+
+interface Pace {
+  /** Requests a minute; 0 is no limit. */
+  limit: number;
+  resyncSeconds: number;
+  /** Between two edits. */
+  everyMs: number;
+}
+
+/** Edits objects from the first to the last page of a resync, and looks when each edit arrived at the service. */
+async function editsDuringSweep(stage: Stage, subjects: readonly Subject[], pace: Pace): Promise<Sweep> {
+  const operator = await stage.startOperator({
+    REQUESTS_PER_MINUTE: String(pace.limit),
+    RESYNC_INTERVAL: `${pace.resyncSeconds}s`,
+  });
+  await observed(operator, subjects.length, 300);
+  await stage.quiet();
+  const lists = await listsSince(stage);
+  while ((await lists()).length === 0) await sleep(POLL_MS);
+
+  const sent = new Map<string, number>();
+  const patches: Promise<unknown>[] = [];
+  const pages = Math.ceil(subjects.length / 100);
+  let next = 0;
+  while ((await lists()).length < pages && next < subjects.length) {
+    const { type, object } = subjects[next++] as Subject;
+    const description = `Edited ${pace.limit} ${object.metadata.name}`;
+    sent.set(description, preciseNow());
+    patches.push(stage.client.patchMerge(type, object.metadata, { spec: { description } }));
+    await sleep(pace.everyMs);
+  }
+  await Promise.all(patches);
+  await stage.quiet(2500);
+
+  const arrived = await stage.service.requests({ method: "PATCH" });
+  const took = arrived.flatMap(({ body, time }) => {
+    const at = sent.get((body as { description?: string }).description ?? "");
+    return at === undefined ? [] : [time - at];
+  });
+  if (took.length < sent.size) throw new Error(`Of ${sent.size} edits only ${took.length} reached the service`);
+  const all = await lists();
+  return {
+    lists: all.length,
+    seconds: ((all.at(-1)?.time ?? 0) - (all[0]?.time ?? 0)) / 1000,
+    ...{ edits: sent.size, p50: percentile(took, 0.5), p99: percentile(took, 0.99), max: Math.max(...took) },
+  };
+}
+
+/** Pages of lists that were asked for from now on. A GET of one remote has its id in the path. */
+async function listsSince({ service }: Stage): Promise<() => Promise<LoggedRequest[]>> {
+  await service.control.clearRequests();
+  return () => service.requests({ method: "GET", path: "^/(reserved_domains|backends/tunnel_group)$" });
+}

@@ -1,0 +1,68 @@
+import type { Phase } from "./arguments.ts";
+
+/** What was measured of one phase. A figure that this machine cannot give is left out. */
+export interface Figures {
+  phase: Phase;
+  /** Of the service. */
+  latencyMs: number;
+  objects: number;
+  wallSeconds?: number;
+  operatorCPU?: number;
+  apiServerCPU?: number;
+  /** MiB at the most since the operator began. */
+  peakRSS?: number;
+  /** Per object. */
+  requests?: number;
+  writes?: number;
+  reads?: number;
+  /** Milliseconds until an object was as wanted. */
+  p50?: number;
+  p99?: number;
+  /** What only this phase has. */
+  more?: Record<string, number>;
+}
+
+export function percentile(values: readonly number[], share: number): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+const median = (values: readonly number[]): number | undefined => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const [low, high] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+};
+
+/** One for each phase and latency, with the median of each figure. */
+export function medians(runs: readonly Figures[]): Figures[] {
+  const groups = Map.groupBy(runs, ({ phase, latencyMs, objects }) => `${phase} ${latencyMs} ${objects}`);
+  return [...groups.values()].map((group) => {
+    const [{ phase, latencyMs, objects }] = group as [Figures, ...Figures[]];
+    return { phase, latencyMs, objects, ...medianOf(group), ...medianMore(group) };
+  });
+}
+
+const names = [
+  "wallSeconds",
+  "operatorCPU",
+  "apiServerCPU",
+  "peakRSS",
+  "requests",
+  "writes",
+  "reads",
+  "p50",
+  "p99",
+] as const;
+
+function medianOf(group: readonly Figures[]): Partial<Figures> {
+  const entries = names.map((name) => [name, median(group.flatMap((run) => run[name] ?? []))]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function medianMore(group: readonly Figures[]): Pick<Figures, "more"> {
+  const keys = [...new Set(group.flatMap(({ more = {} }) => Object.keys(more)))];
+  if (keys.length === 0) return {};
+  const entries = keys.map((key) => [key, median(group.flatMap(({ more }) => more?.[key] ?? []))]);
+  return { more: Object.fromEntries(entries) };
+}

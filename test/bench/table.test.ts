@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import type { Figures } from "./figures.ts";
+import { table } from "./table.ts";
+
+const figures: Figures = { phase: "create", latencyMs: 0, objects: 2000, wallSeconds: 4.256, requests: 1 };
+
+it("has a line for each phase, and nothing where nothing was measured", () => {
+  const [headings, line] = table([figures]).split("\n");
+  expect(headings).toContain("wall s");
+  expect(line?.split(/\s+/)).toEqual(["create", "0", "2000", "4.26", "1.00"]);
+});
+
+it("puts the figures of a like run of the baseline beside its own", () => {
+  const baseline = [
+    { ...figures, wallSeconds: 5 },
+    { ...figures, latencyMs: 50, wallSeconds: 6 },
+  ];
+  expect(table([figures], baseline)).toContain("4.26 (5.00)");
+});

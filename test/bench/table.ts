@@ -1,0 +1,76 @@
+import type { Figures } from "./figures.ts";
+import type { Verdict } from "./targets.ts";
+
+const columns: readonly [heading: string, of: (figures: Figures) => number | string | undefined][] = [
+  ["phase", ({ phase }) => phase],
+  ["latency ms", ({ latencyMs }) => String(latencyMs)],
+  ["objects", ({ objects }) => String(objects)],
+  ["wall s", ({ wallSeconds }) => wallSeconds],
+  ["operator CPU s", ({ operatorCPU }) => operatorCPU],
+  ["API server CPU s", ({ apiServerCPU }) => apiServerCPU],
+  ["peak MiB", ({ peakRSS }) => peakRSS],
+  ["requests", ({ requests }) => requests],
+  ["writes", ({ writes }) => writes],
+  ["reads", ({ reads }) => reads],
+  ["p50 ms", ({ p50 }) => p50],
+  ["p99 ms", ({ p99 }) => p99],
+];
+
+/** Requests, writes and reads are per object. Figures of the baseline stand in brackets. */
+export function table(measured: readonly Figures[], baseline: readonly Figures[] = []): string {
+  const rows = measured.map((figures) => {
+    const before = baseline.find((other) => isSameRun(other, figures));
+    return columns.map(([, of], index) => cell(of(figures), index > 2 && before ? of(before) : undefined));
+  });
+  return lines([columns.map(([heading]) => heading), ...rows]);
+}
+
+const isSameRun = (one: Figures, other: Figures): boolean =>
+  one.phase === other.phase && one.latencyMs === other.latencyMs && one.objects === other.objects;
+
+function cell(value: number | string | undefined, before: number | string | undefined): string {
+  if (value === undefined) return "";
+  return before === undefined ? text(value) : `${text(value)} (${text(before)})`;
+}
+
+export function text(value: number | string): string {
+  if (typeof value === "string") return value;
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
+}
+
+/** What only some phases have. */
+export function details(measured: readonly Figures[]): string {
+  return measured
+    .filter(({ more }) => more)
+    .map(({ phase, latencyMs, more = {} }) => {
+      const parts = Object.entries(more).map(([name, value]) => `${name} ${text(value)}`);
+      return `${phase} at ${latencyMs} ms: ${parts.join(", ")}`;
+    })
+    .join("\n");
+}
+
+export function judged(verdicts: readonly Verdict[]): string {
+  return lines([
+    ["", "phase", "latency ms", "", "found", "at most"],
+    ...verdicts.map(({ target, latencyMs, value, kept }) => [
+      kept ? "kept" : "MISSED",
+      target.phase,
+      String(latencyMs),
+      target.text,
+      text(value),
+      text(target.atMost),
+    ]),
+  ]);
+}
+
+function lines(rows: readonly string[][]): string {
+  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((part, index) => part.padEnd(widths[index] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
