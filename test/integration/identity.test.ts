@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { OWNER_KEY } from "../../src/kinds/contract.ts";
+import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+
+const world = useWorld();
+
+const control = () => world.simulator.control;
+
+/** Somebody else has made it. */
+const foreign = (collection: string, row: object): KubeJSON => control().insert(collection, { ...row });
+
+const stalled = (kind: string, name: string, reason: string): Promise<KubeJSON> =>
+  world.condition(kind, name, { type: "Stalled", status: "True", reason });
+
+const message = (object: KubeJSON): string => conditionOf(object, "Ready")?.message;
+
+test("a domain that the account has already is not taken without being asked, and then given back", async () => {
+  const spec = { domain: "taken.example.org", description: "mine now" };
+  const { id } = foreign("reserved_domains", { domain: spec.domain, description: "theirs", metadata: "their notes" });
+  await world.kube.apply(manifest("ReservedDomain", "taken", spec));
+  const refused = await stalled("ReservedDomain", "taken", "AlreadyExists");
+  expect(message(refused)).toContain(`adopt: {id: ${id}}`);
+  expect(control().get(id)).toMatchObject({ description: "theirs" });
+  expect(control().objects("reserved_domains")).toHaveLength(1);
+
+  await world.kube.apply(manifest("ReservedDomain", "taken", { ...spec, adopt: { id } }));
+  const { status } = await world.ready("ReservedDomain", "taken");
+  expect(status.id).toBe(id);
+  expect(control().get(id)).toMatchObject({ description: "mine now", metadata: "their notes" });
+
+  await world.kube.delete("ReservedDomain", "taken");
+  await world.gone("ReservedDomain", "taken");
+  expect(control().get(id)).not.toBeNull();
+});
+
+test("a domain is taken over by its name, and marked", async () => {
+  const { id } = foreign("reserved_domains", { domain: "named.example.org" });
+  const spec = { domain: "named.example.org", adopt: { existing: true }, deletionPolicy: "Delete" };
+  await world.kube.apply(manifest("ReservedDomain", "named", spec));
+  const { status } = await world.ready("ReservedDomain", "named");
+  expect(status.id).toBe(id);
+  const { metadata } = control().get(id) as KubeJSON;
+  expect(JSON.parse(metadata)[OWNER_KEY]).toMatch(new RegExp(`/${world.namespace}/named$`));
+  await world.kube.delete("ReservedDomain", "named");
+  await world.gone("ReservedDomain", "named");
+  expect(control().get(id)).toBeNull();
+});
+
+test("adopting by name creates what is not there", async () => {
+  await world.kube.apply(manifest("ReservedDomain", "new", { domain: "new.example.org", adopt: { existing: true } }));
+  const { status } = await world.ready("ReservedDomain", "new");
+  expect(control().get(status.id)).toMatchObject({ domain: "new.example.org" });
+});
+
+test("an id that the account does not have is said to be missing", async () => {
+  await world.kube.apply(manifest("IPPolicy", "lost", { adopt: { id: "ipp_nothing" } }));
+  expect(message(await stalled("IPPolicy", "lost", "RemoteMissing"))).toContain("ipp_nothing");
+  expect(control().objects("ip_policies")).toEqual([]);
+});
+
+test("what another cluster has marked is left alone until it is let go", async () => {
+  const metadata = JSON.stringify({ [OWNER_KEY]: "another-cluster/production/web" });
+  const { id } = foreign("backends/tunnel_group", { labels: { a: "theirs" }, metadata });
+  await world.kube.apply(manifest("TunnelGroupBackend", "claimed", { labels: { a: "ours" }, adopt: { id } }));
+  const refused = await stalled("TunnelGroupBackend", "claimed", "OwnershipConflict");
+  expect(message(refused)).toContain("another-cluster/production/web");
+  expect(world.changesSent(id)).toEqual([]);
+  control().patch(id, { metadata: "" });
+  await world.look(refused);
+  await world.ready("TunnelGroupBackend", "claimed");
+  expect(control().get(id)).toMatchObject({ labels: { a: "ours" } });
+});
+
+test("of two objects for one remote the first has it, and the second when the first is gone", async () => {
+  const { id } = foreign("reserved_addrs", { region: "eu" });
+  const spec = (description: string) => ({ description, adopt: { id } });
+  await world.kube.apply(manifest("ReservedAddress", "first", spec("first")));
+  await world.ready("ReservedAddress", "first");
+  await world.kube.apply(manifest("ReservedAddress", "second", spec("second")));
+  const refused = await stalled("ReservedAddress", "second", "OwnershipConflict");
+  expect(message(refused)).toContain(`${world.namespace}/first`);
+  expect(control().get(id)).toMatchObject({ description: "first" });
+  await world.kube.delete("ReservedAddress", "first");
+  await world.gone("ReservedAddress", "first");
+  // it was marked as the first one's, in the same cluster
+  control().patch(id, { metadata: "" });
+  await world.look(refused);
+  await world.ready("ReservedAddress", "second");
+  expect(control().get(id)).toMatchObject({ description: "second" });
+});
+
+test("what is only observed is never written to", async () => {
+  const { id } = foreign("reserved_domains", { domain: "watched.example.org", description: "theirs" });
+  const spec = { domain: "watched.example.org", description: "other", managementPolicy: "ObserveOnly" };
+  await world.kube.apply(manifest("ReservedDomain", "watched", spec));
+  const object = await world.ready("ReservedDomain", "watched");
+  expect(object.status).toMatchObject({ id, drift: ["description"] });
+  expect(conditionOf(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
+  control().patch(id, { description: "other" });
+  const [same] = await world.look(object);
+  expect(conditionOf(same, "Drifted")).toBeUndefined();
+  control().remove(id);
+  await world.kube.annotate("ReservedDomain", "watched", { "tunnelgateway.dev/reconcile-requested-at": "gone" });
+  expect(message(await stalled("ReservedDomain", "watched", "RemoteMissing"))).toContain("reserved domain");
+  await world.kube.delete("ReservedDomain", "watched");
+  await world.gone("ReservedDomain", "watched");
+  expect(world.changesSent(id)).toEqual([]);
+});
