@@ -45,7 +45,8 @@ async function removeOne(pass: Pass, id: string): Promise<boolean> {
   if (!account.supports(kind.remote, "delete")) return false;
   waitForTurn(pass, id);
   try {
-    if (!(await remotes.remove(id, sending(pass)))) await makeSure(pass);
+    if (await remotes.remove(id, sending(pass))) return true;
+    await makeSure(pass);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw inUse(pass, error) ?? error;
