@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -25,6 +26,10 @@ const kebab = (kind: string) =>
     .replace(/([a-z])([A-Z])/g, "$1-$2")
     .toLowerCase();
 
+const decoded = (base64: string): string => Buffer.from(base64, "base64").toString();
+
+const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
 /** Every object in a spec that is of such a form. */
 function* within(value: unknown, member = ""): Generator<{ member: string; value: Record<string, unknown> }> {
   if (value === null || typeof value !== "object") return;
@@ -47,20 +52,46 @@ describe("examples", () => {
 
   it("refer to nothing but one another", () => {
     const names = new Set(all.map(({ metadata }) => metadata.name));
-    const secrets = new Map(
-      all.flatMap(({ kind, metadata, data }) => (kind === "Secret" ? [[metadata.name, data]] : [])),
-    );
+    const dataOf = new Map(all.flatMap(({ metadata, data }) => (data ? [[metadata.name, data]] : [])));
     const refs = all.flatMap(({ spec }) => [...within(spec)]).filter(({ member }) => /Refs?$/.test(member));
     expect(refs.length).toBeGreaterThan(0);
     for (const { value } of refs) {
       expect(names).toContain(value["name"]);
-      if (value["key"] !== undefined) expect(secrets.get(String(value["name"]))).toHaveProperty([String(value["key"])]);
+      if (value["key"] !== undefined) expect(dataOf.get(String(value["name"]))).toHaveProperty([String(value["key"])]);
     }
   });
 
+  it("find the Secrets they name, and none that the operator is to write", () => {
+    const named = all.flatMap(({ spec }) => [...within(spec)]).map(({ value }) => value);
+    const secrets = all.filter(({ kind }) => kind === "Secret").map(({ metadata }) => metadata.name);
+    expect(secrets).toEqual(expect.arrayContaining(named.flatMap(({ secretName }) => secretName ?? [])));
+    const written = named.flatMap(({ tokenSecretName, certificateSecretName }) => [
+      tokenSecretName ?? [],
+      certificateSecretName ?? [],
+    ]);
+    expect(written.flat().filter((name) => secrets.includes(String(name)))).toEqual([]);
+  });
+
   it("hold no secret that could be real", () => {
-    const values = all.flatMap(({ data }) => Object.values(data ?? {}));
-    expect(values.length).toBeGreaterThan(0);
-    for (const value of values) expect(Buffer.from(value, "base64").toString()).toMatch(/^not-a-real-/);
+    const values = all.flatMap(({ kind, data }) => (kind === "Secret" ? Object.entries(data ?? {}) : []));
+    const plain = values.filter(([key]) => !/^(tls|ca)\./.test(key));
+    expect(plain.length).toBeGreaterThan(0);
+    for (const [, value] of plain) expect(decoded(value)).toMatch(/^not-a-real-/);
+  });
+
+  it("have certificates that are valid, long, fit their keys, and say that nobody is behind them", () => {
+    const pairs = all.flatMap(({ data }) => (data?.["tls.crt"] ? [[data["tls.crt"], data["tls.key"]]] : []));
+    expect(pairs.length).toBeGreaterThan(0);
+    for (const [certificate = "", key = ""] of pairs) {
+      expect(new X509Certificate(decoded(certificate)).checkPrivateKey(createPrivateKey(decoded(key)))).toBe(true);
+    }
+    const texts = all.flatMap((object) => [JSON.stringify(object), ...Object.values(object.data ?? {}).map(decoded)]);
+    const blocks = texts.flatMap((text) => text.replaceAll("\\n", "\n").match(pem) ?? []);
+    expect(blocks.length).toBeGreaterThan(pairs.length);
+    for (const certificate of blocks.map((block) => new X509Certificate(block))) {
+      expect(certificate.subject).toContain("not a real organization");
+      expect(certificate.verify(certificate.publicKey)).toBe(true);
+      expect(new Date(certificate.validTo).getUTCFullYear()).toBeGreaterThan(2040);
+    }
   });
 });

@@ -41,6 +41,10 @@ export const immutables: readonly Immutable[] = [
   { kind: "ReservedAddress", field: "region", value: "eu", other: "us" },
   { kind: "ReservedDomain", field: "domain", value: "one.example.org", other: "two.example.org" },
   { kind: "ReservedDomain", field: "region", value: "eu", other: "us" },
+  { kind: "AgentIngress", field: "domain", value: "one.example.org", other: "two.example.org" },
+  { kind: "APIKey", field: "ownerId", value: "usr_one", other: "usr_two" },
+  { kind: "SSHCredential", field: "ownerId", value: "usr_one", other: "usr_two" },
+  { kind: "SSHCredential", field: "publicKey", value: "ssh-ed25519 AAAA", other: "ssh-ed25519 AAAB" },
 ];
 
 const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
@@ -102,6 +106,74 @@ const logs = (auth: object) => ({ target: { logs: { auth, logGroupArn: arn } } }
 const monitoring = { apiKeyRef: { name: "keys", key: "monitoring" } };
 
 const of = (kind: string, ...list: Omit<Rule, "kind">[]): Rule[] => list.map((rule) => ({ kind, ...rule }));
+
+const domain: Omit<Rule, "kind"> = {
+  rule: "domain is a host name or a wildcard",
+  field: "domain",
+  good: values("domain", [
+    "a.example.com",
+    "A.Example.COM",
+    "*.example.com",
+    "xn--bcher-kva.example",
+    "1.2.example.org",
+  ]),
+  bad: values("domain", [
+    "",
+    "localhost",
+    "a b.example.com",
+    "-a.example.com",
+    "a-.example.com",
+    "a..example.com",
+    "https://example.com",
+    "example.com:443",
+    "example.com/",
+    "*.*.example.com",
+    "a.*.example.com",
+    "192.0.2.1",
+    `${"a".repeat(64)}.example.com`,
+    `${"a.".repeat(125)}example.com`,
+  ]),
+};
+
+const certificatePolicy: Omit<Rule, "kind"> = {
+  rule: "certificates come from freeca, with a key of one of two types",
+  field: "certificateManagementPolicy",
+  good: values("certificateManagementPolicy", [
+    {},
+    { authority: "freeca" },
+    { privateKeyType: "rsa" },
+    { authority: "freeca", privateKeyType: "ecdsa" },
+  ]),
+  bad: values("certificateManagementPolicy", [
+    { authority: "other" },
+    { privateKeyType: "ed25519" },
+    { privateKeyType: "" },
+  ]),
+};
+
+const backends = ["TunnelGroupBackend", "HTTPResponseBackend", "WeightedBackend", "FailoverBackend"];
+
+const publicKey: Omit<Rule, "kind"> = {
+  rule: "a public key is in authorized-keys format",
+  field: "publicKey",
+  good: values("publicKey", ["ssh-ed25519 AAAA", "ssh-rsa AAAA== someone@host with a name", "ssh-rsa AAAA\n"]),
+  bad: values("publicKey", [
+    "",
+    "ssh-ed25519",
+    "AAAA",
+    "-----BEGIN PUBLIC KEY-----",
+    "ssh-ed25519 AA AA\nmore",
+    "a b!",
+  ]),
+};
+
+/** Names of objects of Kubernetes that the spec gives bare. */
+const objectName = (field: string): Omit<Rule, "kind"> => ({
+  rule: `${field} is a name of a Secret`,
+  field,
+  good: values(field, ["a", "a-secret.of-mine"]),
+  bad: values(field, ["", "A-Secret", "a_secret", "-a", "a/b", `a${"b".repeat(253)}`]),
+});
 
 const edge: Omit<Rule, "kind">[] = [
   {
@@ -165,33 +237,7 @@ export const rules: readonly Rule[] = [
   ),
   ...of(
     "ReservedDomain",
-    {
-      rule: "domain is a host name or a wildcard",
-      field: "domain",
-      good: values("domain", [
-        "a.example.com",
-        "A.Example.COM",
-        "*.example.com",
-        "xn--bcher-kva.example",
-        "1.2.example.org",
-      ]),
-      bad: values("domain", [
-        "",
-        "localhost",
-        "a b.example.com",
-        "-a.example.com",
-        "a-.example.com",
-        "a..example.com",
-        "https://example.com",
-        "example.com:443",
-        "example.com/",
-        "*.*.example.com",
-        "a.*.example.com",
-        "192.0.2.1",
-        `${"a".repeat(64)}.example.com`,
-        `${"a.".repeat(125)}example.com`,
-      ]),
-    },
+    domain,
     { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars"]) },
     references("certificateRef", (certificateRef) => ({ certificateRef })),
     {
@@ -200,21 +246,7 @@ export const rules: readonly Rule[] = [
       good: [{ certificateRef: { id: "cert_1" } }, { certificateManagementPolicy: {} }],
       bad: [{ certificateRef: { id: "cert_1" }, certificateManagementPolicy: {} }],
     },
-    {
-      rule: "certificates come from freeca, with a key of one of two types",
-      field: "certificateManagementPolicy",
-      good: values("certificateManagementPolicy", [
-        {},
-        { authority: "freeca" },
-        { privateKeyType: "rsa" },
-        { authority: "freeca", privateKeyType: "ecdsa" },
-      ]),
-      bad: values("certificateManagementPolicy", [
-        { authority: "other" },
-        { privateKeyType: "ed25519" },
-        { privateKeyType: "" },
-      ]),
-    },
+    certificatePolicy,
   ),
   ...of("TunnelGroupBackend", {
     rule: "labels are texts",
@@ -223,6 +255,136 @@ export const rules: readonly Rule[] = [
     bad: values("labels", [{ app: 1 }, { app: null, b: {} }, ["app"], "app=web"]),
   }),
   ...of("TCPEdge", ...edge),
+  ...of(
+    "TLSEdge",
+    ...edge,
+    references("mutualTls.certificateAuthorityRefs", (reference) => ({
+      mutualTls: { certificateAuthorityRefs: [reference] },
+    })),
+    {
+      rule: "TLS ends at the edge or upstream, where it has no minimum version",
+      field: "tlsTermination",
+      good: [
+        { tlsTermination: {} },
+        { tlsTermination: { enabled: false, terminateAt: "edge", minVersion: "1.2" } },
+        { tlsTermination: { terminateAt: "upstream" } },
+        { tlsTermination: { minVersion: "1.3" } },
+      ],
+      bad: [
+        { tlsTermination: { terminateAt: "moon" } },
+        { tlsTermination: { terminateAt: "upstream", minVersion: "1.2" } },
+        { tlsTermination: { minVersion: "" } },
+        { tlsTermination: { minVersion: 1.2 } },
+      ],
+    },
+    { rule: "mutual TLS has authorities", field: "mutualTls", good: [], bad: [{ mutualTls: {} }] },
+  ),
+  ...of(
+    "HTTPResponseBackend",
+    {
+      rule: "a status code of HTTP",
+      field: "statusCode",
+      good: values("statusCode", [100, 200, 418, 599]),
+      bad: values("statusCode", [99, 600, 0, -200, 200.5, "200"]),
+    },
+    {
+      rule: "headers are texts",
+      field: "headers",
+      good: values("headers", [{}, { "X-A": "" }]),
+      bad: values("headers", [{ a: 1 }, ["a: b"], "a: b"]),
+    },
+  ),
+  ...of(
+    "WeightedBackend",
+    ...backends.map((kind) =>
+      references("backends", (backendRef) => ({ backends: [{ backendRef, weight: 1 }] }), kind),
+    ),
+    {
+      rule: "weights from 0 to 10000, and each backend once",
+      field: "backends",
+      good: values("backends", [
+        [{ backendRef: { id: "bkdtg_1" }, weight: 0 }],
+        [
+          { backendRef: { id: "bkdtg_1" }, weight: 10_000 },
+          { backendRef: { id: "bkdtg_2" }, weight: 10_000 },
+        ],
+      ]),
+      bad: values("backends", [
+        [],
+        [{ backendRef: { id: "bkdtg_1" }, weight: -1 }],
+        [{ backendRef: { id: "bkdtg_1" }, weight: 10_001 }],
+        [{ backendRef: { id: "bkdtg_1" }, weight: 0.5 }],
+        [{ backendRef: { id: "bkdtg_1" } }],
+        [{ weight: 1 }],
+        [
+          { backendRef: { id: "bkdtg_1" }, weight: 1 },
+          { backendRef: { id: "bkdtg_1" }, weight: 2 },
+        ],
+      ]),
+    },
+  ),
+  ...of(
+    "FailoverBackend",
+    ...backends.map((kind) => references("backendRefs", (reference) => ({ backendRefs: [reference] }), kind)),
+  ),
+  ...of("AgentIngress", domain, certificatePolicy),
+  ...of("APIKey", objectName("tokenSecretName")),
+  ...of("SSHCredential", publicKey, {
+    rule: "ACL rules are bind:<target> or *",
+    field: "acl",
+    good: values("acl", [[], ["*"], ["bind:*.example.org", "bind:app=*"]]),
+    bad: values("acl", [[""], ["bind:"], ["example.org"], ["allow:x"], "*", [1]]),
+  }),
+  ...of(
+    "SSHHostCertificate",
+    publicKey,
+    objectName("certificateSecretName"),
+    {
+      rule: "an SSH authority has the id of one",
+      field: "sshCertificateAuthorityId",
+      good: values("sshCertificateAuthorityId", ["sshca_1", "sshca_2aBcD"]),
+      bad: values("sshCertificateAuthorityId", ["", "ca_1", "sshca_", "sshca_a/b", undefined]),
+    },
+    ...["validAfter", "validUntil"].map(
+      (field): Omit<Rule, "kind"> => ({
+        rule: `${field} is in RFC 3339`,
+        field,
+        good: values(field, ["2030-01-31T12:00:00Z", "2030-01-31T12:00:00+02:00"]),
+        bad: values(field, ["", "2030-01-31", "tomorrow", "2030-13-31T12:00:00Z", "2030-01-31 12:00:00"]),
+      }),
+    ),
+    {
+      rule: "renewBefore is a duration, and only where the end is not fixed",
+      field: "renewBefore",
+      good: values("renewBefore", ["720h", "90m", "1h30m", "0.5h"]),
+      bad: [
+        ...values("renewBefore", ["", "30d", "1", "-1h", "1 h"]),
+        { renewBefore: "1h", validUntil: "2030-01-31T12:00:00Z" },
+      ],
+    },
+  ),
+  ...of("CertificateAuthority", {
+    rule: "certificates are given inline, or by one source",
+    field: "",
+    good: [
+      { caPem: "-----BEGIN CERTIFICATE-----" },
+      { caPem: undefined, caPemFrom: { configMapKeyRef: { name: "a", key: "ca.crt" } } },
+      { caPem: undefined, caPemFrom: { secretKeyRef: { name: "a", key: "ca.crt" } } },
+    ],
+    bad: [
+      { caPem: undefined },
+      { caPem: "" },
+      { caPemFrom: { secretKeyRef: { name: "a", key: "ca.crt" } } },
+      { caPem: undefined, caPemFrom: {} },
+      {
+        caPem: undefined,
+        caPemFrom: { configMapKeyRef: { name: "a", key: "b" }, secretKeyRef: { name: "a", key: "b" } },
+      },
+      { caPem: undefined, caPemFrom: { secretKeyRef: { name: "a" } } },
+      { caPem: undefined, caPemFrom: { configMapKeyRef: { name: "a", key: "a/b" } } },
+    ],
+  }),
+  ...of("TLSCertificate", objectName("secretName")),
   ...of(
     "EventDestination",
     {

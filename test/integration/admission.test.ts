@@ -192,7 +192,7 @@ describe("what kubectl shows", () => {
     expect(now.map((object) => conditionOf(object, "Ready")?.lastTransitionTime)).toEqual(
       ready.map((object) => conditionOf(object, "Ready")?.lastTransitionTime),
     );
-  });
+  }, 90_000);
 });
 
 /** Paths of properties that `kubectl explain` has nothing to say about. */

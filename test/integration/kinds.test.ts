@@ -4,6 +4,7 @@ import { OWNER_KEY } from "../../src/kinds/contract.ts";
 import { kinds } from "../../src/kinds/index.ts";
 import { traitsOf, unwrap } from "../../src/kinds/traits.ts";
 import { examples } from "../support/examples.ts";
+import { isOurs } from "../support/kube.ts";
 import { type Field, foreignRows, least, manifestOf, needed, type Sample, samples } from "../support/samples.ts";
 import { waves } from "../support/waves.ts";
 import { type KubeJSON, useWorld } from "../support/world.ts";
@@ -18,11 +19,20 @@ function changeable(kind: (typeof kinds)[number]): string[] {
   return Object.keys(kind.spec.shape).filter((field) => {
     const schema = schemaOf(kind.kind, field);
     const inner = unwrap(schema);
-    return !traitsOf(schema).immutable && !(inner instanceof z.ZodEnum && inner.options.length === 1);
+    const { immutable, createOnly, local, spreads } = traitsOf(schema);
+    return (
+      !(immutable || createOnly || local || spreads) && !(inner instanceof z.ZodEnum && inner.options.length === 1)
+    );
   });
 }
 
 const isOptional = (kind: string, field: string): boolean => schemaOf(kind, field) instanceof z.ZodOptional;
+
+/** Whether the operator writes a Secret for an object with this spec. */
+function writesSecret({ kind, spec }: Pick<Sample, "kind" | "spec">): boolean {
+  const output = kinds.find((one) => one.kind === kind)?.output;
+  return output !== undefined && spec[output.field] !== undefined;
+}
 
 const leastOf = Object.entries(least).map(([kind, spec]) => ({ kind, name: "least", spec }));
 
@@ -91,7 +101,7 @@ describe("objects of all kinds", () => {
     await remember(needed);
   });
 
-  test("the least of each kind takes one request and two writes", async () => {
+  test("the least of each kind takes one request and two writes, and one for each Secret of the operator", async () => {
     const objects = leastOf.map(manifestOf);
     const before = await world.quiet();
     const lists = world.simulator.control.count({ method: "GET" });
@@ -102,7 +112,7 @@ describe("objects of all kinds", () => {
     expect({ sent: after.requests - before.requests - read, read, writes: after.writes - before.writes }).toEqual({
       sent: objects.length,
       read: 0,
-      writes: 2 * objects.length,
+      writes: 2 * objects.length + leastOf.filter(writesSecret).length,
     });
   });
 
@@ -111,7 +121,7 @@ describe("objects of all kinds", () => {
     await world.kube.apply(...objects);
     await remember(objects);
     everything = await world.kube.all();
-    expect(everything).toHaveLength([...objects, ...needed, ...leastOf].filter(({ kind }) => kind !== "Secret").length);
+    expect(everything).toHaveLength([...objects, ...needed, ...leastOf.map(manifestOf)].filter(isOurs).length);
     const creates = world.changesSent().filter(({ method }) => method === "POST");
     expect(creates).toHaveLength(everything.length);
   });

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { annotations } from "../../src/kinds/contract.ts";
 import { examples } from "../support/examples.ts";
+import { isOurs } from "../support/kube.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
 
 const world = useWorld();
@@ -8,16 +9,14 @@ const world = useWorld();
 let objects: KubeJSON[] = [];
 
 beforeAll(async () => {
-  const documents = await examples();
-  // all that is made here shall go again
-  objects = documents.map((one) => (one.spec ? { ...one, spec: { ...one.spec, deletionPolicy: "Delete" } } : one));
+  objects = await examples();
 });
 
 test("objects that are applied before what they refer to become Ready", async () => {
   for (const object of objects.toReversed()) await world.kube.apply(object);
   await world.allReady(objects);
   const creates = world.changesSent().filter(({ method }) => method === "POST");
-  expect(creates).toHaveLength(objects.filter(({ kind }) => kind !== "Secret").length);
+  expect(creates).toHaveLength(objects.filter(isOurs).length);
 });
 
 test("what is still referred to waits, and its referrer keeps it", async () => {

@@ -9,6 +9,7 @@ import type { KubeJSON } from "./world.ts";
 
 const builtIn: readonly ResourceType[] = [
   { group: "", version: "v1", plural: "secrets", kind: "Secret" },
+  { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" },
   { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
   { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event" },
 ];
@@ -21,6 +22,9 @@ const ours = typesOf(kinds);
 const types: ReadonlyMap<string, ResourceType> = new Map(
   [...builtIn, ...typesOf(customResources)].map((type) => [type.kind, type]),
 );
+
+/** Whether the operator converges objects of this kind. */
+export const isOurs = ({ kind }: KubeJSON): boolean => ours.some((type) => type.kind === kind);
 
 /** Whether `Kube` can speak of objects of this kind. */
 export const isKnown = (kind: string): boolean => types.has(kind);

@@ -1,5 +1,6 @@
-import { selfSigned } from "../simulator/certificates/self-signed.ts";
+import { type SelfSignedOptions, selfSigned } from "../simulator/certificates/self-signed.ts";
 import type { Members } from "../simulator/resource/collection.ts";
+import { ed25519PublicKey } from "../simulator/testing/samples.ts";
 import type { KubeJSON } from "./world.ts";
 
 /** The status of a needed object, to speak of its remote in the words of a request. */
@@ -26,23 +27,42 @@ export interface Sample {
 
 const object = (kind: string, name: string, spec: object): KubeJSON => ({ kind, metadata: { name }, spec });
 
-const secret = (name: string, data: Record<string, string>): KubeJSON => ({
+export const secret = (name: string, data: Record<string, string>): KubeJSON => ({
   apiVersion: "v1",
   kind: "Secret",
   metadata: { name },
   stringData: data,
 });
 
+export const configMap = (name: string, data: Record<string, string>): KubeJSON => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+  data,
+});
+
+/** As cert-manager writes it. */
+export function tlsSecret(name: string, options: SelfSignedOptions): KubeJSON {
+  const { certificatePem, privateKeyPem } = selfSigned(options);
+  return { ...secret(name, { "tls.crt": certificatePem, "tls.key": privateKeyPem }), type: "kubernetes.io/tls" };
+}
+
+/** PEM of an authority's certificate. */
+export const authorityPem = (commonName: string): string => selfSigned({ commonName, authority: true }).certificatePem;
+
 const monitoring = (service: string) => ({ monitoring: { apiKeyRef: { name: "keys", key: "monitoring" }, service } });
 
 /** What samples refer to. Apply it first, and wait until it is Ready. */
 export const needed: readonly KubeJSON[] = [
-  secret("keys", { monitoring: "a-monitoring-key", cloud: "a-cloud-secret" }),
+  secret("keys", { monitoring: "a-monitoring-key", cloud: "a-cloud-secret", ca: authorityPem("From a Secret") }),
+  configMap("authorities", { ca: authorityPem("From a ConfigMap") }),
+  tlsSecret("tls", { commonName: "tls.example.org", dnsNames: ["tls.example.org"] }),
   ...["one", "two"].flatMap((name) => [
     object("IPPolicy", name, {}),
     object("TunnelGroupBackend", name, { labels: { number: name } }),
     object("ReservedAddress", name, {}),
     object("EventDestination", name, { target: monitoring(name) }),
+    object("CertificateAuthority", name, { caPem: authorityPem(name) }),
   ]),
 ];
 
@@ -87,11 +107,46 @@ const policy: Field = {
   member: "policy",
 };
 
+const hostports: Field = {
+  other: ["2.tcp.eu.gateway.example:20118"],
+  request: () => ({ hostports: ["2.tcp.eu.gateway.example:20118"] }),
+  member: "hostports",
+};
+
+const edgeSpec = {
+  ...firstTexts,
+  hostports: ["1.tcp.eu.gateway.example:20117"],
+  backend: { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "one" } },
+  ipRestriction: { enabled: true, ipPolicyRefs: named("one") },
+  policy: { enabled: true, inbound: [{ actions: [{ type: "deny" }] }] },
+};
+
+const onAddresses = (kind: string): Sample => ({
+  kind,
+  name: "on-addresses",
+  spec: { addressRefs: named("one") },
+  fields: {
+    addressRefs: {
+      other: named("two"),
+      request: (statusOf) => ({ hostports: [statusOf("ReservedAddress", "two").addr] }),
+      member: "hostports",
+    },
+  },
+});
+
 const certificatePolicy: Field = {
   other: { authority: "freeca", privateKeyType: "ecdsa" },
   request: () => ({ certificate_management_policy: { authority: "freeca", private_key_type: "ecdsa" } }),
   member: "certificate_management_policy",
 };
+
+const group = (name: string) => ({ kind: "TunnelGroupBackend", name });
+
+const groupID = (statusOf: StatusOf, name: string): string => statusOf("TunnelGroupBackend", name).id;
+
+const share = (name: string, weight: number) => ({ backendRef: group(name), weight });
+
+const publicKeys = { one: ed25519PublicKey(), two: ed25519PublicKey(), least: ed25519PublicKey() };
 
 const role = (name: string) => ({ role: { roleArn: `arn:aws:iam::123456789012:role/${name}` } });
 
@@ -154,36 +209,136 @@ export const samples: readonly Sample[] = [
     },
   },
   {
-    kind: "TCPEdge",
+    kind: "HTTPResponseBackend",
     name: "full",
-    spec: {
-      ...firstTexts,
-      hostports: ["1.tcp.eu.gateway.example:20117"],
-      backend: { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "one" } },
-      ipRestriction: { enabled: true, ipPolicyRefs: named("one") },
-      policy: { enabled: true, inbound: [{ actions: [{ type: "deny" }] }] },
-    },
+    spec: { ...firstTexts, body: "One", headers: { "X-Number": "one" }, statusCode: 201 },
     fields: {
       ...texts,
-      hostports: {
-        other: ["2.tcp.eu.gateway.example:20118"],
-        request: () => ({ hostports: ["2.tcp.eu.gateway.example:20118"] }),
-        member: "hostports",
+      body: { other: "Two", request: () => ({ body: "Two" }), member: "body" },
+      headers: {
+        other: { "X-Number": "two" },
+        request: () => ({ headers: { "X-Number": "two" } }),
+        member: "headers",
       },
-      ...{ backend, ipRestriction, policy },
+      statusCode: { other: 202, request: () => ({ status_code: 202 }), member: "status_code" },
+    },
+  },
+  {
+    kind: "WeightedBackend",
+    name: "full",
+    spec: { ...firstTexts, backends: [share("one", 1), share("two", 2)] },
+    fields: {
+      ...texts,
+      backends: {
+        other: [share("two", 10_000), share("one", 0)],
+        request: (statusOf) => ({ backends: { [groupID(statusOf, "two")]: 10_000, [groupID(statusOf, "one")]: 0 } }),
+        member: "backends",
+      },
+    },
+  },
+  {
+    kind: "FailoverBackend",
+    name: "full",
+    spec: { ...firstTexts, backendRefs: [group("one"), group("two")] },
+    fields: {
+      ...texts,
+      backendRefs: {
+        other: [group("two"), group("one")],
+        request: (statusOf) => ({ backends: [groupID(statusOf, "two"), groupID(statusOf, "one")] }),
+        member: "backends",
+      },
     },
   },
   {
     kind: "TCPEdge",
-    name: "on-addresses",
-    spec: { addressRefs: named("one") },
+    name: "full",
+    spec: edgeSpec,
+    fields: { ...texts, hostports, backend, ipRestriction, policy },
+  },
+  onAddresses("TCPEdge"),
+  {
+    kind: "TLSEdge",
+    name: "full",
+    spec: {
+      ...edgeSpec,
+      mutualTls: { enabled: true, certificateAuthorityRefs: named("one") },
+      tlsTermination: { enabled: true, terminateAt: "edge", minVersion: "1.2" },
+    },
     fields: {
-      addressRefs: {
-        other: named("two"),
-        request: (statusOf) => ({ hostports: [statusOf("ReservedAddress", "two").addr] }),
-        member: "hostports",
+      ...{ ...texts, hostports, backend, ipRestriction, policy },
+      mutualTls: {
+        other: { enabled: true, certificateAuthorityRefs: named("two") },
+        request: (statusOf) => ({
+          mutual_tls: { enabled: true, certificate_authority_ids: [statusOf("CertificateAuthority", "two").id] },
+        }),
+        member: "mutual_tls",
+      },
+      tlsTermination: {
+        other: { enabled: true, terminateAt: "edge", minVersion: "1.3" },
+        request: () => ({ tls_termination: { enabled: true, terminate_at: "edge", min_version: "1.3" } }),
+        member: "tls_termination",
       },
     },
+  },
+  onAddresses("TLSEdge"),
+  {
+    kind: "SSHCredential",
+    name: "full",
+    spec: { ...firstTexts, publicKey: publicKeys.one, acl: ["bind:*.example.org"], ownerId: "usr_one" },
+    fields: {
+      ...texts,
+      acl: { other: ["bind:app=*", "*"], request: () => ({ acl: ["bind:app=*", "*"] }), member: "acl" },
+    },
+  },
+  {
+    kind: "SSHHostCertificate",
+    name: "full",
+    spec: {
+      ...firstTexts,
+      sshCertificateAuthorityId: "sshca_one",
+      publicKey: publicKeys.two,
+      principals: ["host.example.org", "192.0.2.1"],
+      validAfter: "2020-01-01T00:00:00Z",
+      renewBefore: "24h",
+      certificateSecretName: "host-certificate",
+    },
+    fields: texts,
+  },
+  {
+    kind: "SSHHostCertificate",
+    name: "with-an-end",
+    spec: {
+      sshCertificateAuthorityId: "sshca_one",
+      publicKey: publicKeys.two,
+      validUntil: "2199-12-31T23:59:59+01:00",
+    },
+    fields: {},
+  },
+  { kind: "CertificateAuthority", name: "full", spec: { ...firstTexts, caPem: authorityPem("Inline") }, fields: texts },
+  ...(["configMapKeyRef", "secretKeyRef"] as const).map(
+    (source): Sample => ({
+      kind: "CertificateAuthority",
+      name: `from-${source.toLowerCase()}`,
+      spec: { caPemFrom: { [source]: { name: source === "secretKeyRef" ? "keys" : "authorities", key: "ca" } } },
+      fields: {},
+    }),
+  ),
+  { kind: "TLSCertificate", name: "full", spec: { ...firstTexts, secretName: "tls" }, fields: texts },
+  {
+    kind: "APIKey",
+    name: "full",
+    spec: { ...firstTexts, ownerId: "bot_one", tokenSecretName: "a-key" },
+    fields: texts,
+  },
+  {
+    kind: "AgentIngress",
+    name: "full",
+    spec: {
+      ...firstTexts,
+      domain: "agents.example.org",
+      certificateManagementPolicy: { authority: "freeca", privateKeyType: "rsa" },
+    },
+    fields: { ...texts, certificateManagementPolicy: certificatePolicy },
   },
   destination(
     "by-role",
@@ -244,7 +399,17 @@ export const least: Readonly<Record<string, Record<string, unknown>>> = {
   ReservedAddress: {},
   ReservedDomain: { domain: "least.example.org" },
   TunnelGroupBackend: {},
+  HTTPResponseBackend: {},
+  WeightedBackend: { backends: [share("one", 1)] },
+  FailoverBackend: { backendRefs: [group("one")] },
   TCPEdge: {},
+  TLSEdge: {},
+  SSHCredential: { publicKey: publicKeys.least },
+  SSHHostCertificate: { sshCertificateAuthorityId: "sshca_least", publicKey: publicKeys.least },
+  CertificateAuthority: { caPem: authorityPem("Least") },
+  TLSCertificate: { secretName: "tls" },
+  APIKey: { tokenSecretName: "least-key" },
+  AgentIngress: { domain: "least-agents.example.org" },
   EventDestination: {
     target: { logs: { auth: role("least"), logGroupArn: "arn:aws:logs:eu-west-1:1:log-group:least" } },
   },

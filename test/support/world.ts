@@ -5,7 +5,7 @@ import { annotations } from "../../src/kinds/contract.ts";
 import { type TestCluster, useCluster } from "../cluster/use.ts";
 import type { LoggedRequest } from "../simulator/control/request-log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/simulator.ts";
-import { isKnown, Kube } from "./kube.ts";
+import { isKnown, isOurs, Kube } from "./kube.ts";
 import { OperatorProcess, type OperatorSettings } from "./operator-process.ts";
 
 /** An object as kubectl prints it. */
@@ -157,16 +157,17 @@ export class World {
     return this.condition(kind, name, { type: "Ready", status: "True" });
   }
 
-  /** All of these objects, once each is as wanted: the lists are read, not object by object. */
+  /** All of these that are ours, once each is as wanted: the lists are read, not object by object. */
   async untilAll(what: string, objects: readonly KubeJSON[], isSo: (now: KubeJSON) => boolean): Promise<KubeJSON[]> {
-    const wanted = new Set(objects.map(nameOf));
-    const ours = [...new Set(objects.map(({ kind }) => kind as string))].filter((kind) => kind !== "Secret");
+    const ours = objects.filter(isOurs);
+    const wanted = new Set(ours.map(nameOf));
+    const kinds = [...new Set(ours.map(({ kind }) => kind as string))];
     let missing: string[] = [];
     const ask = async () => {
-      const now = (await Promise.all(ours.map((kind) => this.kube.list(kind)))).flat();
+      const now = (await Promise.all(kinds.map((kind) => this.kube.list(kind)))).flat();
       const there = now.filter((object) => wanted.has(nameOf(object)) && isSo(object));
       const names = new Set(there.map(nameOf));
-      missing = [...wanted].filter((name) => !names.has(name) && !name.startsWith("Secret/"));
+      missing = [...wanted].filter((name) => !names.has(name));
       return missing.length === 0 && there;
     };
     return this.until(what, ask).catch((error) => {
