@@ -26,12 +26,9 @@ export async function update(pass: Pass, desired: Desired, found: Row): Promise<
     row = await fresh(pass, row);
     next = planFor(pass, desired, row);
   }
-  if (isEmpty(next) || isLeft(pass, next, drifted)) return row;
-  if (next.frozen.length > 0) return otherwise(pass, desired, row, immutable(pass, next.frozen));
-  const possible = isPossible(pass, next);
-  if (!possible) return otherwise(pass, desired, row, unsupported(pass, next.fields));
-  const applied = await apply(pass, next, row);
-  if (!applied) return otherwise(pass, desired, row, unsupported(pass, next.fields));
+  if (isEmpty(next) || isLeft(pass, desired, next, drifted)) return row;
+  const applied = isPossible(pass, next) ? await apply(pass, next, row) : undefined;
+  if (!applied) return otherwise(pass, desired, row, next);
   row = applied;
   pass.findings.updated = next.fields;
   if (drifted) pass.findings.corrected = next.fields;
@@ -82,11 +79,16 @@ const mustBeMarked = ({ findings, owner }: Pass, row: Row): boolean =>
   canBeMarked((row["metadata"] as string | null | undefined) ?? undefined, owner);
 
 /** Everything this object asks for was in the account once, so somebody else has changed it. */
-function isDrift({ object }: Pass, { secrets }: Desired): boolean {
-  const synced = conditionOf(object.status, "Synced");
-  if (synced?.status !== "True" || synced.observedGeneration !== object.metadata.generation) return false;
+function isDrift(pass: Pass, desired: Desired): boolean {
+  const { status, metadata } = pass.object;
+  const synced = conditionOf(status, "Synced");
+  return synced?.status === "True" && synced.observedGeneration === metadata.generation && !hasNewSecret(pass, desired);
+}
+
+/** A Secret was changed, so there is something to send that the account never had. */
+function hasNewSecret({ object }: Pass, { secrets }: Desired): boolean {
   const sent = object.status?.appliedSecrets ?? [];
-  return secrets.every((one) =>
+  return !secrets.every((one) =>
     sent.some(({ name, resourceVersion }) => one.name === name && one.resourceVersion === resourceVersion),
   );
 }
@@ -98,14 +100,15 @@ async function fresh(pass: Pass, { id }: Row): Promise<Row> {
 }
 
 /** Whether a difference is told and not put right: the spec says so, or putting it right does not hold. */
-function isLeft(pass: Pass, next: Plan, drifted: boolean): boolean {
+function isLeft(pass: Pass, desired: Desired, next: Plan, drifted: boolean): boolean {
   const { object, account } = pass;
   const told = conditionOf(object.status, "Drifted");
+  const fields = differing(next);
   const normalises =
     told?.reason === "RemoteNormalises" &&
     told.observedGeneration === object.metadata.generation &&
-    next.fields.every((field) => object.status?.drift?.includes(field));
-  if (normalises || account.corrections.rounds(object, next.fields) >= ROUNDS) {
+    fields.every((field) => object.status?.drift?.includes(field));
+  if (!hasNewSecret(pass, desired) && (normalises || account.corrections.rounds(object, fields) >= ROUNDS)) {
     leave(pass, next, "RemoteNormalises");
     return true;
   }
@@ -114,7 +117,10 @@ function isLeft(pass: Pass, next: Plan, drifted: boolean): boolean {
   return true;
 }
 
-function leave<T>({ findings }: Pass, { fields }: Plan, reason: "RemoteDiffers" | "RemoteNormalises", row?: T): T {
+const differing = ({ frozen, fields }: Plan): string[] => [...frozen, ...fields];
+
+function leave<T>({ findings }: Pass, plan: Plan, reason: "RemoteDiffers" | "RemoteNormalises", row?: T): T {
+  const fields = differing(plan);
   const message =
     reason === "RemoteDiffers"
       ? `Put ${names(fields)} right in the account, or set driftPolicy: Correct: somebody else has changed it`
@@ -124,11 +130,22 @@ function leave<T>({ findings }: Pass, { fields }: Plan, reason: "RemoteDiffers" 
 }
 
 /** What cannot be changed in place is replaced where that is safe or asked for, and else left serving. */
-async function otherwise(pass: Pass, desired: Desired, row: Row, blocked: Blocked): Promise<Row> {
-  if (pass.kind.replacement === "CreateFirst") return replace(pass, desired, row);
-  if (pass.object.spec.replacement === "Recreate") return recreate(pass, row);
-  throw blocked;
+async function otherwise(pass: Pass, desired: Desired, row: Row, next: Plan): Promise<Row> {
+  const { kind, object, account } = pass;
+  if (kind.replacement === "CreateFirst") return replaced(pass, desired, await replace(pass, desired, row));
+  if (object.spec.replacement !== "Recreate") throw blocked(pass, next);
+  account.corrections.note(object, differing(next), true);
+  return recreate(pass, row);
 }
+
+/** A new one that is not as wanted either would be replaced without end. */
+function replaced(pass: Pass, desired: Desired, made: Row): Row {
+  const left = planFor(pass, { ...desired, secrets: [] }, made, visible(pass.object.status?.appliedFields ?? []));
+  return isEmpty(left) ? made : leave(pass, left, "RemoteNormalises", made);
+}
+
+const blocked = (pass: Pass, { frozen, fields }: Plan): Blocked =>
+  frozen.length > 0 ? immutable(pass, frozen) : unsupported(pass, fields);
 
 const immutable = ({ kind }: Pass, frozen: readonly string[]): Blocked =>
   new Blocked(
@@ -174,9 +191,11 @@ async function patch(pass: Pass, body: Body, { id }: Row): Promise<Row | undefin
   }
 }
 
-const isPossible = ({ account, kind }: Pass, { body, unshown }: Plan): boolean =>
-  Object.keys(body).length === 0 ||
-  (account.supports(kind.remote, "update") && (unshown.length === 0 || account.triesUnshown));
+function isPossible({ account, kind }: Pass, { body, frozen, unshown }: Plan): boolean {
+  if (frozen.length > 0) return false;
+  if (Object.keys(body).length === 0) return true;
+  return account.supports(kind.remote, "update") && (unshown.length === 0 || account.triesUnshown);
+}
 
 /** Fields as a reader finds them in the spec. */
 const names = (fields: readonly string[]): string => fields.map((field) => `spec.${field}`).join(", ");

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ReservedAddress } from "../kinds/reserved-address.ts";
+import { TLSCertificate } from "../kinds/tls-certificate.ts";
+import { Scene } from "./testing/scene.ts";
+
+const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene({ more: [TLSCertificate] });
+  scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
+});
+
+describe("a certificate that was renewed", () => {
+  it("is uploaded beside the old one, which is deleted then", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe("cert_2");
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([
+      { id: "cert_2", certificate_pem: pem("second") },
+    ]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
+  });
+
+  const asItLikes = pem("as the service likes it");
+
+  it("is not uploaded for ever when the service keeps it otherwise than it was sent", async () => {
+    scene.gateway.normalise = (row) => ({ ...row, certificate_pem: asItLikes });
+    const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
+    await scene.settle(object, 30);
+    expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(2);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    scene.restart();
+    await scene.settle(object, 3);
+    expect(scene.gateway.taken()).not.toContain("create");
+  });
+
+  it("is uploaded when its Secret is renewed, also where the service keeps it otherwise", async () => {
+    scene.gateway.normalise = (row) => ({ ...row, certificate_pem: asItLikes });
+    const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
+    await scene.settle(object, 10);
+    scene.gateway.taken();
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.settle(object, 10);
+    expect(scene.gateway.taken().filter((call) => call === "create")).toHaveLength(1);
+  });
+});
+
+describe("a resource that may be deleted and created anew", () => {
+  it("is not so for ever when the service keeps a value otherwise than it was sent", async () => {
+    scene.gateway.normalise = (row) => ({ ...row, region: "eu" });
+    const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", replacement: "Recreate" });
+    await scene.settle(object, 30);
+    expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(4);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
+  });
+});
