@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { least, manifestOf } from "../support/samples.ts";
+import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+
+const world = useWorld();
+
+const control = () => world.simulator.control;
+
+const eventsOf = async (name: string): Promise<KubeJSON[]> => {
+  const events = (await world.kube.list("Event")).filter(({ regarding }) => regarding.name === name);
+  return events.sort((a, b) => (a.eventTime < b.eventTime ? -1 : 1));
+};
+
+const short = ({ type, reason, action }: KubeJSON): string => `${type} ${reason} ${action}`;
+
+/** Once there are so many. */
+const events = (name: string, count: number): Promise<KubeJSON[]> =>
+  world.until(`${count} events of ${name}`, async () => {
+    const found = await eventsOf(name);
+    return found.length >= count && found;
+  });
+
+const refusal = { status: 400, body: { msg: "description: must rhyme" } };
+
+test("creating, changing and deleting what gives no trouble makes no event", async () => {
+  const objects = Object.entries(least).map(([kind, spec]) => manifestOf({ kind, name: "easy", spec }));
+  await world.kube.apply(...objects);
+  await world.allReady(objects);
+  await world.kube.apply(manifest("IPPolicy", "easy", { description: "changed" }));
+  await world.ready("IPPolicy", "easy");
+  await world.kube.delete("IPPolicy", "easy");
+  await world.gone("IPPolicy", "easy");
+  await world.quiet();
+  expect((await eventsOf("easy")).map(short)).toEqual([]);
+});
+
+test("trouble and its end are events that kubectl describe shows", async () => {
+  control().fault({ method: "POST", path: "/ip_policies", times: 2, action: refusal });
+  await world.kube.apply(manifest("IPPolicy", "troubled", { description: "prose" }));
+  const [first] = await events("troubled", 1);
+  expect(short(first)).toBe("Warning InvalidSpec Reconcile");
+  expect(first.note).toContain("description: must rhyme");
+  expect(first.regarding).toMatchObject({ kind: "IPPolicy", namespace: world.namespace, name: "troubled" });
+  expect(first.reportingController).toBe("tunnelgateway.dev/operator");
+
+  // refused again, in the same words
+  const before = await world.quiet();
+  await world.kube.annotate("IPPolicy", "troubled", { "tunnelgateway.dev/reconcile-requested-at": "1" });
+  await world.until("it is tried again", async () => control().count({ method: "POST", path: "/ip_policies" }) === 2);
+  const after = await world.quiet();
+  const [same, ...more] = await eventsOf("troubled");
+  expect(more).toEqual([]);
+  expect(same.series).toBeUndefined();
+  // the intent of the new create is recorded, and that is all
+  expect(after.writes - before.writes).toBe(1);
+
+  await world.kube.apply(manifest("IPPolicy", "troubled", { description: "verse" }));
+  await world.ready("IPPolicy", "troubled");
+  await events("troubled", 2);
+  const { stdout } = await world.kubectl("describe", "gwipp", "troubled");
+  const shown = stdout.slice(stdout.indexOf("Events:"));
+  expect(shown).toMatch(/Warning\s+InvalidSpec\s+.*must rhyme/);
+  expect(shown).toMatch(/Normal\s+Available\s+.*exists in the account/);
+});
+
+test("waiting is an event once, whatever it waits through", async () => {
+  const refs = { ipRestriction: { ipPolicyRefs: [{ name: "guard" }] } };
+  await world.kube.apply(manifest("TCPEdge", "patient", refs));
+  const [waiting] = await events("patient", 1);
+  expect(short(waiting)).toBe("Normal ReferenceNotReady Reconcile");
+  await world.kube.apply(manifest("IPPolicy", "guard", {}));
+  await world.ready("TCPEdge", "patient");
+  const told = await events("patient", 2);
+  expect(told.map(short)).toEqual(["Normal ReferenceNotReady Reconcile", "Normal Available Reconcile"]);
+
+  await world.kube.delete("IPPolicy", "guard");
+  const [kept] = await events("guard", 1);
+  expect(short(kept)).toBe("Warning InUse Delete");
+  expect(kept.note).toContain('TCPEdge "patient"');
+  await world.kube.delete("TCPEdge", "patient");
+  await world.gone("IPPolicy", "guard");
+  await world.quiet();
+  expect(await eventsOf("guard")).toHaveLength(1);
+  expect(await eventsOf("patient")).toHaveLength(2);
+});
+
+test("what somebody else did is told, with the fields", async () => {
+  await world.kube.apply(manifest("TunnelGroupBackend", "meddled-with", { description: "ours", labels: { a: "b" } }));
+  const object = await world.ready("TunnelGroupBackend", "meddled-with");
+  control().patch(object.status.id, { description: "theirs", labels: {} });
+  await world.look(object);
+  const [told] = await events("meddled-with", 1);
+  expect(short(told)).toBe("Normal RemoteDiffers Update");
+  expect(told.note).toContain("spec.description, spec.labels");
+  expect(conditionOf(await world.get("TunnelGroupBackend", "meddled-with"), "Drifted")).toBeUndefined();
+});
