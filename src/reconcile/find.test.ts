@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { annotations, OWNER_KEY } from "../kinds/contract.ts";
-import { EventSubscription } from "../kinds/event-subscription.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
-import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { ownerIn } from "./ownership.ts";
-import { DEADLINE_MS, Scene } from "./testing/scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 
@@ -256,69 +254,5 @@ describe("a domain whose certificate is provisioned", () => {
     expect(await scene.look(object)).toBeNull();
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "CertificateReady")?.status).toBe("True");
-  });
-});
-
-describe("what an interrupted create made, where its metadata is opaque", () => {
-  it("is known by what a create takes, and the rest is sent then", async () => {
-    scene.gateway.loseAnswer("create");
-    const spec = { metadata: "opaque", endpointConfigurationId: "ec_1" };
-    const object = scene.cluster.apply(ReservedAddress, "db", spec);
-    await scene.settle(object);
-    expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([{ endpoint_configuration: { id: "ec_1" } }]);
-  });
-
-  it.each([
-    ["long before", -3600],
-    ["long after", 3600],
-  ])("is nothing that was made %s", async (_, seconds) => {
-    await scene.clock.advance(7_200_000);
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
-    await scene.look(object);
-    const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque" });
-    const createdAt = new Date(scene.clock.date().getTime() + seconds * 1000).toISOString();
-    scene.gateway.change(ReservedAddress.remote, id, { created_at: createdAt });
-    await scene.settle(object);
-    expect(scene.idOf(object)).not.toBe(id);
-    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
-  });
-
-  it("is nothing that has more than the spec asked for", async () => {
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
-    await scene.look(object);
-    const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque", description: "another" });
-    await scene.settle(object);
-    expect(scene.idOf(object)).not.toBe(id);
-  });
-
-  it("waits for what the spec refers to, since the create was made of it", async () => {
-    const destination = { name: "logs" };
-    const object = scene.cluster.apply(EventSubscription, "all", {
-      metadata: "opaque",
-      destinationRefs: [destination],
-    });
-    await scene.look(object);
-    expect(scene.reason(object)).toMatch(/^ReferenceNotReady: Create EventDestination "logs"/);
-    expect(scene.gateway.taken()).toEqual([]);
-  });
-});
-
-describe("the wait for an interrupted create", () => {
-  it("ends, and costs few requests", async () => {
-    scene.gateway.swallow("create");
-    const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.look(object);
-    scene.gateway.taken();
-    const visit = await scene.look(object);
-    expect(visit).toHaveProperty("afterSeconds");
-    const { afterSeconds } = visit as { afterSeconds: number };
-    expect(afterSeconds * 1000).toBeGreaterThan(DEADLINE_MS);
-    expect(afterSeconds * 1000).toBeLessThan(2 * DEADLINE_MS);
-    await scene.clock.advance(afterSeconds * 1000);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["list", "list", "create"]);
   });
 });

@@ -1,0 +1,94 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { annotations } from "../kinds/contract.ts";
+import { EventDestination } from "../kinds/event-destination.ts";
+import { IPPolicy } from "../kinds/ip-policy.ts";
+import { Scene } from "./testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const bodies = () => scene.gateway.calls.filter(({ verb }) => verb === "update").map(({ body }) => body);
+
+describe("a value from a Secret", () => {
+  const spec = { format: "json", target: { monitoring: { apiKeyRef: { name: "dd", key: "api" } } } };
+
+  beforeEach(() => scene.cluster.setSecret("dd", { api: "first" }));
+
+  it("is read at use, and looked at again at the next resync", async () => {
+    const object = scene.cluster.apply(EventDestination, "dd", spec);
+    expect(await scene.look(object)).toEqual({ afterSeconds: 300 });
+    expect(scene.gateway.calls[0]?.body).toMatchObject({ target: { monitoring: { api_key: "first" } } });
+  });
+
+  it("is sent again when it has changed, and only then", async () => {
+    const object = await scene.given(EventDestination, "dd", spec);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["list"]);
+    scene.cluster.setSecret("dd", { api: "second" });
+    await scene.look(object);
+    expect(bodies()).toMatchObject([{ target: { monitoring: { api_key: "second" } } }]);
+    expect(scene.cluster.notices).toEqual([]);
+    scene.gateway.taken();
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+
+  it("reaches no status, event or message", async () => {
+    const object = scene.cluster.apply(EventDestination, "dd", spec);
+    scene.gateway.refuse("create", 400, { serviceMessage: "bad key" });
+    await scene.look(object);
+    await scene.settle(object);
+    expect(JSON.stringify([scene.cluster.now(object), scene.cluster.notices])).not.toContain("first");
+  });
+
+  it("is waited for", async () => {
+    const object = scene.cluster.apply(EventDestination, "dd", {
+      target: { monitoring: { apiKeyRef: { name: "other", key: "api" } } },
+    });
+    expect(await scene.look(object)).toMatchObject({ afterSeconds: expect.any(Number) });
+    expect(scene.reason(object)).toMatch(/^SecretNotReady: Create Secret "other"/);
+    expect(scene.gateway.taken()).toEqual([]);
+    scene.cluster.setSecret("other", { api: "third" });
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("leaves an object ready when it cannot be read any more", async () => {
+    const object = await scene.given(EventDestination, "dd", spec);
+    scene.cluster.setSecret("dd", {});
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+});
+
+describe("a paused object", () => {
+  it("is left alone in both directions, and goes on where it was", async () => {
+    const object = await scene.given(IPPolicy, "office", { description: "a" });
+    scene.cluster.annotateByHand(object, annotations.paused, "true");
+    scene.cluster.apply(IPPolicy, "office", { description: "b" });
+    expect(await scene.look(object)).toBeNull();
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.condition(object, "Paused")?.status).toBe("True");
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    scene.cluster.annotateByHand(object, annotations.paused, "false");
+    await scene.look(object);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "b" }]);
+    expect(scene.condition(object, "Paused")).toBeUndefined();
+  });
+});
+
+describe("an outage", () => {
+  it("leaves a settled object as it is, without a word", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.restart();
+    scene.gateway.refuse("list", 503);
+    expect(await scene.look(object)).toEqual({ backoff: true });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "ServiceUnavailable" });
+    await scene.look(object);
+    expect(scene.condition(object, "Synced")?.status).toBe("True");
+  });
+});
