@@ -45,7 +45,7 @@ const isFrozen = (schema: z.ZodType): boolean => {
   return immutable === true || createOnly === true || spreads !== undefined;
 };
 
-const runs = { numRuns: 50 };
+const runs = { numRuns: 25 };
 
 describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) => {
   const valid = specs(kind);
