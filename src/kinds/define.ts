@@ -147,6 +147,18 @@ export interface Kind extends Definition {
   readonly judge: (answer: Answer, now: number) => { usability: Usability; conditions?: KindCondition[] };
 }
 
+/** The resource whose list shows the remotes of a kind. Undefined: each has to be read by itself. */
+export function listOf({ place, remote }: Kind): Resource | undefined {
+  switch (place.sort) {
+    case "collection":
+      return remote;
+    case "entry":
+      return place.parent.remote;
+    case "modules":
+      return undefined;
+  }
+}
+
 type Optional =
   | "plural"
   | "shortNames"

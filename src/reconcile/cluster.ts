@@ -34,12 +34,14 @@ export interface Notice {
 /** What converging needs of Kubernetes, and no more. Reads come from the cache, which has seen our own writes. */
 export interface Cluster {
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
-  /** Other objects of the kind, in any namespace, whose status has this remote id. */
-  othersWithID(kind: Kind, id: string, object: ManagedObject): ManagedObject[];
+  /**
+   * Other objects of the kind, in any namespace, that stand for this remote or mean to, or for an entry of its lists.
+   */
+  othersWithID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** Remote ids of all objects of the kind that belong to the same account as this one. */
   remoteIDs(kind: Kind, object: ManagedObject): string[];
   /** Objects of any kind whose spec refers to this one by name. */
-  referrersOf(kind: Kind, object: ManagedObject): Referrer[];
+  referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
   /** Guarded by the object's resourceVersion. Throws Outdated when somebody wrote first. */
   annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: string }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;

@@ -2,12 +2,14 @@ import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Body } from "../kinds/wire/request.ts";
 import { Blocked, Outdated, Retry } from "./fate.ts";
 import { sameKey } from "./find.ts";
+import { identityOf, isShared } from "./identity.ts";
 import { type Intent, intentOf, sendWindow, textOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { claim, deliver } from "./output.ts";
 import { ownerIn, withOwner } from "./ownership.ts";
-import { now, type Pass, remotesOf, sending } from "./pass.ts";
+import { look, now, type Pass, remotesOf, sending } from "./pass.ts";
 import type { Desired } from "./resolve.ts";
+import { isPreexisting } from "./sharing.ts";
 
 /**
  * Makes the remote of an object, by a protocol that loses nothing: the finalizer and the intent are durable before the
@@ -24,7 +26,7 @@ export async function create(pass: Pass, desired: Desired): Promise<Row> {
   }
   const row = await send(pass, body, intent);
   // from here on the id reaches the status, whatever fails
-  Object.assign(pass.findings, { remote: row, created: true, appliedSecrets: desired.secrets });
+  Object.assign(pass.findings, { remote: row, appliedSecrets: desired.secrets });
   if (pass.kind.output?.once) await deliver(pass, row);
   // of an answer that could not be read the id is all there is
   return Object.keys(row).length > 1 ? row : await read(pass, row.id);
@@ -38,11 +40,17 @@ async function read(pass: Pass, id: string): Promise<Row> {
 
 async function send(pass: Pass, body: Body, intent: Intent): Promise<Row> {
   try {
-    return await remotesOf(pass).create(body, sending(pass));
+    return made(pass, await remotesOf(pass).create(body, sending(pass)));
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     return await afterFailure(pass, intent, error);
   }
+}
+
+function made({ findings, kind }: Pass, row: Row): Row {
+  findings.created = true;
+  if (isShared(kind)) findings.preexisting = false;
+  return row;
 }
 
 /** The members that a create takes, and the owner's mark. */
@@ -63,16 +71,31 @@ async function record(pass: Pass): Promise<Intent> {
 
 async function afterFailure(pass: Pass, intent: Intent, error: GatewayError): Promise<Row> {
   // it was done
-  if (error.id !== undefined) return { id: error.id };
+  if (error.id !== undefined) return made(pass, { id: error.id });
   if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
   pass.account.refused(pass.object, intent);
-  if (error.kind === "refused") await refuseExisting(pass, error);
+  if (error.kind === "refused") return takeOrRefuse(pass, error);
   throw error;
 }
 
 /** A service says in several ways that a name is taken, so whether it is decides a look. */
+async function takeOrRefuse(pass: Pass, error: GatewayError): Promise<Row> {
+  const taken = [400, 409, 422].includes(error.status ?? 0);
+  const row = taken && isShared(pass.kind) ? await shared(pass) : undefined;
+  if (row) return row;
+  if (taken) await refuseExisting(pass, error);
+  throw error;
+}
+
+/** That somebody has made it meanwhile is as good as having made it. */
+async function shared(pass: Pass): Promise<Row | undefined> {
+  const id = identityOf(pass.kind, pass.object, pass.cluster);
+  const row = id === undefined ? undefined : await look(pass, id, true);
+  if (row) pass.findings.preexisting = isPreexisting(pass, row.id);
+  return row;
+}
+
 async function refuseExisting(pass: Pass, error: GatewayError): Promise<void> {
-  if (![400, 409, 422].includes(error.status ?? 0)) return;
   const row = await sameKey(pass, pass.clock.now());
   if (!row) return;
   const owner = ownerIn(row);

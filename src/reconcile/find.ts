@@ -10,7 +10,7 @@ import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
 import { canBeMarked, ownerIn, ownerText } from "./ownership.ts";
-import { now, type Pass, remotesOf, sending } from "./pass.ts";
+import { look, now, type Pass, remotesOf, sending } from "./pass.ts";
 import { desire } from "./resolve.ts";
 
 /**
@@ -47,14 +47,14 @@ async function known(pass: Pass, id: string): Promise<Row | undefined> {
 }
 
 /** What changes by itself, as a certificate does while it is provisioned, is not known from the last list. */
-async function latest(pass: Pass, id: string): Promise<Row | undefined> {
+export async function latest(pass: Pass, id: string): Promise<Row | undefined> {
   const remotes = remotesOf(pass);
   await remotes.listed(0, pass.lane);
   if (remotes.isMissing(id)) refuseMassLoss(pass);
   const known = remotes.known(id);
   const seconds = known && lookAgainAfter(pass, known);
   if (asksForLook(pass.object) || seconds === undefined || isDeleting(pass.object)) {
-    return remotes.find(id, sending(pass), asksForLook(pass.object));
+    return look(pass, id, asksForLook(pass.object));
   }
   const alike = remotes.rows.filter((row) => lookAgainAfter(pass, row) !== undefined).length;
   return remotes.recent(id, pass.clock.now() - (seconds * 1000) / 2, alike, sending(pass));
@@ -98,17 +98,23 @@ export async function sameKey(pass: Pass, since: number): Promise<Row | undefine
   return rows.find((row) => normalize(row[naturalKey]) === wanted);
 }
 
+type Search = (rows: readonly Row[]) => Row | undefined | Promise<Row | undefined>;
+
 /**
  * A create was sent, or may have been, and its answer never arrived here: looks for what it made. What is there counts
  * at once; that nothing is there counts only when the create can no longer be under way.
  */
-async function recovered(pass: Pass, intent: Intent): Promise<Row | undefined> {
+export async function recovered(
+  pass: Pass,
+  intent: Intent,
+  search: Search = (rows) => madeByUs(pass, intent, rows),
+): Promise<Row | undefined> {
   const settled = settledAt(intent, pass.account.deadlineMs);
   const wait = settled - now(pass);
   // the list must have begun after the create was sent; when it is settled already, one from after that will do
   const since = wait > 0 ? pass.clock.now() : pass.clock.now() + wait;
   const rows = await remotesOf(pass).listed(since, "retry");
-  const made = await madeByUs(pass, intent, rows);
+  const made = await search(rows);
   if (made) return made;
   if (wait > 0) {
     throw new Waiting("Creating", "Waiting until it is certain that an interrupted create came to nothing", {
@@ -186,8 +192,9 @@ export function refuseForeign({ owner, object }: Pass, row: Row): Row {
   );
 }
 
-const missing = ({ kind }: Pass, what: string): Blocked =>
+export const missing = ({ kind }: Pass, what: string, cause?: Error): Blocked =>
   new Blocked(
     "RemoteMissing",
     `Create the ${kind.remote.title} ${what} in the account, or delete this object: it is not there`,
+    cause && { cause },
   );

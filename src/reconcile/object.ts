@@ -20,6 +20,8 @@ export interface Status {
   id?: string;
   /** The GatewayAccount that the remote belongs to; unset: the operator's own credentials. */
   account?: string | undefined;
+  /** The remote was there before any object of ours, and outlives them. */
+  preexisting?: boolean | undefined;
   /** The remote that was replaced, until nothing refers to it. */
   retiring?: string | undefined;
   appliedFields?: readonly string[];

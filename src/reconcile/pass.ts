@@ -4,6 +4,8 @@ import type { Account } from "./account.ts";
 import type { Lane } from "./budget.ts";
 import type { Sending } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
+import { managedMembers } from "./identity.ts";
+import type { Row } from "./inventory.ts";
 import type { ManagedObject, SecretVersion } from "./object.ts";
 import type { Owner } from "./ownership.ts";
 import type { Remotes } from "./remotes.ts";
@@ -32,6 +34,8 @@ export interface Findings {
   deleted?: string;
   /** Spec fields that were sent in an update. */
   updated?: string[];
+  /** The remote is shared, and was there before any object of ours. */
+  preexisting?: boolean;
   /** The remote was taken over in this pass. */
   adopted?: true;
 }
@@ -52,6 +56,10 @@ export interface Pass {
 }
 
 export const remotesOf = ({ account, kind }: Pass): Remotes => account.remotes(kind);
+
+/** The remote of an object with all that the object is concerned with. `fresh` asks the service in any case. */
+export const look = (pass: Pass, id: string, fresh = false): Promise<Row | undefined> =>
+  remotesOf(pass).find(id, sending(pass), fresh, managedMembers(pass.kind, pass.object));
 
 export const sending = ({ lane, signal }: Pass): Sending => ({ lane, signal });
 

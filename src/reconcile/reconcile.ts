@@ -1,10 +1,11 @@
 import { FINALIZER } from "../kinds/contract.ts";
+import { listOf } from "../kinds/define.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import { create } from "./create.ts";
 import { Retry, type Unfinished } from "./fate.ts";
-import { find } from "./find.ts";
 import type { Row } from "./inventory.ts";
+import { locate } from "./locate.ts";
 import { notices } from "./notices.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "./object.ts";
 import { delayOf, fateOf } from "./outcome.ts";
@@ -59,7 +60,7 @@ async function outcome(pass: Pass): Promise<Ending | "gone"> {
 
 async function converge(pass: Pass): Promise<Row> {
   const { findings, kind } = pass;
-  const found = await find(pass);
+  const found = await locate(pass);
   if (found) findings.remote = found;
   if (isObserveOnly(pass.object)) return compared(pass, found);
   const desired = await desire(kind, pass.object, pass.cluster);
@@ -132,7 +133,8 @@ function errands(pass: Pass, { resyncSeconds }: Routine): (number | undefined)[]
   const { kind, object, findings } = pass;
   const renewsAt = findings.remote && kind.renewsAt(findings.remote, object.spec);
   const needs = needsOf(kind.spec, object.spec);
-  const reads = kind.output !== undefined || needs.some(({ sort }) => sort !== "reference");
+  const reads =
+    kind.output !== undefined || listOf(kind) === undefined || needs.some(({ sort }) => sort !== "reference");
   return [
     isRetiring(pass) ? RETIRING_SECONDS : undefined,
     renewsAt === undefined ? undefined : Math.max((renewsAt - now(pass)) / 1000, 1),

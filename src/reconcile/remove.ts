@@ -2,10 +2,14 @@ import { type GatewayError, isGatewayError, isUnsupported } from "../gateway/err
 import { annotations, FINALIZER } from "../kinds/contract.ts";
 import { refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
-import { find, refuseForeign } from "./find.ts";
+import { refuseForeign } from "./find.ts";
+import { isMadeElsewhere } from "./identity.ts";
 import { intentOf } from "./intent.ts";
+import { locate } from "./locate.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
+import { clear } from "./parts.ts";
 import { now, type Pass, remotesOf, sending } from "./pass.ts";
+import { staysForOthers } from "./sharing.ts";
 
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
 const REFERRERS_FIRST_MS = 60_000;
@@ -26,13 +30,14 @@ const isKept = async ({ object, cluster, kind }: Pass): Promise<boolean> =>
   isOrphan(object) || isRetained(object) || isObserveOnly(object) || (await cluster.isKindGoing(kind));
 
 async function removeRemote(pass: Pass): Promise<void> {
+  if (isMadeElsewhere(pass.kind)) return clear(pass);
   const id = await idOf(pass);
   const retiring = pass.findings.retiring ?? pass.object.status?.retiring;
   const ids = [id, retiring].filter((one) => one !== undefined);
   if (ids.length === 0) return;
   waitForReferrers(pass);
   if (id !== undefined) pass.findings.remote ??= { id };
-  for (const one of ids) {
+  for (const one of ids.filter((each) => !staysForOthers(pass, each))) {
     if (await removeOne(pass, one)) pass.findings.deleted = one;
     else await leave(pass, one);
   }
@@ -86,7 +91,7 @@ async function idOf(pass: Pass): Promise<string | undefined> {
   const { object } = pass;
   const intent = intentOf(object);
   const id = object.status?.id;
-  if (id === undefined || id === intent?.old) return intent ? (await find(pass))?.id : undefined;
+  if (id === undefined || id === intent?.old) return intent ? (await locate(pass))?.id : undefined;
   const row = remotesOf(pass).known(id);
   // what another object or cluster has marked meanwhile is not ours to delete
   if (row) refuseForeign(pass, row);

@@ -1,10 +1,12 @@
 import { isGatewayError } from "../gateway/errors.ts";
 import { create } from "./create.ts";
 import { Outdated, Waiting } from "./fate.ts";
+import { managedMembers } from "./identity.ts";
 import type { Row } from "./inventory.ts";
 import { now, type Pass, remotesOf, sending } from "./pass.ts";
 import { nextStatus } from "./report.ts";
 import type { Desired } from "./resolve.ts";
+import { staysForOthers } from "./sharing.ts";
 
 /** How long the deletion of a replaced remote rests after the service has refused it. */
 const POSTPONE_SECONDS = 300;
@@ -48,7 +50,7 @@ export async function retire(pass: Pass): Promise<void> {
   if (id === undefined || id === findings.remote?.id || account.isPostponed(id)) return;
   if (await isReferredTo(pass, id)) return;
   try {
-    await remotesOf(pass).remove(id, sending(pass));
+    if (!staysForOthers(pass, id)) await remotesOf(pass).remove(id, sending(pass));
   } catch (error) {
     // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
@@ -65,7 +67,9 @@ async function isReferredTo(pass: Pass, id: string): Promise<boolean> {
   for (const referrer of cluster.referrersOf(kind, object)) {
     const remoteID = referrer.object.status?.id;
     if (remoteID === undefined) continue;
-    const row = await account.collection(referrer.kind.remote).find(remoteID, sending(pass));
+    const row = await account
+      .remotes(referrer.kind)
+      .find(remoteID, sending(pass), false, managedMembers(referrer.kind, referrer.object));
     if (row && JSON.stringify(row).includes(`"${id}"`)) return true;
   }
   return false;

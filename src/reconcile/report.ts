@@ -35,13 +35,14 @@ export function nextStatus(pass: Pick<Pass, "kind" | "object" | "findings">, end
 
 /** What the operator notes for itself; undefined takes a note away. */
 function booked(object: ManagedObject, findings: Findings, { end }: Ending): Partial<Status> {
-  const { account, retiring, retired, drift, remote } = findings;
+  const { account, retiring, retired, drift, remote, preexisting } = findings;
   const settled = end === "settled";
   const asked = settled ? askedAt(object) : undefined;
   const owned = remote?.id ?? object.status?.id;
   return {
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
     ...(account !== undefined && owned !== undefined && { account: account || undefined }),
+    ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
     ...((retiring || retired) && { retiring: retired ? undefined : retiring }),
     ...((drift || settled) && { drift: drift?.fields }),
   };

@@ -4,13 +4,17 @@ import { visible } from "../kinds/wire/applied.ts";
 import type { Body } from "../kinds/wire/request.ts";
 import { sharedLists } from "../kinds/wire/shared.ts";
 import { Blocked, Outdated, Retry } from "./fate.ts";
+import { missing } from "./find.ts";
+import { isMadeElsewhere } from "./identity.ts";
 import type { Row } from "./inventory.ts";
 import { conditionOf } from "./object.ts";
 import { canBeMarked, ownerIn, withOwner } from "./ownership.ts";
-import { type Pass, remotesOf, sending } from "./pass.ts";
+import { removePart } from "./parts.ts";
+import { look, type Pass, remotesOf, sending } from "./pass.ts";
 import { isEmpty, type Plan, plan, renewedMembers } from "./plan.ts";
 import { recreate, replace } from "./replace.ts";
 import type { Desired } from "./resolve.ts";
+import { claimsOf } from "./sharing.ts";
 
 /** How often the same correction is made before it is clear that it does not hold. */
 const ROUNDS = 3;
@@ -41,7 +45,9 @@ const sendsShared = ({ kind }: Pass, { body }: Plan): boolean =>
 /** Whether the answer is as wanted. When it is not, the service may have its own idea of the value. */
 function holds(pass: Pass, desired: Desired, row: Row, sent: Plan, drifted: boolean): Row {
   const applied = visible(pass.object.status?.appliedFields ?? []);
-  const left = planFor(pass, { ...desired, secrets: [] }, row, applied);
+  const planned = planFor(pass, { ...desired, secrets: [] }, row, applied);
+  // what cannot be removed was switched off, and that is as far as it goes
+  const left = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
   const rounds = pass.account.corrections.note(pass.object, sent.fields, drifted || !isEmpty(left));
   if (isEmpty(left)) return row;
   pass.findings.remote = row;
@@ -60,7 +66,8 @@ function planFor(
   const sent = pass.findings.appliedSecrets ?? object.status?.appliedSecrets;
   const renewed = renewedMembers(kind, object.spec, secrets, sent);
   if (mustBeMarked(pass, row)) renewed.push("metadata");
-  return plan(kind, { wanted: { ...body, ...ownedMetadata(pass, body, row, applied) }, seen, applied, renewed });
+  const wanted = { ...body, ...ownedMetadata(pass, body, row, applied) };
+  return plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(pass) });
 }
 
 /** The metadata to send: what the spec says, or what is there while the spec says nothing, with the owner's mark. */
@@ -94,7 +101,7 @@ function hasNewSecret({ object }: Pass, { secrets }: Desired): boolean {
 }
 
 async function fresh(pass: Pass, { id }: Row): Promise<Row> {
-  const row = await remotesOf(pass).find(id, sending(pass), true);
+  const row = await look(pass, id, true);
   if (!row) throw new Outdated(`${id} is gone`);
   return row;
 }
@@ -161,7 +168,6 @@ const unsupported = ({ kind }: Pass, fields: readonly string[]): Blocked =>
 
 /** Undefined when the service turns out not to have the operation. */
 async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row | undefined> {
-  const remotes = remotesOf(pass);
   let current = row;
   if (Object.keys(body).length > 0) {
     const patched = await patch(pass, body, row);
@@ -169,10 +175,7 @@ async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row 
     current = patched;
   }
   for (const member of remove) {
-    const module = pass.kind.modules[member];
-    if (!module) throw new TypeError(`${pass.kind.kind} declares no operation that removes ${member}`);
-    await remotes.removeModule(row.id, member, module, sending(pass));
-    current = { ...current, [member]: null };
+    current = await removePart(pass, member, current);
   }
   return current;
 }
@@ -183,6 +186,7 @@ async function patch(pass: Pass, body: Body, { id }: Row): Promise<Row | undefin
   try {
     return await remotes.update(id, body, sending(pass));
   } catch (error) {
+    if (isNotFound(error) && isMadeElsewhere(kind)) throw missing(pass, id, error);
     const there = isNotFound(error) && (await remotes.find(id, sending(pass), true)) !== undefined;
     if (isNotFound(error) && !there) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !there) throw error;
