@@ -68,7 +68,13 @@ export function specOf(kind: Kind): z.ZodObject {
   const adopt = local(kind.naturalKey ? adoptByKey : adoptByID)
     .optional()
     .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
-  return z.object({ ...kind.spec.shape, adopt, ...steering, ...(canBeRecreated(kind) && { replacement }) });
+  return z.object({
+    ...kind.spec.shape,
+    // what the spec names itself needs no taking over
+    ...(kind.identity.length === 0 && { adopt }),
+    ...steering,
+    ...(canBeRecreated(kind) && { replacement }),
+  });
 }
 
 const condition = z.object({
@@ -110,7 +116,8 @@ const bookkeeping = {
     .array(z.string())
     .optional()
     .describe(
-      "Spec fields whose values the account has from this object. One that is removed from the spec is cleared.",
+      "Spec fields whose values the account has from this object. One that is removed from the spec is cleared. " +
+        "`field.member` and `field/entry` stand for parts whose removal the account would not show.",
     ),
   appliedSecrets: z.array(secretVersion).optional().describe("Secrets whose values the account has from this object."),
   drift: z
@@ -124,9 +131,19 @@ const bookkeeping = {
   ...observations,
 };
 
+const preexisting = z
+  .boolean()
+  .optional()
+  .describe("The resource was there before any object asked for it, and stays when this one is deleted.");
+
 /** The whole status of a managed kind. */
 export const statusOf = (kind: Kind): z.ZodObject =>
-  z.object({ ...commonStatus, ...kind.status.shape, ...bookkeeping });
+  z.object({
+    ...commonStatus,
+    ...kind.status.shape,
+    ...(kind.place.sort === "entry" && { preexisting }),
+    ...bookkeeping,
+  });
 
 /** The members of an answer that the status keeps. */
 export const shownOf = (kind: Kind): z.ZodObject => z.object({ ...commonStatus, ...kind.status.shape });

@@ -188,6 +188,7 @@ export class Accounts {
       deadlineMs: config.requestSeconds * 1000,
       undocumented: config.undocumentedOperations,
       deletesPerMinute: config.deletesPerMinute,
+      resyncSeconds: config.resyncSeconds,
       signal: abort.signal,
       onClose: () => {
         log.warn(

@@ -3,6 +3,7 @@ import type { Definition, Kind } from "../kinds/define.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../reconcile/cluster.ts";
 import { Outdated, Retry } from "../reconcile/fate.ts";
+import { parentIDsOf, remoteIDsOf } from "../reconcile/identity.ts";
 import type { ManagedObject, Status } from "../reconcile/object.ts";
 import type { KubeClient } from "../runtime/client.ts";
 import {
@@ -60,7 +61,7 @@ export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): str
 
 /** Indexes of the store of a kind. */
 export const indexersOf = (kind: Kind): Record<"remoteID" | "references", Indexer<ManagedObject>> => ({
-  remoteID: ({ status }) => [status?.id, status?.retiring].filter((id) => id !== undefined),
+  remoteID: (object) => [...new Set([...remoteIDsOf(kind, object), ...parentIDsOf(kind, object)])],
   references: (object) => [...new Set(referencesOf(kind, object))],
 });
 
@@ -92,7 +93,7 @@ export class KubeCluster implements Cluster {
     return this.#informers.get(kind)?.store.get(keyOf({ namespace, name }));
   }
 
-  othersWithID({ kind }: Kind, id: string, { metadata }: ManagedObject): ManagedObject[] {
+  othersWithID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
     const same = this.#store(kind).by("remoteID", id);
     return same.filter((other) => other.metadata.uid !== metadata.uid);
   }
@@ -103,7 +104,7 @@ export class KubeCluster implements Cluster {
     return objects.flatMap((other) => (other.status?.id && other.status.account === account ? [other.status.id] : []));
   }
 
-  referrersOf({ kind }: Kind, { metadata }: ManagedObject): Referrer[] {
+  referrersOf({ kind }: Pick<Kind, "kind">, { metadata }: ManagedObject): Referrer[] {
     const reference = referenceTo(kind, metadata.namespace, metadata.name);
     return this.#kinds.flatMap((one) =>
       this.#store(one.kind)

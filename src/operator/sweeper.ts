@@ -1,4 +1,5 @@
-import type { Kind } from "../kinds/define.ts";
+import type { Resource } from "../gateway/resource.ts";
+import { type Kind, listOf } from "../kinds/define.ts";
 import type { Account } from "../reconcile/account.ts";
 import { isFate } from "../reconcile/fate.ts";
 import type { ManagedObject } from "../reconcile/object.ts";
@@ -24,38 +25,49 @@ export interface SweeperOptions {
  * signal; a list that fails is left to the next interval, since objects with work to do report an outage themselves.
  */
 export async function sweep(options: SweeperOptions, signal: AbortSignal): Promise<void> {
-  await Promise.all(options.kinds.map((kind) => sweepOne(kind, options, signal)));
+  const resources = [...new Set(options.kinds.map(listOf))].filter((resource) => resource !== undefined);
+  const swept = resources.map((resource) => ({
+    resource,
+    kinds: options.kinds.filter((kind) => listOf(kind) === resource),
+  }));
+  await Promise.all(swept.map((one) => sweepOne(one, options, signal)));
 }
 
-async function sweepOne(kind: Kind, options: SweeperOptions, signal: AbortSignal): Promise<void> {
+/** A resource, and the kinds whose remotes its list shows. */
+interface Swept {
+  resource: Resource;
+  kinds: readonly Kind[];
+}
+
+async function sweepOne({ resource, kinds }: Swept, options: SweeperOptions, signal: AbortSignal): Promise<void> {
   const { clock, resyncSeconds, random = Math.random } = options;
   const intervalMs = resyncSeconds * 1000;
   // spread out, so that not every resource is listed in the same moment
   let wait = intervalMs * (0.9 + 0.2 * random());
   while (await slept(clock, wait, signal)) {
     wait = intervalMs * (0.9 + 0.2 * random());
-    await Promise.all(accountsUsed(kind, options).map((account) => refresh(kind, account, options, signal)));
+    await Promise.all(accountsUsed(kinds, options).map((account) => refresh(resource, account, options, signal)));
   }
 }
 
 async function refresh(
-  kind: Kind,
+  resource: Resource,
   account: Account,
   { clock, log, resyncSeconds }: SweeperOptions,
   signal: AbortSignal,
 ) {
-  const collection = account.collection(kind.remote);
+  const collection = account.collection(resource);
   if (collection.listedAt !== undefined && clock.now() - collection.listedAt < resyncSeconds * 500) return;
   try {
     await collection.listed(clock.now(), "sync");
   } catch (error) {
-    if (!signal.aborted) log.warn({ error, resource: kind.remote.name }, "Resync failed");
+    if (!signal.aborted) log.warn({ error, resource: resource.name }, "Resync failed");
   }
 }
 
-/** Accounts in which some object of the kind has a remote. */
-function accountsUsed({ kind }: Kind, { accounts, informers }: SweeperOptions): Account[] {
-  const objects = informers.get(kind)?.store.list() ?? [];
+/** Accounts in which some object of these kinds has a remote. */
+function accountsUsed(kinds: readonly Kind[], { accounts, informers }: SweeperOptions): Account[] {
+  const objects = kinds.flatMap(({ kind }) => informers.get(kind)?.store.list() ?? []);
   const used = objects.filter(({ status }) => status?.id !== undefined).map((object) => accountOf(accounts, object));
   return [...new Set(used)].filter((account) => account !== undefined);
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { annotations, FINALIZER } from "../kinds/contract.ts";
 import type { Kind } from "../kinds/define.ts";
+import { remoteIDsOf } from "../reconcile/identity.ts";
 import type { ManagedObject } from "../reconcile/object.ts";
 import type { Change } from "../runtime/store.ts";
 import { type Informers, referencesOf, referenceTo } from "./kube-cluster.ts";
@@ -74,12 +75,17 @@ function referents(kind: Kind, change: Change<ManagedObject>, informers: Informe
     });
 }
 
-/** Objects that stood back because this one had the same remote. */
-function rivals({ kind }: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
-  const id = change.type === "updated" ? change.old.status?.id : change.object.status?.id;
-  if (change.type === "added" || id === undefined || (change.type === "updated" && change.object.status?.id === id))
-    return [];
-  return (informers.get(kind)?.store.by("remoteID", id) ?? []).map((other) => wake(kind, other, priority.edit));
+/** Objects that stand back because this one has the same remote, or stood back because it had. */
+function rivals(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+  if (change.type === "added" && change.initial) return [];
+  const { object } = change;
+  const had = change.type === "updated" ? remoteIDsOf(kind, change.old) : [];
+  const has = remoteIDsOf(kind, object);
+  const changed = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))];
+  return changed
+    .flatMap((id) => informers.get(kind.kind)?.store.by("remoteID", id) ?? [])
+    .filter((other) => other.metadata.uid !== object.metadata.uid)
+    .map((other) => wake(kind.kind, other, priority.edit));
 }
 
 /** Every object under this value of this index, of whatever kind. */
