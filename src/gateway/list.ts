@@ -13,6 +13,8 @@ export interface Page<Row> {
   readonly problems: readonly RowProblem[];
   /** When the request for this page was about to be sent, in milliseconds since the epoch. */
   readonly startedAt: number;
+  /** No page follows, so that asking for one would send nothing. */
+  readonly last: boolean;
 }
 
 interface Listed<Wire extends z.ZodObject> {
@@ -42,7 +44,7 @@ export async function* pages<Wire extends z.ZodObject>(
     const startedAt = now();
     const request = { method: "GET", route: family.path, family, verb: family.verbs.list, ids, path, read };
     const { rows, problems, next } = await call(connection, request, options);
-    yield { rows, problems, startedAt };
+    yield { rows, problems, startedAt, last: next === undefined };
     path = next;
   } while (path !== undefined);
 }

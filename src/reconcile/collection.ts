@@ -177,10 +177,10 @@ export class Collection implements Remotes {
     const unreadable = new Set<string>();
     let unread = false;
     const pages = this.#options.client.list(this.resource, { signal: sending.signal });
-    for (;;) {
-      const { value, done } = await this.#calls.read(() => pages.next(), sending);
-      if (done) break;
+    for (let last = false; !last; ) {
+      const { value } = await this.#calls.read(() => pages.next(), sending);
       const page = value as Page<Row>;
+      last = page.last;
       rows.push(...page.rows.map((row) => this.#kept(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
       unread ||= page.problems.length > 0;

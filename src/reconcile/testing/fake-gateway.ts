@@ -135,7 +135,8 @@ export class FakeGateway {
     for (let from = 0; from === 0 || from < rows.length; from += this.pageSize) {
       this.calls.push({ verb: "list", resource: resource.name });
       const page = this.#perform("list", resource, () => rows.slice(from, from + this.pageSize));
-      yield { rows: page as never[], problems: [], startedAt: this.#clock.date().getTime() };
+      const last = from + this.pageSize >= rows.length;
+      yield { rows: page as never[], problems: [], startedAt: this.#clock.date().getTime(), last };
     }
   }
 
