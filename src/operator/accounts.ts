@@ -123,6 +123,11 @@ export class Accounts {
     for (const account of this.all) account.forget(uid);
   }
 
+  /** Before the last work ends: what has to wait for its turn is left to the next process. */
+  end(): void {
+    for (const account of this.all) account.end();
+  }
+
   async close(): Promise<void> {
     for (const { abort } of [this.#own, ...this.#known.values()]) abort.abort();
     await Promise.all([this.#own, ...this.#known.values()].map(({ client }) => client.close()));

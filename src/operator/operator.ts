@@ -161,6 +161,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
     informers: [...informers.values(), accountInformer, ...sessions.informers],
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
+      signal.addEventListener("abort", () => accounts.end(), { once: true });
       const sweeping = sweep({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
       await Promise.all([sweeping, probe({ accounts, clock }, signal), sessions.background(signal)]);
     },

@@ -65,6 +65,11 @@ export class Account {
     this.#options = options;
   }
 
+  /** The process is about to end: requests that have to wait for their turn fail with Outdated from now on. */
+  end(): void {
+    this.#options.budget.end();
+  }
+
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { settle, VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Budget, type Lane, lanes } from "./budget.ts";
+import { Outdated } from "./fate.ts";
 
 let clock: VirtualClock;
 
@@ -202,5 +203,21 @@ describe("a budget of any size", () => {
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+describe("a budget that has ended", () => {
+  it("turns away who waits and who would have to, and lets the others through", async () => {
+    const budget = new Budget({ perMinute: 10, clock });
+    const { ask, names } = requester(budget);
+    await ask("first");
+    await ask("second");
+    const waiting = ask("waiting");
+    budget.end();
+    await expect(waiting).rejects.toThrow(Outdated);
+    await expect(ask("later")).rejects.toThrow(Outdated);
+    await clock.advance(60_000);
+    await ask("after its turn");
+    expect(names()).toEqual(["first", "second", "after its turn"]);
   });
 });

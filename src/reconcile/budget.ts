@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../runtime/clock.ts";
+import { Outdated } from "./fate.ts";
 
 /** Who goes first when requests are scarce: what people wait for, then what failed before, then routine looks. */
 export const lanes = ["edit", "retry", "sync"] as const;
@@ -34,6 +35,7 @@ export class Budget {
   #share = 1;
   #countedAt: number;
   #closedUntil = 0;
+  #ended = false;
   #timer: Timer | undefined;
 
   constructor(options: BudgetOptions) {
@@ -43,7 +45,10 @@ export class Budget {
     this.#countedAt = options.clock.now();
   }
 
-  /** Resolves when one request may be sent. Rejects with the signal's reason, and then takes nothing. */
+  /**
+   * Resolves when one request may be sent. Rejects with the signal's reason, or with Outdated when the budget has
+   * ended, and then takes nothing.
+   */
   async acquire(lane: Lane, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const since = this.#options.clock.now();
@@ -51,6 +56,7 @@ export class Budget {
       this.#tokens -= 1;
       return;
     }
+    if (this.#ended) throw ended();
     await this.#inLine(lane, signal);
     this.#options.onWait?.(lane, (this.#options.clock.now() - since) / 1000);
   }
@@ -62,6 +68,16 @@ export class Budget {
     this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterSeconds * 1000);
     this.#tokens = Math.min(this.#tokens, 1);
     this.#share = Math.max(this.#share * BACK_OFF, 0.1);
+    this.#schedule();
+  }
+
+  /** The process is about to end: whoever has to wait for a request leaves it to the next one. */
+  end(): void {
+    this.#ended = true;
+    for (const lane of lanes) {
+      for (const waiter of this.#queues[lane]) waiter.reject(ended());
+      this.#queues[lane].clear();
+    }
     this.#schedule();
   }
 
@@ -84,7 +100,10 @@ export class Budget {
           signal?.removeEventListener("abort", leave);
           resolve();
         },
-        reject,
+        reject: (reason) => {
+          signal?.removeEventListener("abort", leave);
+          reject(reason);
+        },
       };
       signal?.addEventListener("abort", leave, { once: true });
       queue.add(waiter);
@@ -135,3 +154,5 @@ export class Budget {
     this.#timer = clock.setTimeout(() => this.#serve(), Math.ceil(wait));
   }
 }
+
+const ended = (): Outdated => new Outdated("The operator is stopping");

@@ -52,11 +52,14 @@ async function outcome(pass: Pass): Promise<Ending | "gone"> {
     await remove(pass);
     return "gone";
   } catch (error) {
-    const fate = fateOf(error);
+    const fate = fateOf(error) ?? (pass.findings.created && unfinishedCreate());
     if (!fate) throw error;
     return { end: "unfinished", fate };
   }
 }
+
+/** An id that is not written down has to be sought, so it is told whatever comes after the create. */
+const unfinishedCreate = (): Retry => new Retry("Creating", "Going on with what was created");
 
 async function converge(pass: Pass): Promise<Row> {
   const { findings, kind } = pass;
