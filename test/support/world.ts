@@ -214,10 +214,11 @@ export class World {
 
   /** Without an operator nobody takes the finalizers off, and the namespace would never go. */
   async releaseAll(): Promise<void> {
-    const { stdout } = await this.tryKubectl(["get", "tunnelgateway", "-o", "name"]);
-    const names = stdout.split("\n").filter(Boolean);
-    const patch = ["--type=merge", "-p", '{"metadata":{"finalizers":null}}'];
-    await Promise.all(names.map((name) => this.tryKubectl(["patch", name, ...patch])));
+    const { stdout, code } = await this.tryKubectl(["get", "tunnelgateway", "-o", "json"]);
+    const held = code === 0 ? JSON.parse(stdout).items.filter(({ metadata }: KubeJSON) => metadata.finalizers) : [];
+    const release = ({ kind, metadata }: KubeJSON) =>
+      this.kube.patch(kind, metadata.name, { metadata: { finalizers: null } }).catch(() => undefined);
+    await Promise.all(held.map(release));
   }
 }
 
