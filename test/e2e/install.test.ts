@@ -1,0 +1,272 @@
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FINALIZER } from "../../src/kinds/contract.ts";
+import { examples } from "../support/examples.ts";
+import { conditionOf, isReady, type KubeJSON, manifest } from "../support/world.ts";
+import { chart, objectsIn, set, succeeded } from "./support/helm.ts";
+import { Installation, type Release, until } from "./support/installation.ts";
+import type { Pod } from "./support/pod.ts";
+
+const NAMESPACE = "gateway-system";
+const TEAM = "team";
+const DEPLOYMENT = "gateway-tunnel-gateway-operator";
+const SECRET = `${DEPLOYMENT}-credentials`;
+
+let world: Installation;
+let release: Release;
+let operator: Pod;
+
+beforeAll(async () => {
+  world = await Installation.start();
+  release = world.release("gateway", NAMESPACE);
+}, 600_000);
+afterAll(async () => {
+  await operator?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+// each step stands on the one before
+let isBroken = false;
+beforeEach(({ skip }) => skip(isBroken, "an earlier step failed"));
+afterEach(({ task }) => {
+  isBroken ||= task.result?.state === "fail";
+});
+
+const team = () => world.objects(TEAM);
+const isReleased = ({ metadata }: KubeJSON) => !metadata.finalizers?.includes(FINALIZER);
+
+async function allReady(): Promise<void> {
+  let waiting: string[] = [];
+  const ask = async () => {
+    waiting = (await team())
+      .filter((object) => !isReady(object))
+      .map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    return waiting.length === 0;
+  };
+  await until("all examples are Ready", ask, 60).catch((error) => {
+    throw new Error(`${error.message}: ${waiting.join(", ")}\n${operator.output.slice(-3000)}`);
+  });
+}
+
+async function restartOperator(): Promise<void> {
+  await operator.stop();
+  operator = await release.operator();
+}
+
+test("every object is accepted where pods are restricted", async () => {
+  await world.kubectl("create", "namespace", "restricted");
+  await world.kubectl("label", "namespace", "restricted", "pod-security.kubernetes.io/enforce=restricted");
+  const values = { replicaCount: 2, "networkPolicy.enabled": true, "metrics.grafanaDashboard.enabled": true };
+  const rendered = await succeeded(
+    world.helm(
+      "template",
+      "gateway",
+      chart,
+      "-n",
+      "restricted",
+      ...set({ "gateway.baseURL": "https://any.example", ...values }),
+    ),
+  );
+  const pods = objectsIn(rendered).flatMap(({ kind, metadata, spec }): object[] => {
+    const pod = spec?.template?.spec;
+    return pod
+      ? [
+          {
+            apiVersion: "v1",
+            kind: "Pod",
+            metadata: { ...metadata, name: `${metadata.name}-${kind.toLowerCase()}` },
+            spec: pod,
+          },
+        ]
+      : [];
+  });
+  expect(pods).toHaveLength(2);
+  // pods are admitted only with their accounts
+  const accounts = objectsIn(rendered).filter(({ kind }) => kind === "ServiceAccount");
+  await world.apply("restricted", ...accounts);
+  const input = `${rendered}\n---\n${pods.map((pod) => JSON.stringify(pod)).join("\n---\n")}`;
+  const { stderr } = await world.cluster.kubectlRun(["apply", "--server-side", "--dry-run=server", "-f", "-"], {
+    input,
+  });
+  expect(stderr).not.toMatch(/warning/i);
+});
+
+describe("a release with one value", () => {
+  test("installs, and says what is missing", async () => {
+    const notes = await release.install();
+    expect(notes).toContain("WARNING: no credentials are configured");
+    expect(notes).toContain(`kubectl create secret generic ${SECRET}`);
+    operator = await release.operator();
+  });
+
+  test("tells objects that there are no credentials, and goes on by itself when there are", async () => {
+    await world.kubectl("create", "namespace", TEAM);
+    await world.apply(TEAM, manifest("ReservedAddress", "first", { region: "eu" }));
+    await until("it says what is missing", async () => {
+      const [object] = await team();
+      return conditionOf(object, "Ready")?.reason === "AccountNotReady";
+    });
+    const literal = `--from-literal=api-key=${world.simulator.apiKey}`;
+    await world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE, literal);
+    await operator.syncVolumes();
+    await until("it is Ready", async () => (await team()).every(isReady), 60);
+  }, 90_000);
+
+  test("keeps what Helm stores well below the limit of a Secret", async () => {
+    const secrets = await world.get("secrets", "-n", NAMESPACE, "-l", "owner=helm");
+    const sizes = secrets.items.map(({ data }: KubeJSON) => data.release.length);
+    expect(sizes).toHaveLength(1);
+    expect(Math.max(...sizes)).toBeLessThan(512 * 1024);
+  });
+
+  test("doctor finds nothing to say", async () => {
+    await using doctor = await release.doctor();
+    expect({ code: await doctor.ended(), output: doctor.output }).toEqual({ code: 0, output: expect.any(String) });
+    expect(doctor.lines.filter((line) => line.startsWith("ok"))).toHaveLength(5);
+  });
+
+  test("doctor names a right that is missing", async () => {
+    const role = await world.get("clusterrole", DEPLOYMENT);
+    const rules = role.rules.filter(({ resources }: KubeJSON) => !resources.includes("secrets"));
+    const patch = (to: KubeJSON[]) =>
+      world.kubectl("patch", "clusterrole", DEPLOYMENT, "--type=merge", "-p", JSON.stringify({ rules: to }));
+    await patch(rules);
+    await using doctor = await release.doctor();
+    expect(await doctor.ended()).toBe(1);
+    expect(doctor.output).toContain("get secrets in all namespaces");
+    await patch(role.rules);
+  });
+});
+
+describe("an upgrade", () => {
+  test("changes the operator, and nothing in the account", async () => {
+    const before = world.changesSent();
+    await release.upgrade({ "gateway.requestsPerMinute": 0, "gateway.maxDeletesPerMinute": 0, logLevel: "debug" });
+    await restartOperator();
+    expect(operator.output).toContain('"level":"debug"');
+    await allReady();
+    expect(world.changesSent()).toBe(before);
+  });
+
+  test("can be rolled back, and made again", async () => {
+    const before = world.changesSent();
+    await release.rollback();
+    await restartOperator();
+    expect(operator.output).not.toContain('"level":"debug"');
+    await release.upgrade({ "gateway.requestsPerMinute": 0, "gateway.maxDeletesPerMinute": 0 });
+    await restartOperator();
+    await allReady();
+    expect(world.changesSent()).toBe(before);
+  });
+});
+
+test("all examples become Ready with the rights of the chart, and no request is denied", async () => {
+  await world.apply(TEAM, ...(await examples()));
+  await allReady();
+  const denied = world.proxy.requests.filter(({ status }) => status === 403);
+  expect(denied).toEqual([]);
+}, 90_000);
+
+describe("helm --wait understands our objects", () => {
+  const folder = join(import.meta.dirname, "support/object-chart");
+
+  async function installObject(name: string, kind: string, spec: object) {
+    const object = `object=${JSON.stringify(manifest(kind, name, spec))}`;
+    const args = ["--namespace", TEAM, "--wait", "--timeout", "8s", "--set-json", object];
+    const answer = await world.helm("install", name, folder, ...args);
+    await succeeded(world.helm("uninstall", name, "--namespace", TEAM, "--wait"));
+    return answer;
+  }
+
+  test("it ends when an object is Ready", async () => {
+    expect(await installObject("good", "ReservedAddress", { region: "us" })).toMatchObject({ code: 0 });
+  });
+
+  test("it fails with our message when only a person can help", async () => {
+    const domain = "taken.example.org";
+    world.simulator.control.insert("reserved_domains", { domain });
+    const started = performance.now();
+    const { code, stderr } = await installObject("stalled", "ReservedDomain", { domain });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("ReservedDomain") });
+    expect(stderr).toContain("adopt");
+    expect(performance.now() - started).toBeLessThan(7000);
+  });
+
+  test("it does not take an object for ready that nobody looks at", async () => {
+    await operator.stop();
+    const { code, stderr } = await world.helm(
+      ...["install", "alone", folder, "--namespace", TEAM, "--wait", "--timeout", "3s", "--set-json"],
+      `object=${JSON.stringify(manifest("ReservedAddress", "alone", { region: "us" }))}`,
+    );
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("alone") });
+    await succeeded(world.helm("uninstall", "alone", "--namespace", TEAM));
+    operator = await release.operator();
+  });
+});
+
+describe("uninstalling with policy retain", () => {
+  let before: KubeJSON;
+
+  test("the hook stops the operator and releases all objects", async () => {
+    before = world.simulator.control.summary();
+    await using job = await release.uninstallJob();
+    const scaled = async () => (await world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)).spec.replicas === 0;
+    await until("the operator is told to stop", scaled);
+    // what the kubelet does when the pod is deleted
+    await operator.stop();
+    expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
+    expect(job.output).toMatch(/Released \d+ objects; the account keeps what they stand for/);
+    expect((await team()).filter((object) => !isReleased(object))).toEqual([]);
+  }, 60_000);
+
+  test("afterwards the objects, their kinds and the account are as before, and the rest is gone", async () => {
+    const objects = (await team()).length;
+    await release.uninstall();
+    expect(await team()).toHaveLength(objects);
+    expect(world.simulator.control.summary()).toEqual(before);
+    const kinds = "all,clusterroles,clusterrolebindings,roles,rolebindings,serviceaccounts";
+    const ours = ["-n", NAMESPACE, "-l", "app.kubernetes.io/instance=gateway"];
+    const left = await world.kubectl("get", kinds, "-o", "name", ...ours);
+    expect(left.split("\n").filter((name) => name && !name.includes("-uninstall"))).toEqual([]);
+  });
+
+  test("installed again, it goes on where it stopped and makes nothing twice", async () => {
+    await release.install({
+      "gateway.requestsPerMinute": 0,
+      "gateway.maxDeletesPerMinute": 0,
+      "uninstall.policy": "delete",
+      "uninstall.timeout": "20s",
+    });
+    operator = await release.operator();
+    await allReady();
+    await until("all objects are held again", async () => (await team()).every((object) => !isReleased(object)));
+    expect(world.simulator.control.summary()).toEqual(before);
+  }, 90_000);
+});
+
+describe("uninstalling with policy delete", () => {
+  test("the hook says what it could not delete, and fails", async () => {
+    await world.kubectl("annotate", "ippolicies", "--all", "-n", TEAM, "tunnelgateway.dev/paused=true", "--overwrite");
+    await using job = await release.uninstallJob();
+    expect(await job.ended()).toBe(1);
+    expect(job.output).toMatch(/Still there:\n {2}IPPolicy team\//);
+    await world.kubectl("annotate", "ippolicies", "--all", "-n", TEAM, "tunnelgateway.dev/paused-");
+  }, 60_000);
+
+  test("the next one goes on, and leaves nothing in cluster and account", async () => {
+    await using job = await release.uninstallJob();
+    expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
+    expect(await team()).toEqual([]);
+    await operator.stop();
+    await release.uninstall();
+  }, 60_000);
+
+  test("without an operator it says so, and deletes nothing", async () => {
+    await release.install({ "uninstall.policy": "delete" });
+    await world.apply(TEAM, manifest("ReservedAddress", "kept", { region: "eu" }));
+    await using job = await release.uninstallJob();
+    expect(await job.ended()).toBe(1);
+    expect(job.output).toContain("Start the operator first");
+    expect(await team()).toMatchObject([{ metadata: { name: "kept" } }]);
+  });
+});

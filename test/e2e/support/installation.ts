@@ -1,0 +1,152 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { stringify } from "yaml";
+import { type Cluster, startCluster } from "../../cluster/cluster.ts";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import type { KubeJSON } from "../../support/world.ts";
+import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./helm.ts";
+import { Pod } from "./pod.ts";
+import { type RecordingProxy, startRecordingProxy } from "./recording-proxy.ts";
+
+type Values = Readonly<Record<string, string | number | boolean>>;
+
+/** A cluster without our kinds, an account, and a Helm. A cluster of its own, since a release may watch all of it. */
+export class Installation implements AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly simulator: Simulator;
+  readonly helm: Helm;
+  readonly proxy: RecordingProxy;
+  readonly #home: string;
+
+  private constructor(parts: Pick<Installation, "cluster" | "simulator" | "helm" | "proxy">, home: string) {
+    this.cluster = parts.cluster;
+    this.simulator = parts.simulator;
+    this.helm = parts.helm;
+    this.proxy = parts.proxy;
+    this.#home = home;
+  }
+
+  static async start(): Promise<Installation> {
+    const cluster = await startCluster();
+    const home = await mkdtemp(join(tmpdir(), "helm-"));
+    const [simulator, helm, proxy] = await Promise.all([
+      startSimulator({ certificates: { provisionMs: 200 } }),
+      helmFor({ home, kubeconfig: cluster.kubeconfig }),
+      startRecordingProxy(cluster.url),
+    ]);
+    return new Installation({ cluster, simulator, helm, proxy }, home);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.proxy[Symbol.asyncDispose]();
+    await this.simulator.stop();
+    await this.cluster.stop();
+    await rm(this.#home, { recursive: true, force: true });
+  }
+
+  release(name: string, namespace: string): Release {
+    return new Release(this, name, namespace);
+  }
+
+  kubectl = async (...args: string[]): Promise<string> => (await this.cluster.kubectlRun(args)).stdout;
+
+  async apply(namespace: string, ...objects: object[]): Promise<void> {
+    const input = objects.map((object) => stringify(object)).join("\n---\n");
+    await this.cluster.kubectlRun(["apply", "--server-side", "-n", namespace, "-f", "-"], { input });
+  }
+
+  /** All objects of our kinds. */
+  async objects(namespace: string): Promise<KubeJSON[]> {
+    return JSON.parse(await this.kubectl("get", "tunnelgateway", "-n", namespace, "-o", "json")).items;
+  }
+
+  async get(...args: string[]): Promise<KubeJSON> {
+    return JSON.parse(await this.kubectl("get", ...args, "-o", "json"));
+  }
+
+  /** What was sent to the service that could change something. */
+  changesSent(): number {
+    return this.simulator.control.requests().filter(({ method }) => method !== "GET").length;
+  }
+}
+
+/** One Helm release, and what it would run. */
+export class Release {
+  readonly name: string;
+  readonly namespace: string;
+  readonly #in: Installation;
+
+  constructor(installation: Installation, name: string, namespace: string) {
+    this.#in = installation;
+    this.name = name;
+    this.namespace = namespace;
+  }
+
+  /** Prints what Helm prints. */
+  install(values: Values = {}): Promise<string> {
+    return this.#run("install", this.name, chart, "--create-namespace", ...this.#set(values));
+  }
+
+  upgrade(values: Values): Promise<string> {
+    return this.#run("upgrade", this.name, chart, "--reset-then-reuse-values", ...this.#set(values));
+  }
+
+  rollback(): Promise<string> {
+    return this.#run("rollback", this.name);
+  }
+
+  /** Without hooks: no kubelet runs them, see `hook`. */
+  uninstall(): Promise<string> {
+    return this.#run("uninstall", this.name, "--no-hooks");
+  }
+
+  /** The operator, as the Deployment in the cluster says. Resolves when it is at work. */
+  async operator(): Promise<Pod> {
+    const { spec } = await this.#in.get("deployment", `${this.name}-tunnel-gateway-operator`, "-n", this.namespace);
+    const pod = await this.#pod(spec.template.spec);
+    await pod.said('"msg":"Started"');
+    return pod;
+  }
+
+  /** What `helm test` would run. */
+  async doctor(): Promise<Pod> {
+    const hooks = await this.#hooks();
+    return this.#pod(hooks.find(({ kind }) => kind === "Pod").spec);
+  }
+
+  /** What `helm uninstall` would run first; its rights are made as Helm would make them. */
+  async uninstallJob(): Promise<Pod> {
+    const hooks = (await this.#hooks()).filter(({ metadata }) => metadata.annotations["helm.sh/hook"] === "pre-delete");
+    const job = hooks.find(({ kind }) => kind === "Job");
+    await this.#in.apply(this.namespace, ...hooks.filter((hook) => hook !== job));
+    return this.#pod(job.spec.template.spec);
+  }
+
+  async #hooks(): Promise<KubeJSON[]> {
+    return objectsIn(await this.#run("get", "hooks", this.name));
+  }
+
+  #pod(spec: KubeJSON): Promise<Pod> {
+    const { cluster, proxy } = this.#in;
+    return Pod.start({ kubectl: cluster.kubectlRun, server: proxy.url, namespace: this.namespace, spec });
+  }
+
+  #run(...args: string[]): Promise<string> {
+    return succeeded(this.#in.helm(...args, "--namespace", this.namespace));
+  }
+
+  #set(values: Values): string[] {
+    return set({ "gateway.baseURL": this.#in.simulator.url, ...values });
+  }
+}
+
+/** Asks until the answer is true. */
+export async function until(what: string, isSo: () => Promise<boolean>, seconds = 25): Promise<void> {
+  const end = Date.now() + seconds * 1000;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}`);
+    await sleep(200);
+  }
+}
