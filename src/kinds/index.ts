@@ -5,10 +5,12 @@ import { CertificateAuthority } from "./certificate-authority.ts";
 import { customResourceOf } from "./common.ts";
 import type { CustomResource, Kind } from "./define.ts";
 import { EventDestination } from "./event-destination.ts";
+import { EventSource } from "./event-source.ts";
 import { EventSubscription } from "./event-subscription.ts";
 import { FailoverBackend } from "./failover-backend.ts";
 import { GatewayAccount } from "./gateway-account.ts";
 import { HTTPResponseBackend } from "./http-response-backend.ts";
+import { HTTPSEdgeRoute } from "./https-edge-route.ts";
 import { IPPolicy } from "./ip-policy.ts";
 import { ReservedAddress } from "./reserved-address.ts";
 import { ReservedDomain } from "./reserved-domain.ts";
@@ -34,12 +36,14 @@ export const kinds: readonly Kind[] = [
   FailoverBackend,
   TCPEdge,
   TLSEdge,
+  HTTPSEdgeRoute,
   SSHCredential,
   SSHHostCertificate,
   CertificateAuthority,
   TLSCertificate,
   EventDestination,
   EventSubscription,
+  EventSource,
 ];
 
 /** Every kind that the API server is told of. */

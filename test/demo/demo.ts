@@ -1,5 +1,6 @@
 import { startCluster } from "../cluster/cluster.ts";
 import { startSimulator } from "../simulator/simulator.ts";
+import { exampleRoutes } from "../support/examples.ts";
 import { accountTables } from "./account.ts";
 import type { Arguments } from "./arguments.ts";
 import { watchBecomingReady } from "./becoming-ready.ts";
@@ -34,7 +35,7 @@ export async function demo({ once, timeoutSeconds }: Arguments, screen: Screen, 
 
   const simulator = await step(screen, {
     title: "Service",
-    work: () => startSimulator(SERVICE),
+    work: async () => startSimulator({ ...SERVICE, routes: await exampleRoutes() }),
     outcome: ({ url }) => `simulator at ${url}`,
   });
   started.defer(() => simulator.stop());

@@ -1,3 +1,4 @@
+import type { Kind } from "../../src/kinds/define.ts";
 import { kinds } from "../../src/kinds/index.ts";
 
 type Spec = Record<string, unknown>;
@@ -44,16 +45,21 @@ export const immutables: readonly Immutable[] = [
   { kind: "AgentIngress", field: "domain", value: "one.example.org", other: "two.example.org" },
   { kind: "APIKey", field: "ownerId", value: "usr_one", other: "usr_two" },
   { kind: "SSHCredential", field: "ownerId", value: "usr_one", other: "usr_two" },
+  { kind: "EventSource", field: "subscriptionRef", value: { name: "one" }, other: { name: "two" } },
+  { kind: "EventSource", field: "type", value: "a_b.v0", other: "a_c.v0" },
+  { kind: "HTTPSEdgeRoute", field: "edgeId", value: "edghts_one", other: "edghts_two" },
+  { kind: "HTTPSEdgeRoute", field: "routeId", value: "edghtsrt_one", other: "edghtsrt_two" },
   { kind: "SSHCredential", field: "publicKey", value: "ssh-ed25519 AAAA", other: "ssh-ed25519 AAAB" },
 ];
 
 const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
 
-/** Rules of the fields that every kind has. */
-function everyKind(kind: string, hasKey: boolean): Rule[] {
+/** Rules of the fields that every kind has, and of taking over what exists, where the spec does not name it anyway. */
+function everyKind({ kind, naturalKey, identity }: Kind): Rule[] {
+  const hasKey = naturalKey !== undefined;
   const adoptions = [{ id: "any_1" }, ...(hasKey ? [{ existing: true }] : [])];
   const steering = { managementPolicy: "ObserveOnly", deletionPolicy: "Retain", driftPolicy: "Report" };
-  return [
+  const adopts = [
     {
       kind,
       rule: hasKey ? "adopts by id or by name" : "adopts by id",
@@ -66,6 +72,9 @@ function everyKind(kind: string, hasKey: boolean): Rule[] {
         ...(hasKey ? [{ existing: false }, { existing: true, id: "any_1" }] : [{ existing: true }]),
       ]),
     },
+  ];
+  return [
+    ...(identity.length === 0 ? adopts : []),
     ...Object.entries(steering).map(([field, value]) => ({
       kind,
       rule: `${field} is one of its words`,
@@ -98,6 +107,7 @@ function references(field: string, wrap: (reference: object) => Spec, ofKind?: s
   };
 }
 
+const oidc = { issuer: "https://login.example.org", clientId: "web", clientSecretRef: { name: "keys", key: "oidc" } };
 const arn = "arn:aws:logs:eu-west-1:1:log-group:one";
 const role = { roleArn: "arn:aws:iam::1:role/one" };
 const secret = { name: "keys", key: "cloud" };
@@ -224,7 +234,7 @@ const edge: Omit<Rule, "kind">[] = [
 ];
 
 export const rules: readonly Rule[] = [
-  ...kinds.flatMap(({ kind, naturalKey }) => everyKind(kind, naturalKey !== undefined)),
+  ...kinds.flatMap(everyKind),
   ...of(
     "ReservedAddress",
     { rule: "region", field: "region", good: values("region", regions), bad: values("region", ["", "mars", "EU"]) },
@@ -459,5 +469,69 @@ export const rules: readonly Rule[] = [
       ]),
     },
     references("destinationRefs", (reference) => ({ destinationRefs: [reference] })),
+  ),
+  ...of(
+    "EventSource",
+    {
+      rule: "an event type is named as those of the service",
+      field: "type",
+      good: values("type", ["ip_policy_created.v0", "b_2.v12"]),
+      bad: values("type", ["", "ip_policy_created", "ip_policy_created.v", "IP_Policy.v0", "ip-policy.v0", "a/b.v0"]),
+    },
+    references("subscriptionRef", (subscriptionRef) => ({ subscriptionRef })),
+  ),
+  ...of(
+    "HTTPSEdgeRoute",
+    {
+      rule: "the edge is given by its id",
+      field: "edgeId",
+      good: values("edgeId", ["edghts_1"]),
+      bad: values("edgeId", ["", "edghtsrt_1", "edgtls_1", "edghts_", "edghts_a/b"]),
+    },
+    {
+      rule: "the route is given by its id",
+      field: "routeId",
+      good: values("routeId", ["edghtsrt_1"]),
+      bad: values("routeId", ["", "edghts_1", "edghtsrt_", "edghtsrt_a/b"]),
+    },
+    {
+      rule: "times are seconds in unsigned 32 bits",
+      field: "oidc",
+      good: [0, 4_294_967_295].map((maximumDuration) => ({ oidc: { ...oidc, maximumDuration } })),
+      bad: [-1, 4_294_967_296, 1.5, "60"].map((inactivityTimeout) => ({ oidc: { ...oidc, inactivityTimeout } })),
+    },
+    {
+      rule: "OpenID Connect has an issuer, a client and its secret",
+      field: "oidc",
+      good: [{ oidc }, { oidc: { ...oidc, scopes: ["openid"] } }],
+      bad: [
+        { oidc: { ...oidc, issuer: undefined } },
+        { oidc: { ...oidc, issuer: "login.example.org" } },
+        { oidc: { ...oidc, clientId: "" } },
+        { oidc: { ...oidc, clientSecretRef: undefined } },
+        { oidc: { ...oidc, scopes: [""] } },
+      ],
+    },
+    {
+      rule: "SAML has the metadata of a provider",
+      field: "saml",
+      good: [{ saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: ["staff"] } }],
+      bad: [
+        { saml: {} },
+        { saml: { idpMetadata: "" } },
+        { saml: { idpMetadata: "<EntityDescriptor/>", authorizedGroups: [] } },
+      ],
+    },
+    {
+      rule: "a webhook has a provider, and not always a secret",
+      field: "webhookVerification",
+      good: [{ webhookVerification: { provider: "sns" } }],
+      bad: [
+        { webhookVerification: {} },
+        { webhookVerification: { provider: "" } },
+        { webhookVerification: { provider: "github", secretRef: { name: "keys" } } },
+      ],
+    },
+    references("ipRestriction.ipPolicyRefs", (reference) => ({ ipRestriction: { ipPolicyRefs: [reference] } })),
   ),
 ];

@@ -8,6 +8,11 @@ const world = useWorld();
 
 let objects: KubeJSON[] = [];
 
+/** What is made and deleted of a route is its modules. */
+const isRoute = ({ kind }: KubeJSON): boolean => kind === "HTTPSEdgeRoute";
+const modulesOf = ({ status }: KubeJSON): string[] =>
+  status.appliedFields.filter((field: string) => !/[./]|Id$/.test(field));
+
 beforeAll(async () => {
   objects = await examples();
 });
@@ -16,7 +21,7 @@ test("objects that are applied before what they refer to become Ready", async ()
   for (const object of objects.toReversed()) await world.kube.apply(object);
   await world.allReady(objects);
   const creates = world.changesSent().filter(({ method }) => method === "POST");
-  expect(creates).toHaveLength(objects.filter(isOurs).length);
+  expect(creates).toHaveLength(objects.filter(isOurs).filter((object) => !isRoute(object)).length);
 });
 
 test("what is still referred to waits, and its referrer keeps it", async () => {
@@ -59,7 +64,8 @@ test("what is not referred to any more goes at once", async () => {
 
 test("a namespace goes with everything in it, and leaves nothing in the account", async () => {
   const before = world.changesSent().length;
-  const count = (await world.kube.all()).length;
+  const all = await world.kube.all();
+  const count = all.filter((object) => !isRoute(object)).length + all.filter(isRoute).flatMap(modulesOf).length;
   await world.cluster.kubectlRun(["delete", "namespace", world.namespace, "--wait=false"]);
   await world.until("nothing is left", async () => (await world.kube.all()).length === 0);
   expect(world.simulator.control.accountIsEmpty()).toBe(true);

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
+import { listOf } from "../../src/kinds/define.ts";
 import { kinds } from "../../src/kinds/index.ts";
 import { foreignRows, least, manifestOf, needed, samples } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
@@ -6,18 +7,24 @@ import { useWorld } from "../support/world.ts";
 const PAGE = 10;
 const world = useWorld({ simulator: { pageSize: PAGE }, env: { RESYNC_INTERVAL: "1s" } });
 
-/** At least a hundred, as many of each kind. */
-const each = Math.ceil(100 / kinds.length);
+/** Kinds whose remotes are seen in lists. */
+const listed = kinds.filter((kind) => listOf(kind) !== undefined);
 
-const many = kinds.flatMap(({ kind, naturalKey }) =>
+/** At least a hundred, as many of each kind. */
+const each = Math.ceil(100 / listed.length);
+
+const many = listed.flatMap(({ kind, naturalKey, output }) =>
   Array.from({ length: each }, (_, index) => {
     const name = `one-of-many-${index}`;
-    const own = naturalKey ? { [naturalKey]: `${name}.${kind.toLowerCase()}.example.org` } : {};
+    const own = {
+      ...(naturalKey && { [naturalKey]: `${name}.${kind.toLowerCase()}.example.org` }),
+      ...(output && { [output.field]: `${name}-${kind.toLowerCase()}` }),
+    };
     return manifestOf({ kind, name, spec: { ...least[kind], ...own } });
   }),
 );
 
-const collections = kinds.map(({ remote }) => remote.path);
+const collections = [...new Set(listed.map((kind) => listOf(kind)?.path ?? ""))];
 
 /** How often each collection was listed from its first page. */
 const lists = (after: number): number[] =>

@@ -1,9 +1,16 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
+import type { RouteId } from "../simulator/settings.ts";
 import type { KubeJSON } from "./world.ts";
 
 const directory = join(import.meta.dirname, "../../examples");
+
+/** The routes that examples name: nothing makes routes, so an account that is to show them has to have them. */
+export async function exampleRoutes(): Promise<RouteId[]> {
+  const routes = (await examples()).filter(({ kind }) => kind === "HTTPSEdgeRoute");
+  return routes.map(({ spec: { edgeId, routeId } }) => ({ edgeId, routeId }));
+}
 
 /** Every document of examples/*.yaml, in the order of the files. */
 export async function examples(): Promise<KubeJSON[]> {

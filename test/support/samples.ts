@@ -62,6 +62,7 @@ export const needed: readonly KubeJSON[] = [
     object("TunnelGroupBackend", name, { labels: { number: name } }),
     object("ReservedAddress", name, {}),
     object("EventDestination", name, { target: monitoring(name) }),
+    object("EventSubscription", name, {}),
     object("CertificateAuthority", name, { caPem: authorityPem(name) }),
   ]),
 ];
@@ -391,6 +392,12 @@ export const samples: readonly Sample[] = [
       },
     },
   },
+  {
+    kind: "EventSource",
+    name: "full",
+    spec: { subscriptionRef: { name: "two" }, type: "ip_policy_updated.v0" },
+    fields: {},
+  },
 ];
 
 /** What a kind cannot do without. */
@@ -414,6 +421,8 @@ export const least: Readonly<Record<string, Record<string, unknown>>> = {
     target: { logs: { auth: role("least"), logGroupArn: "arn:aws:logs:eu-west-1:1:log-group:least" } },
   },
   EventSubscription: {},
+  EventSource: { subscriptionRef: { name: "one" }, type: "ip_policy_created.v0" },
+  HTTPSEdgeRoute: { edgeId: "edghts_least", routeId: "edghtsrt_least" },
 };
 
 export const manifestOf = ({ kind, name, spec }: Pick<Sample, "kind" | "name" | "spec">): KubeJSON =>

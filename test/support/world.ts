@@ -5,6 +5,7 @@ import { annotations } from "../../src/kinds/contract.ts";
 import { type TestCluster, useCluster } from "../cluster/use.ts";
 import type { LoggedRequest } from "../simulator/control/request-log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/simulator.ts";
+import { exampleRoutes } from "./examples.ts";
 import { isKnown, isOurs, Kube } from "./kube.ts";
 import { OperatorProcess, type OperatorSettings } from "./operator-process.ts";
 
@@ -67,7 +68,8 @@ export class World {
   async open(): Promise<void> {
     this.namespace = await this.cluster.freshNamespace("world");
     this.#kube = new Kube(this.cluster.kubeconfig, this.namespace);
-    this.#simulator = await startSimulator({ certificates: { provisionMs: 200 }, ...this.#options.simulator });
+    const routes = await exampleRoutes();
+    this.#simulator = await startSimulator({ certificates: { provisionMs: 200 }, routes, ...this.#options.simulator });
     if (this.#options.startOperator !== false) await this.startOperator();
   }
 
