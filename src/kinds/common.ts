@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Column, type CustomResource, followed, type Kind } from "./define.ts";
+import { memoize } from "./memoize.ts";
 import { mark } from "./traits.ts";
 
 /** A field that steers the operator and is no part of any request. */
@@ -146,7 +147,9 @@ export const statusOf = (kind: Kind): z.ZodObject =>
   });
 
 /** The members of an answer that the status keeps. */
-export const shownOf = (kind: Kind): z.ZodObject => z.object({ ...commonStatus, ...kind.status.shape });
+export const shownOf: (kind: Kind) => z.ZodObject = memoize((kind) =>
+  z.object({ ...commonStatus, ...kind.status.shape }),
+);
 
 /** What a managed object says until the operator has looked at it: without it, an empty status reads as healthy. */
 export const unobserved = {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { memoize } from "./memoize.ts";
 
 /** A rule in CEL that the API server checks at admission; `message` says what must hold, in words for the user. */
 export interface Rule {
@@ -82,11 +83,11 @@ export function mark<S extends z.ZodType>(schema: S, traits: Traits): S {
 }
 
 /** The marks of a schema, seen through `optional` and `default` wrappers: the outermost mark wins. */
-export function traitsOf(schema: z.ZodType): Traits {
+export const traitsOf: (schema: z.ZodType) => Traits = memoize((schema) => {
   const own = registry.get(schema) ?? {};
   const inner = wrapped(schema);
   return inner ? { ...traitsOf(inner), ...own } : own;
-}
+});
 
 /** The marks put on this very schema, for whoever visits the wrappers one by one. */
 export const ownTraits = (schema: z.ZodType): Traits => (wrapped(schema) ? {} : (registry.get(schema) ?? {}));

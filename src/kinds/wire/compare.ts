@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { memoize } from "../memoize.ts";
 import { mark, type Traits, traitsOf, unwrap } from "../traits.ts";
 import { dropsHidden } from "./applied.ts";
 import { sentAs } from "./names.ts";
@@ -70,7 +71,7 @@ function disabled(seen: Body): Pick<Difference, "how" | "value"> | undefined {
 }
 
 /** Members of the request, each with the fields that feed it. */
-export function membersOf(schema: z.ZodObject): Map<string, Member> {
+export const membersOf: (schema: z.ZodObject) => ReadonlyMap<string, Member> = memoize((schema) => {
   const members = new Map<string, Member>();
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const traits = traitsOf(member);
@@ -85,7 +86,7 @@ export function membersOf(schema: z.ZodObject): Map<string, Member> {
     else members.set(name, { fields: [field], schema: member, traits });
   }
   return members;
-}
+});
 
 const spreadMembers = (field: string, { spreads = {} }: Traits): [string, Member][] =>
   Object.entries(spreads).map(([name, { secret, normalize }]) => {

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { memoize } from "../memoize.ts";
 import type { SharedTrait } from "../traits.ts";
 import { appliedEntries } from "./applied.ts";
 import { membersOf } from "./compare.ts";
@@ -28,10 +29,11 @@ interface SharedList {
   trait: SharedTrait;
 }
 
-export const sharedLists = (schema: z.ZodObject): SharedList[] =>
+export const sharedLists: (schema: z.ZodObject) => readonly SharedList[] = memoize((schema) =>
   [...membersOf(schema)].flatMap(([member, { fields, traits }]) =>
     traits.shared ? [{ member, fields, trait: traits.shared }] : [],
-  );
+  ),
+);
 
 /**
  * Shared lists as they should be: the entries of this object, and those that others have put in. One that this object
