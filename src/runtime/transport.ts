@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
-import { type Dispatcher, request } from "undici";
+import type { Dispatcher } from "undici";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Connection, TlsOptions } from "./connection.ts";
@@ -45,6 +45,8 @@ export interface TransportOptions {
  */
 export class Transport {
   readonly host: string;
+  readonly #origin: string;
+  readonly #prefix: string;
   readonly #connection: Connection;
   readonly #credentials: CredentialCache;
   readonly #options: TransportOptions;
@@ -58,7 +60,10 @@ export class Transport {
     this.#connection = connection;
     this.#options = options;
     this.#credentials = new CredentialCache(connection, options.clock ?? systemClock);
-    this.host = new URL(connection.server).host;
+    const { host, origin, pathname } = new URL(connection.server);
+    this.host = host;
+    this.#origin = origin;
+    this.#prefix = pathname.replace(/\/$/, "");
   }
 
   async request(exchange: Exchange): Promise<Answer> {
@@ -106,8 +111,9 @@ export class Transport {
     if (this.#closed || !this.#agents)
       throw new KubeUnreachable("ECLOSED", "The connection to the API server is closed");
     try {
-      const { statusCode, headers, body } = await request(this.#urlOf(exchange), {
-        dispatcher: this.#agents[kind],
+      const { statusCode, headers, body } = await this.#agents[kind].request({
+        origin: this.#origin,
+        path: this.#pathOf(exchange),
         method: exchange.method,
         headers: {
           accept: "application/json",
@@ -125,13 +131,12 @@ export class Transport {
     }
   }
 
-  #urlOf({ path, query = {} }: Exchange): string {
-    const url = new URL(this.#connection.server);
-    url.pathname = url.pathname.replace(/\/$/, "") + path;
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
-    return url.href;
+  #pathOf({ path, query = {} }: Exchange): string {
+    const parameters = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    const search = parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : "";
+    return `${this.#prefix}${path}${search}`;
   }
 
   /** New certificates need new connections; exchanges under way on the old ones end in peace. */
