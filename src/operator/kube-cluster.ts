@@ -98,10 +98,10 @@ export class KubeCluster implements Cluster {
     return same.filter((other) => other.metadata.uid !== metadata.uid);
   }
 
-  remoteIDs({ kind }: Kind, { metadata, status }: ManagedObject): string[] {
+  sameAccount({ kind }: Kind, { metadata, status }: ManagedObject): ManagedObject[] {
     const account = status?.account;
     const objects = this.#store(kind).list(account === undefined ? undefined : metadata.namespace);
-    return objects.flatMap((other) => (other.status?.id && other.status.account === account ? [other.status.id] : []));
+    return objects.filter((other) => other.status?.id !== undefined && other.status.account === account);
   }
 
   referrersOf({ kind }: Pick<Kind, "kind">, { metadata }: ManagedObject): Referrer[] {

@@ -2,6 +2,7 @@ import type { GatewayClient } from "../gateway/client.ts";
 import type { Resource, Verb } from "../gateway/resource.ts";
 import type { EntryPlace, Kind, ModulesPlace } from "../kinds/define.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { Brake } from "./brake.ts";
 import type { Budget } from "./budget.ts";
 import { Collection } from "./collection.ts";
 import { Corrections } from "./corrections.ts";
@@ -50,6 +51,7 @@ export class Account {
   readonly corrections: Corrections;
   readonly gate: Gate;
   readonly deletions: Deletions;
+  readonly brake: Brake;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
@@ -62,6 +64,7 @@ export class Account {
     this.corrections = new Corrections(options.clock);
     this.gate = new Gate(options);
     this.deletions = new Deletions(options.clock, options.deletesPerMinute);
+    this.brake = new Brake(options.clock);
     this.#options = options;
   }
 
@@ -136,6 +139,20 @@ export class Account {
   forget(uid: string): void {
     this.#refused.delete(uid);
     this.corrections.forget(uid);
+    this.brake.forget(uid);
+  }
+
+  /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
+  async lookForLost(signal: AbortSignal): Promise<void> {
+    for (const { resource, id } of this.brake.due()) {
+      const collection = this.collection(resource);
+      const back = collection.known(id) ?? (await collection.find(id, { lane: "sync", signal }, true));
+      if (!back) continue;
+      await collection.listed(this.#options.clock.now(), "sync");
+      this.brake.clear(resource);
+      // its own answer came before the list, which finds it unchanged
+      this.#options.onSweep?.(resource, { changed: [id], absent: [] });
+    }
   }
 
   /** Whether it makes sense to try an operation: the page shows it, or it may be tried and was not refused yet. */

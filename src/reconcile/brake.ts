@@ -1,10 +1,83 @@
+import type { Resource } from "../gateway/resource.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { Blocked } from "./fate.ts";
-import { asksForLook } from "./object.ts";
+import { askedAt, asksForLook, conditionOf, isDeleting, type ManagedObject } from "./object.ts";
 import { type Pass, remotesOf } from "./pass.ts";
 
 /** Fewer than this may well have been deleted by somebody. */
 const FEWEST = 5;
 const SHARE = 0.1;
+
+/** So many deletions of one kind a process may have under way when it is killed; its successor finds them done. */
+const UNDER_WAY = 32;
+
+/** How often one of what is missing is asked for. */
+const RECHECK_MS = 20_000;
+
+/** An object that is blocked is looked at more often than this, and suspects its account anew. */
+const SUSPICION_MS = 60 * 60_000;
+
+/** A remote that is missing, to be asked for until it is back. */
+export interface Suspect {
+  resource: Resource;
+  id: string;
+}
+
+interface Suspicion extends Suspect {
+  since: number;
+  askedAt: number;
+}
+
+/** What is remembered of an account that is suspected of being another one than before. */
+export class Brake {
+  readonly #clock: Clock;
+  readonly #suspicions = new Map<string, Suspicion>();
+  readonly #confirmed = new Map<string, string | undefined>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  suspect({ resource, id }: Suspect): void {
+    const now = this.#clock.now();
+    const askedAt = this.#suspicions.get(resource.name)?.askedAt ?? now;
+    this.#suspicions.set(resource.name, { resource, id, since: now, askedAt });
+  }
+
+  isSuspected({ name }: Resource): boolean {
+    return this.#suspicions.has(name);
+  }
+
+  clear({ name }: Resource): void {
+    this.#suspicions.delete(name);
+  }
+
+  /** One remote of each resource, each once in a while. */
+  due(): Suspect[] {
+    const now = this.#clock.now();
+    for (const [name, { since }] of this.#suspicions) if (now - since > SUSPICION_MS) this.#suspicions.delete(name);
+    const due = [...this.#suspicions.values()].filter(({ askedAt }) => now - askedAt >= RECHECK_MS);
+    for (const suspicion of due) suspicion.askedAt = now;
+    return due;
+  }
+
+  /**
+   * Whether a person has asked for a look after having been told; a wish from before means nothing of the kind.
+   * Remembered, since the status tells of other things by the time the remote is made.
+   */
+  isConfirmed(object: ManagedObject): boolean {
+    const asked = askedAt(object);
+    const { uid } = object.metadata;
+    if (!asksForLook(object)) return false;
+    const told = conditionOf(object.status, "Synced")?.reason === "AccountMismatch";
+    if (told) this.#confirmed.set(uid, asked);
+    return this.#confirmed.get(uid) === asked;
+  }
+
+  forget(uid: string): void {
+    this.#confirmed.delete(uid);
+  }
+}
 
 /**
  * Stops where so much of what objects stand for is missing that the account is more likely another one: the key of
@@ -12,14 +85,61 @@ const SHARE = 0.1;
  * by asking for a look, on the objects that are meant.
  */
 export function refuseMassLoss(pass: Pass): void {
-  const { cluster, kind, object } = pass;
-  if (asksForLook(object)) return;
+  if (pass.account.brake.isConfirmed(pass.object)) return;
+  const loss = lossOf(pass, (object) => !isDeleting(object));
+  if (isMass(loss)) throw mismatch(pass, loss);
+}
+
+/**
+ * The same for a deletion that found nothing to delete. `surprising`: it was there, and no deletion of it was begun.
+ * Otherwise, and unless the account is suspected already, what is missing of objects that are being deleted may have
+ * been deleted by a process that was killed.
+ */
+export function refuseHollowDeletion(pass: Pass, surprising: boolean): void {
+  const { brake } = pass.account;
+  if (brake.isConfirmed(pass.object)) return;
+  refuseMassLoss(pass);
+  const loss = lossOf(pass, () => true);
+  const few = surprising || brake.isSuspected(suspectOf(pass).resource) ? FEWEST - 1 : UNDER_WAY;
+  if (loss.missing === loss.total && loss.missing > few) throw mismatch(pass, loss);
+}
+
+/** Nothing is made in an account that turned out to have nothing of what objects stand for. */
+export function refuseStrangeAccount(pass: Pass): void {
+  const { brake } = pass.account;
+  if (!brake.isSuspected(suspectOf(pass).resource) || brake.isConfirmed(pass.object)) return;
+  const loss = lossOf(pass, (object) => !isDeleting(object));
+  if (isMass(loss) && loss.missing === loss.total) throw mismatch(pass, loss);
+}
+
+interface Loss {
+  missing: number;
+  total: number;
+}
+
+function lossOf(pass: Pass, counts: (object: ManagedObject) => boolean): Loss {
   const remotes = remotesOf(pass);
-  const ids = cluster.remoteIDs(kind, object);
-  const missing = ids.filter((id) => remotes.isMissing(id)).length;
-  if (missing < FEWEST || missing <= ids.length * SHARE) return;
-  throw new Blocked(
+  const ids = pass.cluster
+    .sameAccount(pass.kind, pass.object)
+    .filter(counts)
+    .flatMap(({ status }) => status?.id ?? []);
+  return { missing: ids.filter((id) => remotes.isMissing(id)).length, total: ids.length };
+}
+
+const isMass = ({ missing, total }: Loss): boolean => missing >= FEWEST && missing > total * SHARE;
+
+function mismatch(pass: Pass, { missing, total }: Loss): Blocked {
+  const suspect = suspectOf(pass);
+  if (suspect.id !== "") pass.account.brake.suspect(suspect);
+  return new Blocked(
     "AccountMismatch",
-    `Check the API key: ${missing} of ${ids.length} are not in the account. If they were deleted there, set the annotation reconcile-requested-at`,
+    `Check the API key: ${missing} of ${total} are not in the account. If they were deleted there, set the annotation reconcile-requested-at`,
   );
+}
+
+/** What to ask for: of an entry, the resource in whose list it is. */
+function suspectOf({ kind, object }: Pass): Suspect {
+  const id = object.status?.id ?? "";
+  if (kind.place.sort !== "entry") return { resource: kind.remote, id };
+  return { resource: kind.place.parent.remote, id: id.slice(0, Math.max(id.indexOf("/"), 0)) };
 }

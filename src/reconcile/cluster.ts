@@ -38,8 +38,8 @@ export interface Cluster {
    * Other objects of the kind, in any namespace, that stand for this remote or mean to, or for an entry of its lists.
    */
   othersWithID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
-  /** Remote ids of all objects of the kind that belong to the same account as this one. */
-  remoteIDs(kind: Kind, object: ManagedObject): string[];
+  /** All objects of the kind with a remote in the account of this one. */
+  sameAccount(kind: Kind, object: ManagedObject): ManagedObject[];
   /** Objects of any kind whose spec refers to this one by name. */
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
   /** Guarded by the object's resourceVersion. Throws Outdated when somebody wrote first. */

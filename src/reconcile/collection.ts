@@ -63,7 +63,7 @@ export class Collection implements Remotes {
       );
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      this.#inventory.drop(id, this.#now());
+      this.#inventory.lose(id, this.#now());
       return undefined;
     }
   }
@@ -81,11 +81,15 @@ export class Collection implements Remotes {
     return this.find(id, sending);
   }
 
-  /** All rows, from a list that began at `since` (monotonic milliseconds) or later. Lists under way are shared. */
+  /**
+   * All rows, from a list that began at `since` (monotonic milliseconds) or later, and after a row that it had was found
+   * gone. Lists under way are shared.
+   */
   async listed(since: number, lane: Lane): Promise<Row[]> {
-    while (this.listedAt === undefined || this.listedAt < since) {
+    const from = Math.max(since, this.#inventory.doubtedAt);
+    while (this.listedAt === undefined || this.listedAt < from) {
       // one that began too early says nothing, whether it fails or not
-      if (this.#listing && this.#listing.startedAt < since) await Promise.allSettled([this.#listing.done]);
+      if (this.#listing && this.#listing.startedAt < from) await Promise.allSettled([this.#listing.done]);
       this.#listing ??= this.#list(lane);
       await this.#listing.done;
     }
@@ -121,7 +125,8 @@ export class Collection implements Remotes {
       (options) => this.#options.client.delete(this.resource, id, options),
       sending,
     );
-    this.#inventory.drop(id, this.#now());
+    if (was) this.#inventory.drop(id, this.#now());
+    else this.#inventory.lose(id, this.#now());
     return was;
   }
 

@@ -1,5 +1,6 @@
 import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Body } from "../kinds/wire/request.ts";
+import { refuseStrangeAccount } from "./brake.ts";
 import { Blocked, Outdated, Retry } from "./fate.ts";
 import { sameKey } from "./find.ts";
 import { identityOf, isShared } from "./identity.ts";
@@ -19,6 +20,7 @@ export async function create(pass: Pass, desired: Desired): Promise<Row> {
   const remotes = remotesOf(pass);
   const body = creatable(pass, desired.body);
   await claim(pass);
+  refuseStrangeAccount(pass);
   await remotes.admit(sending(pass), body);
   const intent = await record(pass);
   if (now(pass) > intent.last + sendWindow(pass.account.deadlineMs)) {

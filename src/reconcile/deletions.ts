@@ -8,6 +8,7 @@ export class Deletions {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #turns = new Map<string, number>();
+  readonly #uncertain = new Set<string>();
   readonly perMinute: number;
   /** When the next turn would be, had nothing been saved up. */
   #next = 0;
@@ -31,9 +32,19 @@ export class Deletions {
     return (turn - now) / 1000;
   }
 
-  /** It went another way. */
+  /** The answer to a request to delete it was lost. */
+  uncertain(id: string): void {
+    this.#uncertain.add(id);
+  }
+
+  mayBeDone(id: string): boolean {
+    return this.#uncertain.has(id);
+  }
+
+  /** It is gone. */
   forget(id: string): void {
     this.#turns.delete(id);
+    this.#uncertain.delete(id);
   }
 
   #give(now: number): number {

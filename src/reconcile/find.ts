@@ -4,7 +4,7 @@ import { fromAnswer } from "../kinds/wire/answer.ts";
 import { differences } from "../kinds/wire/compare.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import { type Body, toRequest } from "../kinds/wire/request.ts";
-import { refuseMassLoss } from "./brake.ts";
+import { refuseHollowDeletion, refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
 import type { Row } from "./inventory.ts";
@@ -48,9 +48,23 @@ async function known(pass: Pass, id: string): Promise<Row | undefined> {
 
 /** What changes by itself, as a certificate does while it is provisioned, is not known from the last list. */
 export async function latest(pass: Pass, id: string): Promise<Row | undefined> {
+  await refuseWrongAccount(pass, id);
+  const row = await lastKnown(pass, id);
+  // where it had been there, this takes another list
+  if (!row) await refuseWrongAccount(pass, id);
+  return row;
+}
+
+async function refuseWrongAccount(pass: Pass, id: string): Promise<void> {
   const remotes = remotesOf(pass);
   await remotes.listed(0, pass.lane);
-  if (remotes.isMissing(id)) refuseMassLoss(pass);
+  if (!remotes.isMissing(id)) return;
+  if (isDeleting(pass.object)) refuseHollowDeletion(pass, false);
+  else refuseMassLoss(pass);
+}
+
+async function lastKnown(pass: Pass, id: string): Promise<Row | undefined> {
+  const remotes = remotesOf(pass);
   const known = remotes.known(id);
   const seconds = known && lookAgainAfter(pass, known);
   if (asksForLook(pass.object) || seconds === undefined || isDeleting(pass.object)) {

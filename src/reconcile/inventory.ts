@@ -15,6 +15,12 @@ export interface Sweep {
   absent: string[];
 }
 
+interface Removal {
+  at: number;
+  /** By us, and not found gone. */
+  deleted: boolean;
+}
+
 /** A row that was known, and what is known now in its place. */
 export type Follower = (before: Row, after: Row | undefined) => void;
 
@@ -25,9 +31,10 @@ export type Follower = (before: Row, after: Row | undefined) => void;
  */
 export class Inventory {
   readonly #rows = new Map<string, Seen>();
-  readonly #removed = new Map<string, number>();
+  readonly #removed = new Map<string, Removal>();
   readonly #followers: Follower[] = [];
   #listedAt: number | undefined;
+  #doubtedAt = 0;
 
   /** When the latest complete list began. */
   get listedAt(): number | undefined {
@@ -43,9 +50,14 @@ export class Inventory {
     return this.#rows.get(id)?.at;
   }
 
-  /** Nowhere in what is known, and not because it was deleted or found gone since the latest list. */
+  /** A list that began before this is out of date: a row that it had turned out to be gone. */
+  get doubtedAt(): number {
+    return this.#doubtedAt;
+  }
+
+  /** Nowhere in what is known, and not because it was deleted by us since the latest list. */
   isMissing(id: string): boolean {
-    return this.#listedAt !== undefined && !this.#rows.has(id) && !this.#removed.has(id);
+    return this.#listedAt !== undefined && !this.#rows.has(id) && !this.#removed.get(id)?.deleted;
   }
 
   rows(): Row[] {
@@ -64,12 +76,15 @@ export class Inventory {
     this.#tell(known?.row, row);
   }
 
-  /** Deleted by us, or found gone, at `at`. */
+  /** Deleted by us at `at`. */
   drop(id: string, at: number): void {
-    const known = this.#rows.get(id);
-    this.#rows.delete(id);
-    this.#removed.set(id, at);
-    this.#tell(known?.row, undefined);
+    this.#remove(id, { at, deleted: true });
+  }
+
+  /** Found gone at `at`. Who has deleted it may have deleted more, and the account may be another one than before. */
+  lose(id: string, at: number): void {
+    if (this.#rows.has(id)) this.#doubtedAt = at;
+    this.#remove(id, { at, deleted: false });
   }
 
   /** `unreadable`: ids of rows that were there and could not be understood; what was known of them stays. */
@@ -85,14 +100,21 @@ export class Inventory {
       if (this.#learn(row, startedAt) && !awaited) changed.push(row.id);
     }
     const absent = this.#forget(listed, startedAt);
-    for (const [id, at] of this.#removed) if (at < startedAt) this.#removed.delete(id);
+    for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
     this.#listedAt = startedAt;
     return { changed, absent };
   }
 
+  #remove(id: string, removal: Removal): void {
+    const known = this.#rows.get(id);
+    this.#rows.delete(id);
+    this.#removed.set(id, removal);
+    this.#tell(known?.row, undefined);
+  }
+
   #learn(row: Row, startedAt: number): boolean {
     const known = this.#rows.get(row.id);
-    const removedAt = this.#removed.get(row.id);
+    const removedAt = this.#removed.get(row.id)?.at;
     if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
     const same = known !== undefined && isDeepStrictEqual(known.row, row);
     // an equal row keeps the old object, so that a quiet sweep leaves no garbage behind

@@ -1,6 +1,5 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../gateway/errors.ts";
 import { annotations, FINALIZER } from "../kinds/contract.ts";
-import { refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { refuseForeign } from "./find.ts";
 import { isMadeElsewhere } from "./identity.ts";
@@ -9,6 +8,7 @@ import { locate } from "./locate.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
 import { clear } from "./parts.ts";
 import { now, type Pass, remotesOf, sending } from "./pass.ts";
+import { removeSurely } from "./removal.ts";
 import { staysForOthers } from "./sharing.ts";
 
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
@@ -50,8 +50,7 @@ async function removeOne(pass: Pass, id: string): Promise<boolean> {
   if (!account.supports(kind.remote, "delete")) return false;
   waitForTurn(pass, id);
   try {
-    if (await remotes.remove(id, sending(pass))) return true;
-    await makeSure(pass);
+    if (await removeSurely(pass, id)) return true;
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw inUse(pass, error) ?? error;
@@ -69,12 +68,6 @@ function waitForTurn({ account: { deletions } }: Pass, id: string): void {
   if (seconds === 0) return;
   const message = `Waiting for its turn: at most ${deletions.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE)`;
   throw new Waiting("Deleting", message, { afterSeconds: seconds });
-}
-
-/** It was not there. Where much else is not there either, this is the wrong account, and nothing has been deleted. */
-async function makeSure(pass: Pass): Promise<void> {
-  await remotesOf(pass).listed(0, pass.lane);
-  refuseMassLoss(pass);
 }
 
 /** What cannot be deleted keeps its object, unless that would keep a whole namespace from going away. */

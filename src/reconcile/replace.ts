@@ -3,7 +3,8 @@ import { create } from "./create.ts";
 import { Outdated, Waiting } from "./fate.ts";
 import { managedMembers } from "./identity.ts";
 import type { Row } from "./inventory.ts";
-import { now, type Pass, remotesOf, sending } from "./pass.ts";
+import { now, type Pass, sending } from "./pass.ts";
+import { removeSurely } from "./removal.ts";
 import { nextStatus } from "./report.ts";
 import type { Desired } from "./resolve.ts";
 import { staysForOthers } from "./sharing.ts";
@@ -38,7 +39,7 @@ async function writeDown(pass: Pass): Promise<void> {
 
 /** Deletes the remote and lets the next pass create it anew; for what cannot exist twice. */
 export async function recreate(pass: Pass, { id }: Row): Promise<never> {
-  await remotesOf(pass).remove(id, sending(pass));
+  await removeSurely(pass, id);
   pass.findings.deleted = id;
   throw new Outdated(`${id} was deleted to be created anew`);
 }
@@ -50,7 +51,7 @@ export async function retire(pass: Pass): Promise<void> {
   if (id === undefined || id === findings.remote?.id || account.isPostponed(id)) return;
   if (await isReferredTo(pass, id)) return;
   try {
-    if (!staysForOthers(pass, id)) await remotesOf(pass).remove(id, sending(pass));
+    if (!staysForOthers(pass, id)) await removeSurely(pass, id);
   } catch (error) {
     // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;

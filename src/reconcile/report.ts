@@ -34,10 +34,10 @@ export function nextStatus(pass: Pick<Pass, "kind" | "object" | "findings">, end
 }
 
 /** What the operator notes for itself; undefined takes a note away. */
-function booked(object: ManagedObject, findings: Findings, { end }: Ending): Partial<Status> {
+function booked(object: ManagedObject, findings: Findings, ending: Ending): Partial<Status> {
   const { account, retiring, retired, drift, remote, preexisting } = findings;
-  const settled = end === "settled";
-  const asked = settled ? askedAt(object) : undefined;
+  const settled = ending.end === "settled";
+  const asked = isAnswer(ending) ? askedAt(object) : undefined;
   const owned = remote?.id ?? object.status?.id;
   return {
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
@@ -47,6 +47,10 @@ function booked(object: ManagedObject, findings: Findings, { end }: Ending): Par
     ...((drift || settled) && { drift: drift?.fields }),
   };
 }
+
+/** Whether a look that was asked for has been had. One from before a mismatch is told confirms nothing. */
+const isAnswer = (ending: Ending): boolean =>
+  ending.end === "settled" || (ending.end === "unfinished" && ending.fate.reason === "AccountMismatch");
 
 function observed(kind: Kind, before: Status, findings: Findings): Partial<Status> {
   const { remote, appliedFields, appliedSecrets } = findings;

@@ -175,9 +175,8 @@ export class FakeCluster implements Cluster {
     return this.kindsGoing.has(kind);
   }
 
-  remoteIDs(kind: Kind): string[] {
-    const objects = [...this.#objects.values()].filter((object) => object.kind === kind.kind);
-    return objects.flatMap(({ status }) => (status?.id ? [status.id] : []));
+  sameAccount(kind: Kind): ManagedObject[] {
+    return [...this.#objects.values()].filter((object) => object.kind === kind.kind && object.status?.id !== undefined);
   }
 
   emit(_object: ManagedObject, notice: Notice): void {
