@@ -7,6 +7,10 @@ import { ipRestrictionModule } from "./modules/ip-restriction.ts";
 import { trafficPolicyModule } from "./modules/traffic-policy.ts";
 import { mark } from "./traits.ts";
 
+/** In any order, and in lower case as the service answers them. */
+const hostports = (value: unknown): unknown =>
+  unordered(Array.isArray(value) ? value.map((one) => String(one).toLowerCase()) : value);
+
 /** The fields of every edge. Both ways of naming an address end in one member, `hostports`. */
 export const edgeFields = {
   ...texts,
@@ -20,7 +24,7 @@ export const edgeFields = {
           .regex(/^[^:]+:[0-9]{1,5}$/),
       )
       .max(64),
-    { normalize: unordered },
+    { normalize: hostports },
   )
     .optional()
     .describe("Addresses to listen on, each host:port, that no object here manages."),

@@ -91,6 +91,21 @@ describe("a service that keeps another value than the one it was sent", () => {
   });
 });
 
+describe("a service that answers host names in lower case", () => {
+  const world = useWorld();
+
+  test("has kept them", async () => {
+    const objects = [
+      manifest("TCPEdge", "loud", { hostports: ["1.TCP.eu.gateway.example:20117"] }),
+      manifest("ReservedDomain", "loud", { domain: "LOUD.example.org" }),
+    ];
+    await world.kube.apply(...objects);
+    await world.allReady(objects);
+    for (const object of await world.look(...objects)) expect(conditionOf(object, "Drifted")).toBeUndefined();
+    expect(world.changesSent().map(({ method }) => method)).toEqual(["POST", "POST"]);
+  });
+});
+
 describe("a service without the operations that are not documented", () => {
   const world = useWorld({ simulator: { undocumented: false } });
   const control = () => world.simulator.control;
