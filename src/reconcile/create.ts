@@ -15,8 +15,9 @@ import { isPreexisting } from "./sharing.ts";
 /**
  * Makes the remote of an object, by a protocol that loses nothing: the finalizer and the intent are durable before the
  * request is sent, and an intent without an id makes the next pass look before it creates again (see find.ts).
+ * `old`: the id of the remote whose place it takes, which is to be deleted then.
  */
-export async function create(pass: Pass, desired: Desired): Promise<Row> {
+export async function create(pass: Pass, desired: Desired, old?: string): Promise<Row> {
   const remotes = remotesOf(pass);
   const body = creatable(pass, desired.body);
   await claim(pass);
@@ -27,8 +28,9 @@ export async function create(pass: Pass, desired: Desired): Promise<Row> {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
   const row = await send(pass, body, intent);
-  // from here on the id reaches the status, whatever fails
+  // from here on the id reaches the status, whatever fails, and so does that of the one to be deleted
   Object.assign(pass.findings, { remote: row, appliedSecrets: desired.secrets });
+  if (old !== undefined) Object.assign(pass.findings, { retiring: old, retired: undefined });
   if (pass.kind.output?.once) await deliver(pass, row);
   // of an answer that could not be read the id is all there is
   return Object.keys(row).length > 1 ? row : await read(pass, row.id);

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../kinds/api-key.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
+import { Retry } from "./fate.ts";
 import { Scene } from "./testing/scene.ts";
 
 const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
@@ -24,6 +26,20 @@ describe("a certificate that was renewed", () => {
     ]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
+  });
+
+  it("is uploaded once more when it was renewed meanwhile, and the one in between goes as well", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.look(object);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
+    // deletes the first, and uploads the third
+    await scene.look(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_2" });
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([
+      { id: "cert_3", certificate_pem: pem("third") },
+    ]);
   });
 
   const asItLikes = pem("as the service likes it");
@@ -58,5 +74,36 @@ describe("a resource that may be deleted and created anew", () => {
     await scene.settle(object, 30);
     expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(4);
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
+  });
+});
+
+describe("a key whose Secret was lost", () => {
+  beforeEach(() => {
+    scene.gateway.normalise = (row) => ({ ...row, token: `token of ${row.id}` });
+  });
+
+  const token = () => scene.cluster.secretNow("ci")?.data["token"];
+
+  it("is made anew, and the old one is deleted", async () => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    expect(token()).toBe("token of ak_1");
+    scene.cluster.removeSecret("ci");
+    await scene.settle(object, 4);
+    expect(token()).toBe("token of ak_2");
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: "ak_2" }]);
+  });
+
+  it("is deleted also when the Secret of the new one could not be written", async () => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.cluster.removeSecret("ci");
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeSecret") throw new Retry("Forbidden", "not now");
+    };
+    await scene.look(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
+    scene.cluster.beforeWrite = () => {};
+    await scene.settle(object, 6);
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(token()).toBe(`token of ${scene.idOf(object)}`);
   });
 });

@@ -26,9 +26,7 @@ export async function replace(pass: Pass, desired: Desired, old: Row): Promise<R
   }
   // the intent names what is in the status, so the old one has to be there before it is recorded
   if (object.status?.id !== old.id) await writeDown(pass);
-  const row = await create(pass, desired);
-  findings.retiring = old.id;
-  return row;
+  return create(pass, desired, old.id);
 }
 
 async function writeDown(pass: Pass): Promise<void> {

@@ -78,6 +78,10 @@ export class FakeCluster implements Cluster {
     this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations: {}, owners: [] });
   }
 
+  removeSecret(name: string): void {
+    this.#secrets.delete(name);
+  }
+
   setConfigMap(name: string, data: Record<string, string>): void {
     this.#configMaps.set(name, data);
   }
