@@ -121,6 +121,13 @@ const bookkeeping = {
         "`field.member` and `field/entry` stand for parts whose removal the account would not show.",
     ),
   appliedSecrets: z.array(secretVersion).optional().describe("Secrets whose values the account has from this object."),
+  appliedDigest: z
+    .string()
+    .optional()
+    .describe(
+      "Digest of what the account has from this object, without secrets. When it changes with the spec unchanged, what " +
+        "the spec refers to has changed.",
+    ),
   drift: z
     .array(z.string())
     .optional()

@@ -26,6 +26,7 @@ export interface Status {
   retiring?: string | undefined;
   appliedFields?: readonly string[];
   appliedSecrets?: readonly SecretVersion[];
+  appliedDigest?: string;
   drift?: readonly string[] | undefined;
   lastHandledReconcileAt?: string;
   observedGeneration?: number;

@@ -24,6 +24,7 @@ export interface Findings {
   retired?: true;
   appliedFields?: string[];
   appliedSecrets?: SecretVersion[];
+  appliedDigest?: string;
   /** Spec fields that differ in the account and are left so. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
   /** Fields that somebody else had changed, and that were put right. */

@@ -79,6 +79,7 @@ async function converge(pass: Pass): Promise<Row> {
   findings.remote = await update(pass, desired, await current(pass, desired, made));
   findings.appliedFields = applied;
   findings.appliedSecrets = desired.secrets;
+  findings.appliedDigest = desired.digest;
   return findings.remote as Row;
 }
 

@@ -2,6 +2,7 @@ import type { Kind } from "../kinds/define.ts";
 import { type Need, needsOf } from "../kinds/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../kinds/wire/request.ts";
 import type { Cluster } from "./cluster.ts";
+import { digestOf } from "./digest.ts";
 import { Waiting } from "./fate.ts";
 import type { ManagedObject, SecretVersion } from "./object.ts";
 
@@ -11,6 +12,8 @@ export interface Desired {
   body: Body;
   /** The Secrets whose values are in the request. */
   secrets: SecretVersion[];
+  /** Of the request without its secrets. */
+  digest: string;
 }
 
 /**
@@ -24,8 +27,9 @@ export async function desire(kind: Kind, object: ManagedObject, cluster: Cluster
     if (need.sort === "reference") values.set(need.path, referenced(need, object, cluster));
     if (need.sort === "configMap") values.set(need.path, await configured(need, object, cluster));
   }
+  const digest = digestOf(toRequest(kind.spec, object.spec, values as Resolved));
   const secrets = await readSecrets(needs, object, cluster, values);
-  return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets };
+  return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets, digest };
 }
 
 function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedObject, cluster: Cluster): unknown {

@@ -89,12 +89,13 @@ const mustBeMarked = ({ findings, owner }: Pass, row: Row): boolean =>
 function isDrift(pass: Pass, desired: Desired): boolean {
   const { status, metadata } = pass.object;
   const synced = conditionOf(status, "Synced");
-  return synced?.status === "True" && synced.observedGeneration === metadata.generation && !hasNewSecret(pass, desired);
+  return synced?.status === "True" && synced.observedGeneration === metadata.generation && !hasNews(pass, desired);
 }
 
-/** A Secret was changed, so there is something to send that the account never had. */
-function hasNewSecret({ object }: Pass, { secrets }: Desired): boolean {
-  const sent = object.status?.appliedSecrets ?? [];
+/** What the spec refers to has changed, so there is something to send that the account never had. */
+function hasNews({ object }: Pass, { secrets, digest }: Desired): boolean {
+  const { appliedSecrets: sent = [], appliedDigest = digest } = object.status ?? {};
+  if (appliedDigest !== digest) return true;
   return !secrets.every((one) =>
     sent.some(({ name, resourceVersion }) => one.name === name && one.resourceVersion === resourceVersion),
   );
@@ -115,7 +116,7 @@ function isLeft(pass: Pass, desired: Desired, next: Plan, drifted: boolean): boo
     told?.reason === "RemoteNormalises" &&
     told.observedGeneration === object.metadata.generation &&
     fields.every((field) => object.status?.drift?.includes(field));
-  if (!hasNewSecret(pass, desired) && (normalises || account.corrections.rounds(object, fields) >= ROUNDS)) {
+  if (!hasNews(pass, desired) && (normalises || account.corrections.rounds(object, fields) >= ROUNDS)) {
     leave(pass, next, "RemoteNormalises");
     return true;
   }

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../kinds/certificate-authority.ts";
+import { ReservedAddress } from "../kinds/reserved-address.ts";
+import { TCPEdge } from "../kinds/tcp-edge.ts";
+import { TLSEdge } from "../kinds/tls-edge.ts";
+import { Scene } from "./testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+
+/** What may be done about what others change; a move is nothing of theirs. */
+describe.each(["Correct", "Report"] as const)("where changes of others are to be met with %s", (driftPolicy) => {
+  it("an edge moves to what takes the place of its authority, and calls nobody else's change", async () => {
+    const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
+    const edge = await scene.given(TLSEdge, "shop", {
+      mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
+      driftPolicy,
+    });
+    await scene.look(edge);
+    for (const version of ["two", "three", "four", "five"]) {
+      scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem(version) });
+      await scene.look(authority);
+      scene.forget();
+      await scene.look(edge);
+      expect(scene.gateway.taken()).toEqual([`update ${scene.idOf(edge)}`]);
+      expect(scene.cluster.notices).toEqual([]);
+      await scene.settle(authority, 3);
+    }
+    expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({
+      mutual_tls: { certificate_authorities: [{ id: scene.idOf(authority) }] },
+    });
+    expect(scene.gateway.rowsOf(CertificateAuthority.remote)).toHaveLength(1);
+    expect(scene.condition(edge, "Drifted")).toBeUndefined();
+  });
+
+  it("an edge moves to the address that was made in place of one that is gone", async () => {
+    const address = await scene.given(ReservedAddress, "db");
+    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:1" });
+    await scene.resync(ReservedAddress);
+    await scene.look(address);
+    const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }], driftPolicy });
+    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:2" });
+    await scene.resync(ReservedAddress);
+    await scene.look(address);
+    await scene.look(edge);
+    expect(scene.gateway.row(TCPEdge.remote, scene.idOf(edge))).toMatchObject({ hostports: ["1.tcp.example:2"] });
+  });
+
+  it("an authority follows its ConfigMap", async () => {
+    scene.cluster.setConfigMap("ca", { pem: pem("one") });
+    const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
+    const authority = await scene.given(CertificateAuthority, "partners", { caPemFrom, driftPolicy });
+    scene.cluster.setConfigMap("ca", { pem: pem("two") });
+    await scene.settle(authority, 3);
+    expect(scene.gateway.rowsOf(CertificateAuthority.remote)).toMatchObject([{ ca_pem: pem("two") }]);
+  });
+});
+
+describe("what somebody else changes", () => {
+  it("is still told from a move, after one", async () => {
+    const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
+    const edge = await scene.given(TLSEdge, "shop", {
+      mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
+      driftPolicy: "Report",
+    });
+    scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem("two") });
+    await scene.look(authority);
+    await scene.look(edge);
+    scene.gateway.change(TLSEdge.remote, scene.idOf(edge), { mutual_tls: null });
+    await scene.resync(TLSEdge);
+    await scene.look(edge);
+    expect(scene.condition(edge, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
+  });
+});
