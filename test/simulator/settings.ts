@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { LoggedRequest } from "./control/request-log.ts";
 
 export interface RouteId {
   readonly edgeId: string;
@@ -38,6 +39,8 @@ export interface SimulatorOptions {
   readonly routes?: readonly RouteId[] | undefined;
   /** How many requests the log remembers. Default 100,000. */
   readonly logLimit?: number | undefined;
+  /** Told of each request once it was handled, before anything else happens in the account. */
+  readonly onHandled?: ((request: LoggedRequest) => void) | undefined;
 }
 
 export interface Settings {
@@ -55,6 +58,7 @@ export interface Settings {
   readonly unsetModule: 404 | 200;
   readonly routes: readonly RouteId[];
   readonly logLimit: number;
+  readonly onHandled: (request: LoggedRequest) => void;
 }
 
 /** What is left out takes its default. */
@@ -75,6 +79,7 @@ export function settingsOf(options: SimulatorOptions): Settings {
     unsetModule: 404,
     routes: [],
     logLimit: 100_000,
+    onHandled: () => undefined,
   };
   const given = Object.entries({ ...others, ...certificates, ...sessions }).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) };

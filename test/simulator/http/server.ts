@@ -68,7 +68,9 @@ function exchangeOf({ service }: Front, request: Request, entry: MutableRequest,
   };
   const handle = (): Answer => {
     entry.handled = true;
-    return instead(answer(request, service));
+    const given = instead(answer(request, service));
+    service.world.settings.onHandled({ ...entry });
+    return given;
   };
   return { response, handle, instead };
 }
