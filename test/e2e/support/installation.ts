@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
 import { type Cluster, startCluster } from "../../cluster/cluster.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import { exampleRoutes } from "../../support/examples.ts";
 import type { KubeJSON } from "../../support/world.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./helm.ts";
 import { Pod } from "./pod.ts";
@@ -17,6 +18,7 @@ export class Installation implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly simulator: Simulator;
   readonly helm: Helm;
+  /** Between the operator and the API server. */
   readonly proxy: RecordingProxy;
   readonly #home: string;
 
@@ -32,7 +34,7 @@ export class Installation implements AsyncDisposable {
     const cluster = await startCluster();
     const home = await mkdtemp(join(tmpdir(), "helm-"));
     const [simulator, helm, proxy] = await Promise.all([
-      startSimulator({ certificates: { provisionMs: 200 } }),
+      startSimulator({ certificates: { provisionMs: 200 }, routes: await exampleRoutes() }),
       helmFor({ home, kubeconfig: cluster.kubeconfig }),
       startRecordingProxy(cluster.url),
     ]);
@@ -52,9 +54,11 @@ export class Installation implements AsyncDisposable {
 
   kubectl = async (...args: string[]): Promise<string> => (await this.cluster.kubectlRun(args)).stdout;
 
-  async apply(namespace: string, ...objects: object[]): Promise<void> {
+  /** To this namespace, unless they name their own. */
+  async apply(namespace: string | undefined, ...objects: object[]): Promise<void> {
     const input = objects.map((object) => stringify(object)).join("\n---\n");
-    await this.cluster.kubectlRun(["apply", "--server-side", "-n", namespace, "-f", "-"], { input });
+    const where = namespace ? ["--namespace", namespace] : [];
+    await this.cluster.kubectlRun(["apply", "--server-side", ...where, "-f", "-"], { input });
   }
 
   /** All objects of our kinds. */
@@ -105,7 +109,7 @@ export class Release {
   /** The operator, as the Deployment in the cluster says. Resolves when it is at work. */
   async operator(): Promise<Pod> {
     const { spec } = await this.#in.get("deployment", `${this.name}-tunnel-gateway-operator`, "-n", this.namespace);
-    const pod = await this.#pod(spec.template.spec);
+    const pod = await this.#pod(spec.template.spec, this.#in.proxy.url);
     await pod.said('"msg":"Started"');
     return pod;
   }
@@ -120,7 +124,7 @@ export class Release {
   async uninstallJob(): Promise<Pod> {
     const hooks = (await this.#hooks()).filter(({ metadata }) => metadata.annotations["helm.sh/hook"] === "pre-delete");
     const job = hooks.find(({ kind }) => kind === "Job");
-    await this.#in.apply(this.namespace, ...hooks.filter((hook) => hook !== job));
+    await this.#in.apply(undefined, ...hooks.filter((hook) => hook !== job));
     return this.#pod(job.spec.template.spec);
   }
 
@@ -128,9 +132,8 @@ export class Release {
     return objectsIn(await this.#run("get", "hooks", this.name));
   }
 
-  #pod(spec: KubeJSON): Promise<Pod> {
-    const { cluster, proxy } = this.#in;
-    return Pod.start({ kubectl: cluster.kubectlRun, server: proxy.url, namespace: this.namespace, spec });
+  #pod(spec: KubeJSON, server = this.#in.cluster.url): Promise<Pod> {
+    return Pod.start({ kubectl: this.#in.cluster.kubectlRun, server, namespace: this.namespace, spec });
   }
 
   #run(...args: string[]): Promise<string> {

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isReady, manifest } from "../support/world.ts";
+import { Installation, type Release, until } from "./support/installation.ts";
+import type { Pod } from "./support/pod.ts";
+
+const NAMESPACE = "operator";
+const [WATCHED, OTHER] = ["watched", "other"];
+
+let world: Installation;
+let release: Release;
+let operator: Pod;
+
+beforeAll(async () => {
+  world = await Installation.start();
+  for (const name of [WATCHED, OTHER]) await world.kubectl("create", "namespace", name);
+  release = world.release("gateway", NAMESPACE);
+  await release.install({
+    "watchNamespaces[0]": WATCHED,
+    "credentials.apiKey": world.simulator.apiKey,
+    "gateway.sessionSyncInterval": "1s",
+  });
+  operator = await release.operator();
+}, 600_000);
+afterAll(async () => {
+  await operator?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+test("no role of the cluster is made", async () => {
+  const kinds = "clusterroles,clusterrolebindings";
+  expect(await world.kubectl("get", kinds, "-l", "app.kubernetes.io/instance=gateway", "-o", "name")).toBe("");
+});
+
+test("objects of its namespaces are looked after, and those of others are left alone", async () => {
+  const address = manifest("ReservedAddress", "first", { region: "eu" });
+  await world.apply(OTHER, address);
+  await world.apply(WATCHED, address);
+  await until("it is Ready", async () => (await world.objects(WATCHED)).every(isReady));
+  expect(await world.objects(OTHER)).toMatchObject([{ status: { observedGeneration: -1 } }]);
+  expect(world.simulator.control.objects("reserved_addrs")).toHaveLength(1);
+});
+
+test("sessions are mirrored, and commanded, in its own namespace", async () => {
+  world.simulator.control.addSession();
+  const sessions = async () => (await world.get("tunnelsessions", "-n", NAMESPACE)).items;
+  await until("the session is there", async () => (await sessions()).length === 1, 60);
+  const [session] = await sessions();
+  await world.apply(
+    NAMESPACE,
+    manifest("AgentCommand", "stop", { command: "Stop", sessionRef: { name: session.metadata.name } }),
+  );
+  await until("the command has run", async () => (await world.objects(NAMESPACE)).some(isReady));
+}, 90_000);
+
+test("doctor finds nothing to say", async () => {
+  await using doctor = await release.doctor();
+  expect({ code: await doctor.ended(), output: doctor.output }).toEqual({ code: 0, output: expect.any(String) });
+});
+
+test("the mark in the account names the operator's namespace, whose uid it may read", async () => {
+  const { uid } = (await world.get("namespace", NAMESPACE)).metadata;
+  const [address] = world.simulator.control.objects("reserved_addrs");
+  expect(address?.["metadata"]).toContain(`${uid}/${WATCHED}/first`);
+});
+
+test("deletions work as well; only whether a kind is going away it may not see", async () => {
+  await world.kubectl("delete", "reservedaddress", "first", "-n", WATCHED, "--timeout=20s");
+  expect(world.simulator.control.objects("reserved_addrs")).toEqual([]);
+  const denied = world.proxy.requests.filter(({ status }) => status === 403);
+  expect(
+    denied.filter(({ path }) => !path.startsWith("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/")),
+  ).toEqual([]);
+});
+
+test("the hook releases its namespaces alone", async () => {
+  await world.apply(WATCHED, manifest("ReservedAddress", "second", { region: "eu" }));
+  await until("it is Ready", async () => (await world.objects(WATCHED)).every(isReady));
+  await using job = await release.uninstallJob();
+  const scaled = async () => (await world.get("deployments", "-n", NAMESPACE)).items[0].spec.replicas === 0;
+  await until("the operator is told to stop", scaled);
+  await operator.stop();
+  expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
+  const [{ metadata }] = await world.objects(WATCHED);
+  expect(metadata.finalizers ?? []).toEqual([]);
+  expect(world.simulator.control.objects("reserved_addrs")).toHaveLength(1);
+}, 60_000);
