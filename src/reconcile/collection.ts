@@ -167,6 +167,10 @@ export class Collection implements Remotes {
     return this.#inventory.get(id);
   }
 
+  ownedBy(owner: string): Row[] {
+    return this.#inventory.ownedBy(owner);
+  }
+
   #now = (): number => this.#options.clock.now();
 
   #list(lane: Lane): { startedAt: number; done: Promise<void> } {

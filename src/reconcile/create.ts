@@ -6,8 +6,9 @@ import { sameKey } from "./find.ts";
 import { identityOf, isShared } from "./identity.ts";
 import { type Intent, intentOf, sendWindow, textOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
+import { isFree } from "./marked.ts";
 import { claim, deliver } from "./output.ts";
-import { ownerIn, withOwner } from "./ownership.ts";
+import { ownerIn, ownerText, withOwner } from "./ownership.ts";
 import { look, now, type Pass, remotesOf, sending } from "./pass.ts";
 import type { Desired } from "./resolve.ts";
 import { isPreexisting } from "./sharing.ts";
@@ -87,7 +88,8 @@ async function takeOrRefuse(pass: Pass, error: GatewayError): Promise<Row> {
   const taken = [400, 409, 422].includes(error.status ?? 0);
   const row = taken && isShared(pass.kind) ? await shared(pass) : undefined;
   if (row) return row;
-  if (taken) await refuseExisting(pass, error);
+  const ours = taken ? await existing(pass, error) : undefined;
+  if (ours) return ours;
   throw error;
 }
 
@@ -99,10 +101,15 @@ async function shared(pass: Pass): Promise<Row | undefined> {
   return row;
 }
 
-async function refuseExisting(pass: Pass, error: GatewayError): Promise<void> {
+/** What has the name that was to be taken: this object's own, if an object of its name has left it behind. */
+async function existing(pass: Pass, error: GatewayError): Promise<Row | undefined> {
   const row = await sameKey(pass, pass.clock.now());
-  if (!row) return;
+  if (!row) return undefined;
   const owner = ownerIn(row);
+  if (owner === ownerText(pass.owner) && isFree(pass, row)) {
+    pass.findings.adopted = true;
+    return row;
+  }
   const claim = owner ? `, which belongs to ${owner}` : "";
   throw new Blocked("AlreadyExists", `To take over ${row.id}${claim}, add to the spec: adopt: {id: ${row.id}}`, {
     cause: error,

@@ -66,6 +66,10 @@ export class Entries implements Remotes {
     return row && this.#entriesOf(row).find((entry) => entry.id === id);
   }
 
+  ownedBy(): Row[] {
+    return [];
+  }
+
   /** An entry that is not there says nothing about the account; a parent does. */
   isMissing(id: string): boolean {
     return this.#options.parents.isMissing(split(id)[0]);

@@ -1,5 +1,4 @@
 import type * as z from "zod";
-import { traitsOf } from "../kinds/traits.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import { differences } from "../kinds/wire/compare.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
@@ -8,6 +7,7 @@ import { refuseHollowDeletion, refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
 import type { Row } from "./inventory.ts";
+import { firstMarked, hasSameKey, isFree, leftBehind, oldest } from "./marked.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
 import { canBeMarked, ownerIn, ownerText } from "./ownership.ts";
 import { look, now, type Pass, remotesOf, sending } from "./pass.ts";
@@ -25,7 +25,8 @@ export async function find(pass: Pass): Promise<Row | undefined> {
   if (object.spec.adopt?.id) return adoptable(pass, object.spec.adopt.id);
   const found = object.spec.adopt?.existing || isObserveOnly(object) ? await existing(pass) : undefined;
   if (found) return found;
-  return intent && !pass.account.wasRefused(object, intent) ? recovered(pass, intent) : undefined;
+  const made = intent && !pass.account.wasRefused(object, intent) ? await recovered(pass, intent) : undefined;
+  return made ?? leftBehind(pass);
 }
 
 /** A create was begun to take the place of this id, and no other id was written down since. */
@@ -104,12 +105,9 @@ async function existing(pass: Pass): Promise<Row | undefined> {
 
 /** The row with the natural key of the spec, from a list that began at `since` (monotonic milliseconds) or later. */
 export async function sameKey(pass: Pass, since: number): Promise<Row | undefined> {
-  const { naturalKey, spec } = pass.kind;
-  if (!naturalKey) return undefined;
-  const { normalize = (value: unknown) => value } = traitsOf(spec.shape[naturalKey] as z.ZodType);
-  const wanted = normalize(pass.object.spec[naturalKey]);
+  if (!pass.kind.naturalKey) return undefined;
   const rows = await remotesOf(pass).listed(since, "retry");
-  return rows.find((row) => normalize(row[naturalKey]) === wanted);
+  return rows.find((row) => hasSameKey(pass, row));
 }
 
 type Search = (rows: readonly Row[]) => Row | undefined | Promise<Row | undefined>;
@@ -138,18 +136,23 @@ export async function recovered(
   return undefined;
 }
 
+/** What an object of this name had left before is not what this intent was for. */
+const canBeOf = (intent: Intent, row: Row, deadlineMs: number): boolean =>
+  row["created_at"] === undefined || covers(intent, row["created_at"], deadlineMs);
+
 async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promise<Row | undefined> {
   const { kind, object, owner, account } = pass;
-  const free = (row: Row) => row.id !== intent.old && pass.cluster.othersWithID(kind, row.id, object).length === 0;
+  const free = (row: Row) => row.id !== intent.old && isFree(pass, row);
   const within = (row: Row) => covers(intent, row["created_at"], account.deadlineMs) && ownerIn(row) === undefined;
   if (kind.naturalKey) {
     const row = await sameKey(pass, 0);
     if (!row || !free(row)) return undefined;
     return ownerIn(row) === ownerText(owner) || within(row) ? row : undefined;
   }
-  const marked = rows.filter((row) => ownerIn(row) === ownerText(owner) && free(row));
+  const marked = remotesOf(pass).ownedBy(ownerText(owner));
+  const ours = marked.filter((row) => free(row) && canBeOf(intent, row, account.deadlineMs));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
-  if (marked.length > 0 || markable) return oldest(marked);
+  if (ours.length > 0 || markable) return firstMarked(pass, ours);
   const fields = isDeleting(object) ? plainFields(pass) : Object.keys(kind.spec.shape);
   const body = isDeleting(object) ? plainBody(pass, fields) : (await desire(kind, object, pass.cluster)).body;
   return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, { body, fields }, row)));
@@ -173,11 +176,6 @@ function isAsWanted({ kind }: Pass, { body, fields }: { body: Body; fields: stri
   return found
     .filter(({ member }) => kind.remote.create.includes(member))
     .every(({ member, how }) => how === "frozen" && body[member] === undefined);
-}
-
-function oldest(rows: Row[]): Row | undefined {
-  const time = (row: Row) => Date.parse(String(row["created_at"])) || 0;
-  return rows.toSorted((a, b) => time(a) - time(b))[0];
 }
 
 /** Two objects must not steer one remote: the one that has had it longer keeps it. */

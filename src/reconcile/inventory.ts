@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Answer } from "../kinds/define.ts";
+import { ownerIn } from "./ownership.ts";
 
 export type Row = Answer & { id: string };
 
@@ -32,6 +33,7 @@ export type Follower = (before: Row, after: Row | undefined) => void;
 export class Inventory {
   readonly #rows = new Map<string, Seen>();
   readonly #removed = new Map<string, Removal>();
+  readonly #owned = new Map<string, Set<string>>();
   readonly #followers: Follower[] = [];
   #listedAt: number | undefined;
   #doubtedAt = 0;
@@ -64,6 +66,11 @@ export class Inventory {
     return [...this.#rows.values()].map(({ row }) => row);
   }
 
+  /** Rows whose metadata names this owner. */
+  ownedBy(owner: string): Row[] {
+    return [...(this.#owned.get(owner) ?? [])].flatMap((id) => this.#rows.get(id)?.row ?? []);
+  }
+
   follow(follower: Follower): void {
     this.#followers.push(follower);
   }
@@ -71,7 +78,7 @@ export class Inventory {
   /** An answer about one resource, to a call that ended at `at`. */
   put(row: Row, at: number): void {
     const known = this.#rows.get(row.id);
-    this.#rows.set(row.id, { row, at });
+    this.#set({ row, at });
     this.#removed.delete(row.id);
     this.#tell(known?.row, row);
   }
@@ -105,9 +112,30 @@ export class Inventory {
     return { changed, absent };
   }
 
-  #remove(id: string, removal: Removal): void {
+  #set(seen: Seen): void {
+    const { id } = seen.row;
+    const before = this.#rows.get(id)?.row;
+    this.#rows.set(id, seen);
+    if (before === seen.row) return;
+    const [was, is] = [before && ownerIn(before), ownerIn(seen.row)];
+    if (was === is) return;
+    if (was !== undefined) this.#owned.get(was)?.delete(id);
+    if (is !== undefined) this.#owned.set(is, (this.#owned.get(is) ?? new Set()).add(id));
+  }
+
+  #unset(id: string): Seen | undefined {
     const known = this.#rows.get(id);
     this.#rows.delete(id);
+    const owner = known && ownerIn(known.row);
+    if (owner === undefined) return known;
+    const ids = this.#owned.get(owner);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#owned.delete(owner);
+    return known;
+  }
+
+  #remove(id: string, removal: Removal): void {
+    const known = this.#unset(id);
     this.#removed.set(id, removal);
     this.#tell(known?.row, undefined);
   }
@@ -118,7 +146,7 @@ export class Inventory {
     if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
     const same = known !== undefined && isDeepStrictEqual(known.row, row);
     // an equal row keeps the old object, so that a quiet sweep leaves no garbage behind
-    this.#rows.set(row.id, { row: same ? known.row : row, at: startedAt });
+    this.#set({ row: same ? known.row : row, at: startedAt });
     if (!same) this.#tell(known?.row, row);
     return !same;
   }
@@ -127,7 +155,7 @@ export class Inventory {
     const absent: string[] = [];
     for (const [id, { row, at }] of this.#rows) {
       if (listed.has(id) || at > startedAt) continue;
-      this.#rows.delete(id);
+      this.#unset(id);
       absent.push(id);
       this.#tell(row, undefined);
     }

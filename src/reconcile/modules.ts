@@ -62,6 +62,10 @@ export class Modules implements Remotes {
     return this.#seen.has(id) ? this.#rowOf(id) : undefined;
   }
 
+  ownedBy(): Row[] {
+    return [];
+  }
+
   isMissing(): boolean {
     return false;
   }

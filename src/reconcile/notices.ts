@@ -11,7 +11,7 @@ export function notices(object: ManagedObject, after: Status, findings: Findings
   return [...done, ...transitions(object, after)];
 }
 
-function corrections({ corrected, adopted, gone, remote, created, retiring }: Findings): Notice[] {
+function corrections({ corrected, adopted, gone, remote, created, retiring, doubles }: Findings): Notice[] {
   const told: Notice[] = [];
   if (created && retiring && remote) {
     const note = `Created ${remote.id} in place of ${retiring}, which is deleted once nothing refers to it`;
@@ -28,6 +28,10 @@ function corrections({ corrected, adopted, gone, remote, created, retiring }: Fi
   }
   if (adopted && remote) {
     told.push({ type: "Normal", reason: "Available", action: "Observe", note: `Took over ${remote.id}` });
+  }
+  if (doubles && remote) {
+    const note = `Delete ${doubles.join(", ")} in the account unless something uses it: it has the mark of this object, which keeps ${remote.id}`;
+    told.push({ type: "Warning", reason: "OwnershipConflict", action: "Observe", note });
   }
   return told;
 }

@@ -20,6 +20,8 @@ export interface Remotes {
   /** All that is known, without asking. */
   readonly rows: Row[];
   known(id: string): Row | undefined;
+  /** Of what is known, the rows whose metadata names this owner. */
+  ownedBy(owner: string): Row[];
   /** Not where it should be in the latest list, nor in any answer since. */
   isMissing(id: string): boolean;
   /** For a create: waits until one request may be sent, before anything is recorded about it. */

@@ -26,6 +26,7 @@ export class Scene {
   readonly cluster: FakeCluster;
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
+  readonly #listed = new Set<string>();
   #account: Account;
 
   constructor(options: SceneOptions = {}) {
@@ -37,17 +38,18 @@ export class Scene {
 
   /** Another process takes over: nothing is known but what is written down. */
   restart(): void {
+    for (const { remote } of this.#kinds) this.#listed.add(remote.name);
     this.#account = this.#start();
   }
 
   /** One look at an object, as it is now. */
   async look(object: ManagedObject): Promise<Visit> {
+    await this.#listOnce(this.#kindOf(object));
     return reconcile(this.passFor(object), { resyncSeconds: 300 });
   }
 
   passFor(object: ManagedObject): Pass {
-    const kind = this.#kinds.find((one) => one.kind === object.kind);
-    if (!kind) throw new TypeError(`no kind ${object.kind}`);
+    const kind = this.#kindOf(object);
     const { name, namespace } = object.metadata;
     return {
       kind,
@@ -107,6 +109,23 @@ export class Scene {
   reason(object: ManagedObject): string {
     const ready = this.condition(object, "Ready");
     return `${ready?.reason}: ${ready?.message}`;
+  }
+
+  #kindOf(object: ManagedObject): Kind {
+    const kind = this.#kinds.find((one) => one.kind === object.kind);
+    if (!kind) throw new TypeError(`no kind ${object.kind}`);
+    return kind;
+  }
+
+  /** The one list in the life of a process is not counted, but in a process that takes over. */
+  async #listOnce({ place, remote }: Kind): Promise<void> {
+    if (this.#listed.has(remote.name) || place.sort !== "collection") return;
+    this.#listed.add(remote.name);
+    const { calls } = this.gateway;
+    const count = calls.length;
+    await this.#account.collection(remote).listed(0, "sync");
+    calls.splice(count);
+    await this.clock.advance(1);
   }
 
   #start(): Account {

@@ -1,0 +1,61 @@
+import type * as z from "zod";
+import { traitsOf } from "../kinds/traits.ts";
+import { fromAnswer } from "../kinds/wire/answer.ts";
+import type { Row } from "./inventory.ts";
+import { isDeleting } from "./object.ts";
+import { ownerIn, ownerText } from "./ownership.ts";
+import { type Pass, remotesOf, sending } from "./pass.ts";
+import { plan } from "./plan.ts";
+import { desire } from "./resolve.ts";
+
+/**
+ * A remote that an object of this name has left in the account, because it was to be retained or was released, or
+ * because what was written down about it is lost: it has the mark of this object, and a second one is not made. Takes
+ * one list of the resource in the life of a process.
+ */
+export async function leftBehind(pass: Pass): Promise<Row | undefined> {
+  const { kind, owner, cluster, object, findings } = pass;
+  // a value that is shown once is lost by now, and whoever has it still needs it
+  if (isDeleting(object) || kind.output?.once || !kind.remote.create.includes("metadata")) return undefined;
+  const remotes = remotesOf(pass);
+  await remotes.listed(0, pass.lane);
+  const marked = remotes.ownedBy(ownerText(owner)).filter((row) => isFree(pass, row) && hasSameKey(pass, row));
+  if (marked.length === 0) return undefined;
+  const { body } = await desire(kind, object, cluster);
+  const fitting = marked.filter((row) => fits(pass, row, body));
+  const row = firstMarked(pass, fitting);
+  if (!row) return undefined;
+  const now = await remotes.find(row.id, sending(pass), true);
+  if (!now || ownerIn(now) !== ownerText(owner)) return undefined;
+  findings.adopted = true;
+  return now;
+}
+
+/** What cannot be changed in place is as wanted: with other values it is not what this object stands for. */
+const fits = ({ kind }: Pass, row: Row, wanted: Parameters<typeof plan>[1]["wanted"]): boolean =>
+  plan(kind, { wanted, seen: fromAnswer(kind.spec, row), applied: [], renewed: [] }).frozen.length === 0;
+
+/** No other object has it. */
+export const isFree = ({ cluster, kind, object }: Pass, { id }: Row): boolean =>
+  cluster.othersWithID(kind, id, object).length === 0;
+
+/** Whether a row has the natural key of the spec; true where the kind has none. */
+export function hasSameKey({ kind, object }: Pass, row: Row): boolean {
+  const { naturalKey, spec } = kind;
+  if (!naturalKey) return true;
+  const { normalize = (value: unknown) => value } = traitsOf(spec.shape[naturalKey] as z.ZodType);
+  return normalize(row[naturalKey]) === normalize(object.spec[naturalKey]);
+}
+
+/** The oldest of those with this object's mark. The others stay, and are told. */
+export function firstMarked({ findings }: Pass, rows: readonly Row[]): Row | undefined {
+  const first = oldest(rows);
+  const others = rows.filter((row) => row !== first).map(({ id }) => id);
+  if (others.length > 0) findings.doubles = others;
+  return first;
+}
+
+export function oldest(rows: readonly Row[]): Row | undefined {
+  const time = (row: Row) => Date.parse(String(row["created_at"])) || 0;
+  return rows.toSorted((a, b) => time(a) - time(b))[0];
+}
