@@ -1,6 +1,7 @@
 import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { Body } from "../kinds/wire/request.ts";
 import { refuseStrangeAccount } from "./brake.ts";
+import { withoutSecrets } from "./calls.ts";
 import { Blocked, Outdated, Retry } from "./fate.ts";
 import { sameKey } from "./find.ts";
 import { identityOf, isShared } from "./identity.ts";
@@ -10,6 +11,7 @@ import { isFree } from "./marked.ts";
 import { claim, deliver } from "./output.ts";
 import { ownerIn, ownerText, withOwner } from "./ownership.ts";
 import { look, now, type Pass, remotesOf, sending } from "./pass.ts";
+import { appliedFields } from "./report.ts";
 import type { Desired } from "./resolve.ts";
 import { isPreexisting } from "./sharing.ts";
 
@@ -24,7 +26,7 @@ export async function create(pass: Pass, desired: Desired, old?: string): Promis
   await claim(pass);
   refuseStrangeAccount(pass);
   await remotes.admit(sending(pass), body);
-  const intent = await record(pass);
+  const intent = await record(pass, body);
   if (now(pass) > intent.last + sendWindow(pass.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
@@ -66,10 +68,18 @@ function creatable({ kind, owner, object }: Pass, wanted: Body): Body {
   return accepted.includes("metadata") && metadata ? { ...body, metadata } : body;
 }
 
-async function record(pass: Pass): Promise<Intent> {
-  const before = intentOf(pass.object);
+async function record(pass: Pass, body: Body): Promise<Intent> {
+  const { kind, object, owner } = pass;
+  const before = intentOf(object);
   const last = now(pass);
-  const intent = { first: before?.first ?? last, last, old: pass.object.status?.id ?? before?.old };
+  const known = kind.naturalKey !== undefined || isShared(kind) || ownerIn(body) === ownerText(owner);
+  const intent: Intent = {
+    first: before?.first ?? last,
+    last,
+    old: object.status?.id ?? before?.old,
+    fields: appliedFields(kind, object.spec),
+    sent: known ? undefined : (withoutSecrets(body, kind.remote.secrets ?? []) as Body),
+  };
   pass.object = await pass.cluster.annotate(pass.kind, pass.object, { finalizer: true, intent: textOf(intent) });
   return intent;
 }

@@ -127,7 +127,10 @@ export async function recovered(
   const since = wait > 0 ? pass.clock.now() : pass.clock.now() + wait;
   const rows = await remotesOf(pass).listed(since, "retry");
   const made = await search(rows);
-  if (made) return made;
+  if (made) {
+    if (intent.fields) pass.findings.sentFields = intent.fields;
+    return made;
+  }
   if (wait > 0) {
     throw new Waiting("Creating", "Waiting until it is certain that an interrupted create came to nothing", {
       afterSeconds: wait / 1000 + 0.5,
@@ -149,8 +152,16 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
     if (!row || !free(row)) return undefined;
     return ownerIn(row) === ownerText(owner) || within(row) ? row : undefined;
   }
+<<<<<<< Updated upstream
   const marked = remotesOf(pass).ownedBy(ownerText(owner));
   const ours = marked.filter((row) => free(row) && canBeOf(intent, row, account.deadlineMs));
+=======
+  const marked = rows.filter((row) => ownerIn(row) === ownerText(owner) && free(row));
+  if (intent.sent) {
+    const sent = { body: intent.sent, fields: Object.keys(kind.spec.shape) };
+    return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, sent, row)));
+  }
+>>>>>>> Stashed changes
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
   if (ours.length > 0 || markable) return firstMarked(pass, ours);
   const fields = isDeleting(object) ? plainFields(pass) : Object.keys(kind.spec.shape);

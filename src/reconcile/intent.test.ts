@@ -25,6 +25,10 @@ describe("the annotation", () => {
       first: time,
       last: time,
       old: fc.option(fc.stringMatching(/^[a-z]+_\w+$/), { nil: undefined }),
+      fields: fc.option(fc.array(fc.stringMatching(/^[a-zA-Z./]+$/), { minLength: 1 }), { nil: undefined }),
+      sent: fc.option(fc.dictionary(fc.string(), fc.string({ unit: "binary" }), { noNullPrototype: true }), {
+        nil: undefined,
+      }),
     });
     fc.assert(
       fc.property(intents, (intent) => {
@@ -35,6 +39,12 @@ describe("the annotation", () => {
 
   it("is an interval that people can read", () => {
     expect(textOf({ first: noon, last: noon + 60_000 })).toBe("2026-01-01T12:00:00.000Z/2026-01-01T12:01:00.000Z");
+  });
+
+  it("leaves out a request that it has no room for", () => {
+    const text = textOf({ first: noon, last: noon, fields: ["labels"], sent: { metadata: "x".repeat(40_000) } });
+    expect(text.length).toBeLessThan(100);
+    expect(intentOf(objectWith(text))).toMatchObject({ first: noon, fields: ["labels"], sent: undefined });
   });
 
   it("is no intent where there is none", () => {

@@ -1,4 +1,5 @@
 import { annotations } from "../kinds/contract.ts";
+import type { Body } from "../kinds/wire/request.ts";
 import type { ManagedObject } from "./object.ts";
 
 /**
@@ -12,6 +13,10 @@ export interface Intent {
   last: number;
   /** The id in the status at that time: of a remote that was gone, or whose place the new one was to take. */
   old?: string | undefined;
+  /** Spec fields that were sent, as `appliedFields` of the status: the spec may be another when the remote is found. */
+  fields?: readonly string[] | undefined;
+  /** What was sent, but for secrets, where a remote bears no mark and is known by nothing else. */
+  sent?: Body | undefined;
 }
 
 /** A recorded intent permits sending for this long; after that it has to be recorded anew. 10 s at a deadline of 30 s. */
@@ -27,21 +32,44 @@ const SERVICE_SKEW_MS = 120_000;
 export function intentOf(object: ManagedObject): Intent | undefined {
   const text = object.metadata.annotations?.[annotations.createIntent];
   if (text === undefined) return undefined;
-  const [times = "", old] = text.split(" old=");
+  const [, times = "", old, list, json] = FORMAT.exec(text) ?? [];
   const [first = "", last = first] = times.split("/");
   const parsed = { first: Date.parse(first), last: Date.parse(last) };
+  const rest = { old, fields: list?.split(","), sent: json === undefined ? undefined : bodyIn(json) };
   // somebody edited it: a create may have been sent at any time of the object's life
   if (!Number.isFinite(parsed.first) || !Number.isFinite(parsed.last)) {
     const created = Date.parse(object.metadata.creationTimestamp ?? "") || 0;
-    return { first: created, last: created, old };
+    return { first: created, last: created, ...rest };
   }
-  return { ...parsed, old };
+  return { ...parsed, ...rest };
 }
 
-/** `<first>/<last>` as an ISO 8601 interval, and ` old=<id>` where there is one. */
-export function textOf({ first, last, old }: Intent): string {
-  const interval = `${new Date(first).toISOString()}/${new Date(last).toISOString()}`;
-  return old ? `${interval} old=${old}` : interval;
+const FORMAT = /^(.*?)(?: old=(\S+))?(?: fields=(\S+))?(?: sent=(\{.*\}))?$/s;
+
+function bodyIn(json: string): Body | undefined {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An annotation has no room for more; what is larger is sought by what the spec says then. */
+const LONGEST_BODY = 32 * 1024;
+
+/**
+ * `<first>/<last>` as an ISO 8601 interval, and where there are any ` old=<id>`, ` fields=<names with commas>` and
+ * ` sent=<JSON>`.
+ */
+export function textOf({ first, last, old, fields = [], sent }: Intent): string {
+  const json = sent && JSON.stringify(sent);
+  const parts = [
+    `${new Date(first).toISOString()}/${new Date(last).toISOString()}`,
+    old && `old=${old}`,
+    fields.length > 0 && `fields=${fields.join(",")}`,
+    json && json.length <= LONGEST_BODY && `sent=${json}`,
+  ];
+  return parts.filter(Boolean).join(" ");
 }
 
 /** From this time on (epoch milliseconds), a list without the remote proves that the create came to nothing. */

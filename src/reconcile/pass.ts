@@ -23,6 +23,8 @@ export interface Findings {
   /** The one that was to be deleted is gone. */
   retired?: true;
   appliedFields?: string[];
+  /** Spec fields that a create had sent whose answer was lost; the status does not know of them yet. */
+  sentFields?: readonly string[];
   appliedSecrets?: SecretVersion[];
   appliedDigest?: string;
   /** Spec fields that differ in the account and are left so. */
@@ -68,3 +70,7 @@ export const sending = ({ lane, signal }: Pass): Sending => ({ lane, signal });
 
 /** Epoch milliseconds. */
 export const now = ({ clock }: Pass): number => clock.date().getTime();
+
+/** Spec fields whose values the account has from this object, the spec as it is now aside. */
+export const appliedOf = ({ findings, object }: Pass): readonly string[] =>
+  findings.sentFields ?? object.status?.appliedFields ?? [];

@@ -10,7 +10,7 @@ import { notices } from "./notices.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "./object.ts";
 import { delayOf, fateOf } from "./outcome.ts";
 import { delivered } from "./output.ts";
-import { now, type Pass } from "./pass.ts";
+import { appliedOf, now, type Pass } from "./pass.ts";
 import { plan } from "./plan.ts";
 import { remove } from "./remove.ts";
 import { replace, retire } from "./replace.ts";
@@ -73,7 +73,7 @@ async function converge(pass: Pass): Promise<Row> {
   }
   const applied = appliedFields(kind, pass.object.spec);
   // sent from here on, whether the answer arrives or not
-  findings.appliedFields = [...new Set([...(pass.object.status?.appliedFields ?? []), ...applied])];
+  findings.appliedFields = [...new Set([...appliedOf(pass), ...applied])];
   const made = found ?? (await create(pass, desired));
   findings.remote = made;
   findings.remote = await update(pass, desired, await current(pass, desired, made));

@@ -67,6 +67,19 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
   });
 
+  it("is taken when the spec was edited meanwhile, and what the spec has no more is cleared", async () => {
+    scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(kind, "one", { ...spec, description: "first" });
+    await scene.look(object);
+    scene.restart();
+    scene.cluster.apply(kind, "one", { ...spec, metadata: '{"team": "b"}' });
+    await scene.settle(object);
+    const [row, ...more] = scene.gateway.rowsOf(kind.remote);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team":"b"') });
+    expect(row?.["description"] || undefined).toBeUndefined();
+  });
+
   it("is sent again only when it can no longer be under way", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);

@@ -10,7 +10,7 @@ import type { Row } from "./inventory.ts";
 import { conditionOf } from "./object.ts";
 import { canBeMarked, ownerIn, withOwner } from "./ownership.ts";
 import { removePart } from "./parts.ts";
-import { look, type Pass, remotesOf, sending } from "./pass.ts";
+import { appliedOf, look, type Pass, remotesOf, sending } from "./pass.ts";
 import { isEmpty, type Plan, plan, renewedMembers } from "./plan.ts";
 import { recreate, replace } from "./replace.ts";
 import type { Desired } from "./resolve.ts";
@@ -44,7 +44,7 @@ const sendsShared = ({ kind }: Pass, { body }: Plan): boolean =>
 
 /** Whether the answer is as wanted. When it is not, the service may have its own idea of the value. */
 function holds(pass: Pass, desired: Desired, row: Row, sent: Plan, drifted: boolean): Row {
-  const applied = visible(pass.object.status?.appliedFields ?? []);
+  const applied = visible(appliedOf(pass));
   const planned = planFor(pass, { ...desired, secrets: [] }, row, applied);
   // what cannot be removed was switched off, and that is as far as it goes
   const left = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
@@ -55,12 +55,7 @@ function holds(pass: Pass, desired: Desired, row: Row, sent: Plan, drifted: bool
   throw new Retry("Updating", `Sending again: the service answered with other values for ${names(left.fields)}`);
 }
 
-function planFor(
-  pass: Pass,
-  { body, secrets }: Desired,
-  row: Row,
-  applied = pass.object.status?.appliedFields ?? [],
-): Plan {
+function planFor(pass: Pass, { body, secrets }: Desired, row: Row, applied = appliedOf(pass)): Plan {
   const { kind, object } = pass;
   const seen = fromAnswer(kind.spec, row);
   const sent = pass.findings.appliedSecrets ?? object.status?.appliedSecrets;
@@ -148,7 +143,7 @@ async function otherwise(pass: Pass, desired: Desired, row: Row, next: Plan): Pr
 
 /** A new one that is not as wanted either would be replaced without end. */
 function replaced(pass: Pass, desired: Desired, made: Row): Row {
-  const left = planFor(pass, { ...desired, secrets: [] }, made, visible(pass.object.status?.appliedFields ?? []));
+  const left = planFor(pass, { ...desired, secrets: [] }, made, visible(appliedOf(pass)));
   return isEmpty(left) ? made : leave(pass, left, "RemoteNormalises", made);
 }
 
