@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LoggedRequest } from "../simulator/control/request-log.ts";
 import { type Figures, percentile } from "./figures.ts";
 import type { Subject } from "./objects.ts";
+import type { Pace } from "./pace.ts";
 import { memoryOf } from "./processes.ts";
 import { figuresOf, readingOf } from "./reading.ts";
 import { observed } from "./restart.ts";
 import type { Stage } from "./stage.ts";
 import { isReady, preciseNow } from "./watcher.ts";
 
-const IDLE_SECONDS = 20;
 const POLL_MS = 20;
 
 /** Many objects at rest, then one list of everything after the other, with edits in the midst of them. */
-export async function big(stage: Stage, count: number): Promise<Figures> {
+export async function big(stage: Stage, count: number, pace: Pace): Promise<Figures> {
   const subjects = await stage.createSubjects(count);
   const ready = stage.watcher.until(subjects, isReady, 1200);
   await stage.startOperator();
@@ -20,16 +20,20 @@ export async function big(stage: Stage, count: number): Promise<Figures> {
   await stage.quiet(2000);
 
   const before = await readingOf(stage);
-  await sleep(IDLE_SECONDS * 1000);
+  await sleep(pace.idle * 1000);
   const after = await readingOf(stage);
   const { rss } = await memoryOf(stage.operator.pid);
-  const unlimited = await editsDuringSweep(stage, subjects, { limit: 0, resyncSeconds: 30, everyMs: 25 });
-  const limited = await editsDuringSweep(stage, subjects, { limit: 100, resyncSeconds: 120, everyMs: 4000 });
+  const unlimited = await editsDuringSweep(stage, subjects, { limit: 0, resyncSeconds: pace.sweep, everyMs: 25 });
+  const limited = await editsDuringSweep(stage, subjects, {
+    limit: 100,
+    resyncSeconds: pace.limitedSweep,
+    everyMs: 4000,
+  });
   return figuresOf(stage, {
     ...{ phase: "big", objects: count, before, after },
     more: {
       rss,
-      idlePercent: percent(before.operatorCPU, after.operatorCPU),
+      idlePercent: percent(before.operatorCPU, after.operatorCPU, pace.idle),
       sweepRequests: unlimited.lists,
       ...{ sweepSeconds: unlimited.seconds, edits: unlimited.edits, editP50: unlimited.p50, editP99: unlimited.p99 },
       ...{ limitedSweepRequests: limited.lists, limitedSweepSeconds: limited.seconds },
@@ -38,8 +42,8 @@ export async function big(stage: Stage, count: number): Promise<Figures> {
   });
 }
 
-const percent = (before: number | undefined, after: number | undefined): number | undefined =>
-  before === undefined || after === undefined ? undefined : ((after - before) / IDLE_SECONDS) * 100;
+const percent = (before: number | undefined, after: number | undefined, seconds: number): number | undefined =>
+  before === undefined || after === undefined ? undefined : ((after - before) / seconds) * 100;
 
 interface Sweep {
   /** Requests that listed. */
@@ -51,7 +55,7 @@ interface Sweep {
   max: number;
 }
 
-interface Pace {
+interface Editing {
   /** Requests a minute; 0 is no limit. */
   limit: number;
   resyncSeconds: number;
@@ -60,10 +64,10 @@ interface Pace {
 }
 
 /** Edits objects from the first to the last page of a resync, and looks when each edit arrived at the service. */
-async function editsDuringSweep(stage: Stage, subjects: readonly Subject[], pace: Pace): Promise<Sweep> {
+async function editsDuringSweep(stage: Stage, subjects: readonly Subject[], editing: Editing): Promise<Sweep> {
   const operator = await stage.startOperator({
-    REQUESTS_PER_MINUTE: String(pace.limit),
-    RESYNC_INTERVAL: `${pace.resyncSeconds}s`,
+    REQUESTS_PER_MINUTE: String(editing.limit),
+    RESYNC_INTERVAL: `${editing.resyncSeconds}s`,
   });
   await observed(operator, subjects.length, 300);
   await stage.quiet();
@@ -74,13 +78,13 @@ async function editsDuringSweep(stage: Stage, subjects: readonly Subject[], pace
   const patches: Promise<unknown>[] = [];
   const pages = Math.ceil(subjects.length / 100);
   let next = 0;
-  while ((await lists()).length < pages && next < subjects.length) {
+  do {
     const { type, object } = subjects[next++] as Subject;
-    const description = `Edited ${pace.limit} ${object.metadata.name}`;
+    const description = `Edited ${editing.limit} ${object.metadata.name}`;
     sent.set(description, preciseNow());
     patches.push(stage.client.patchMerge(type, object.metadata, { spec: { description } }));
-    await sleep(pace.everyMs);
-  }
+    await sleep(editing.everyMs);
+  } while ((await lists()).length < pages && next < subjects.length);
   await Promise.all(patches);
   await stage.quiet(2500);
 

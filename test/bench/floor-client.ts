@@ -39,7 +39,7 @@ const patch = (path: string, contentType: string, body: object): Promise<unknown
 
 async function create(type: ResourceType, { metadata, spec }: KubeObject): Promise<void> {
   const path = pathOf(type, metadata);
-  const { resourceVersion, namespace, name } = metadata;
+  const { resourceVersion } = metadata;
   const intent = { [annotations.createIntent]: new Date().toISOString() };
   await patch(path, "application/merge-patch+json", {
     metadata: { resourceVersion, finalizers: [FINALIZER], annotations: intent },

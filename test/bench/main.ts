@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { startCluster } from "../cluster/cluster.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
 import { type Figures, medians } from "./figures.ts";
+import { usualPace } from "./pace.ts";
 import { runBench } from "./run.ts";
 import { details, judged, table } from "./table.ts";
 import { verdicts } from "./targets.ts";
@@ -17,7 +18,8 @@ async function main(args: Arguments): Promise<void> {
   try {
     await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
     await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
-    const runs = await runBench({ ...args, cluster, onFigures: (one) => console.error(`\n${table([one])}`) });
+    const pace = { ...usualPace, trickle: args.trickleSeconds };
+    const runs = await runBench({ ...args, cluster, pace, onFigures: (one) => console.error(`\n${table([one])}`) });
     const figures = medians(runs);
     console.log(`\n${table(figures, baseline)}\n\n${details(figures)}\n\n${judged(verdicts(figures))}`);
     if (args.json) await writeFile(args.json, `${JSON.stringify({ figures, runs }, null, 2)}\n`);

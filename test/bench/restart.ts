@@ -39,19 +39,17 @@ export async function restart(stage: Stage, count: number): Promise<Figures> {
   });
 }
 
-const INTERVAL_SECONDS = 10;
-/** Lists come within a tenth of the interval. */
-const FIRST_SWEEP = 0.9 * INTERVAL_SECONDS;
-const SWEPT = 1.1 * INTERVAL_SECONDS + 2;
-
 /** The seconds in which the next list of each resource falls, with nothing changed on either side. */
-export async function resync(stage: Stage, count: number): Promise<Figures> {
-  const operator = await stage.startOperator({ RESYNC_INTERVAL: `${INTERVAL_SECONDS}s` });
+export async function resync(stage: Stage, count: number, intervalSeconds: number): Promise<Figures> {
+  const operator = await stage.startOperator({ RESYNC_INTERVAL: `${intervalSeconds}s` });
   await observed(operator, count);
-  await sleep(Math.max(operator.startedAt + (FIRST_SWEEP - 0.5) * 1000 - Date.now(), 0));
+  const secondsAfterStart = (seconds: number) => sleep(Math.max(operator.startedAt + seconds * 1000 - Date.now(), 0));
+  // lists come within a tenth of the interval
+  await secondsAfterStart(0.9 * intervalSeconds - 0.5);
   const before = await readingOf(stage);
-  await sleep(Math.max(operator.startedAt + SWEPT * 1000 - Date.now(), 0));
-  const figures = await figuresOf(stage, { phase: "resync", objects: count, before, after: await readingOf(stage) });
+  await secondsAfterStart(1.1 * intervalSeconds + 2);
+  const after = await readingOf(stage);
+  const figures = await figuresOf(stage, { phase: "resync", objects: count, before, after });
   await stage.startOperator();
   await observed(stage.operator, count);
   return figures;

@@ -3,6 +3,7 @@ import { big } from "./big.ts";
 import { deleteAll, update } from "./change.ts";
 import { create } from "./create.ts";
 import type { Figures } from "./figures.ts";
+import type { Pace } from "./pace.ts";
 import { restart, resync } from "./restart.ts";
 import { Stage, type StageSettings } from "./stage.ts";
 import { trickle } from "./trickle.ts";
@@ -10,7 +11,7 @@ import { trickle } from "./trickle.ts";
 export interface RunOptions extends Pick<Arguments, "objects" | "phases" | "latencies" | "repeat" | "bigObjects"> {
   cluster: StageSettings["cluster"];
   operator: string;
-  trickleSeconds: number;
+  pace: Pace;
   onFigures?: (figures: Figures) => void;
 }
 
@@ -29,25 +30,25 @@ export async function runBench(options: RunOptions): Promise<Figures[]> {
 }
 
 async function throughPhases(options: RunOptions, latencyMs: number, note: (figures: Figures) => void): Promise<void> {
-  const { objects, phases, cluster, operator, trickleSeconds } = options;
+  const { objects, phases, cluster, operator, pace } = options;
   const wanted = (phase: Figures["phase"]) => phases.includes(phase);
   if (phases.every((phase) => phase === "big")) return;
   await using stage = await Stage.open({ cluster, operator, latencyMs });
   const made = await create(stage, objects, { floor: wanted("create") });
   if (wanted("create")) note(made.figures);
   if (wanted("restart")) note(await restart(stage, objects));
-  if (wanted("resync")) note(await resync(stage, objects));
+  if (wanted("resync")) note(await resync(stage, objects, pace.resync));
   if (wanted("update")) note(await update(stage, made.subjects));
   const gone = await deleteAll(stage, made.subjects);
   if (wanted("delete")) note(gone);
-  if (wanted("trickle")) note(await trickle(stage, trickleSeconds));
+  if (wanted("trickle")) note(await trickle(stage, pace.trickle));
 }
 
 /** Pages take as long as those of a service that is not next door. */
 const BIG_LATENCY_MS = 50;
 
 async function bigPhase(options: RunOptions, note: (figures: Figures) => void): Promise<void> {
-  const { bigObjects, cluster, operator } = options;
+  const { bigObjects, cluster, operator, pace } = options;
   await using stage = await Stage.open({ cluster, operator, latencyMs: BIG_LATENCY_MS });
-  note(await big(stage, bigObjects));
+  note(await big(stage, bigObjects, pace));
 }
