@@ -152,21 +152,28 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
     if (!row || !free(row)) return undefined;
     return ownerIn(row) === ownerText(owner) || within(row) ? row : undefined;
   }
-<<<<<<< Updated upstream
+  const like = (wanted: Wanted) =>
+    oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, wanted, row)));
+  if (intent.sent) return like({ body: intent.sent, fields: Object.keys(kind.spec.shape) });
   const marked = remotesOf(pass).ownedBy(ownerText(owner));
   const ours = marked.filter((row) => free(row) && canBeOf(intent, row, account.deadlineMs));
-=======
-  const marked = rows.filter((row) => ownerIn(row) === ownerText(owner) && free(row));
-  if (intent.sent) {
-    const sent = { body: intent.sent, fields: Object.keys(kind.spec.shape) };
-    return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, sent, row)));
-  }
->>>>>>> Stashed changes
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
   if (ours.length > 0 || markable) return firstMarked(pass, ours);
-  const fields = isDeleting(object) ? plainFields(pass) : Object.keys(kind.spec.shape);
-  const body = isDeleting(object) ? plainBody(pass, fields) : (await desire(kind, object, pass.cluster)).body;
-  return oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, { body, fields }, row)));
+  return like(await wantedOf(pass));
+}
+
+interface Wanted {
+  body: Body;
+  fields: string[];
+}
+
+async function wantedOf(pass: Pass): Promise<Wanted> {
+  const { kind, object, cluster } = pass;
+  if (!isDeleting(object)) {
+    return { body: (await desire(kind, object, cluster)).body, fields: Object.keys(kind.spec.shape) };
+  }
+  const fields = plainFields(pass);
+  return { body: plainBody(pass, fields), fields };
 }
 
 /** What an object that is being deleted is known by: its references and Secrets may be gone already. */
@@ -182,7 +189,7 @@ const plainBody = ({ kind, object }: Pass, fields: readonly string[]): Body =>
  * What the spec leaves open must be unset as well, but for what the service chooses itself when it creates, and what
  * only an update sends is not there yet.
  */
-function isAsWanted({ kind }: Pass, { body, fields }: { body: Body; fields: string[] }, row: Row): boolean {
+function isAsWanted({ kind }: Pass, { body, fields }: Wanted, row: Row): boolean {
   const found = differences(kind.spec, body, fromAnswer(kind.spec, row), fields);
   return found
     .filter(({ member }) => kind.remote.create.includes(member))
