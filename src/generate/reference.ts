@@ -5,6 +5,7 @@ import type { CustomResource, Definition, Kind } from "../kinds/define.ts";
 import { mark } from "../kinds/traits.ts";
 import type { Example } from "./reference/examples.ts";
 import { type Field, fieldsOf } from "./reference/fields.ts";
+import { identity, removal } from "./reference/identity.ts";
 import { code, codes, kebab, page, table } from "./reference/markdown.ts";
 import { removals } from "./reference/removal.ts";
 import { lifecycle, operations, undocumented } from "./reference/service.ts";
@@ -91,14 +92,22 @@ function pageOf(kind: Kind, kinds: readonly Kind[], example: Example | undefined
     undocumented(kind),
     ...lifecycle(kind),
     "## When a field is removed from the spec",
-    "A field that was never set is left as the account has it. One that was set and is removed:",
-    table(["Field", "In the account"], removals(kind, alwaysSet(whole))),
+    fieldRemovals(kind, whole),
     "metadata" in kind.spec.shape ? "`metadata` keeps the operator's own key in any case." : "",
     "## Identity",
     identity(kind),
     "## Deletion",
     deletion(kind, kinds),
   );
+}
+
+function fieldRemovals(kind: Kind, whole: z.ZodObject): string {
+  const rows = removals(kind, alwaysSet(whole));
+  if (rows.length === 0) return "Every field is required and immutable.";
+  return page(
+    "A field that was never set is left as the account has it. One that was set and is removed:",
+    table(["Field", "In the account"], rows),
+  ).trim();
 }
 
 /** Of a kind that is not converged with the account. */
@@ -170,31 +179,13 @@ const columns = (resource: CustomResource): string =>
     resource.columns.map(({ name, jsonPath, wide }) => [name, code(jsonPath), wide ? "with `-o wide`" : ""]),
   );
 
-function identity({ naturalKey, remote, kind }: Kind): string {
-  const adopted = "`adopt: {id: <remote id>}` takes over one that exists";
-  if (naturalKey) {
-    return (
-      `No two resources of an account have the same ${code(naturalKey)}, so a ${remote.title} whose id was lost is ` +
-      `found by it. ${adopted}, and \`adopt: {existing: true}\` the one with the same ${code(naturalKey)}. ` +
-      "A name that is taken already says [AlreadyExists](../troubleshooting.md#alreadyexists) and prints the id."
-    );
-  }
-  return (
-    `Nothing but its id tells one ${remote.title} from another. The operator adds its own key to \`metadata\`, and finds a ` +
-    `resource whose id was lost by that; where \`metadata\` is text that is no JSON object, by all writable fields ` +
-    `and \`created_at\`. ${adopted}; ${code(kind)} cannot be adopted by name. ` +
-    "See [ownership](../architecture.md#ownership-mark)."
-  );
-}
-
 function deletion(kind: Kind, kinds: readonly Kind[]): string {
   const users = kinds.flatMap((other) => {
     const fields = fieldsOf(other.spec).filter(({ refersTo }) => refersTo.includes(kind.kind));
     return fields.map(({ path }) => `[${other.kind}](${fileOf(other)}) (${code(path)})`);
   });
   return [
-    "The remote resource is deleted, then the finalizer is removed. `deletionPolicy: Retain` leaves it in the " +
-      "account, and is the default where `adopt` is set.",
+    removal(kind),
     users.length > 0
       ? `It waits, as [InUse](../troubleshooting.md#inuse), while an object refers to it: ${users.join(", ")}.`
       : "No kind refers to it by name.",

@@ -17,19 +17,35 @@ const words: Record<Verb, string> = {
 };
 
 /** Which operations of the service a kind uses. */
-export function operations({ remote, modules }: Kind): string {
-  const rows = Object.entries(requests).map(([verb, [method, suffix]]) => [
+export function operations(kind: Kind): string {
+  const rows = kind.place.sort === "modules" ? settings(kind) : calls(kind);
+  return table(["Operation", "Request", ""], [...rows, ...removals(kind)]);
+}
+
+function calls({ remote, place }: Kind): string[][] {
+  const key = place.sort === "entry" ? place.key : "id";
+  const { verbs, update, updateUnshown } = remote;
+  return Object.entries(requests).map(([verb, [method, suffix]]) => [
     verb,
-    code(`${method} ${remote.path}${suffix}`),
-    words[remote.verbs[verb as keyof typeof requests]],
+    code(`${method} ${remote.path}${suffix.replace("id", key)}`),
+    verb === "update" && update.length + updateUnshown.length === 0
+      ? "not needed"
+      : words[verbs[verb as keyof typeof requests]],
   ]);
-  const removals = Object.entries(modules).map(([member, { path, verbs }]) => [
+}
+
+const settings = ({ modules }: Kind): string[][] =>
+  Object.entries(modules).flatMap(([member, { path, verbs }]) => [
+    [`set ${code(member)}`, code(`PUT ${path}`), words[verbs.put]],
+    [`read ${code(member)}`, code(`GET ${path}`), words[verbs.get]],
+  ]);
+
+const removals = ({ modules }: Kind): string[][] =>
+  Object.entries(modules).map(([member, { path, verbs }]) => [
     `remove ${code(member)}`,
     code(`DELETE ${path}`),
     words[verbs.delete],
   ]);
-  return table(["Operation", "Request", ""], [...rows, ...removals]);
-}
 
 /** What is said about operations that a service may not have. Empty where there is nothing to say. */
 export function undocumented({ remote, replacement }: Kind): string {

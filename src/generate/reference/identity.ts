@@ -1,0 +1,56 @@
+import type { Kind } from "../../kinds/define.ts";
+import { code, codes } from "./markdown.ts";
+
+const adopted = "`adopt: {id: <remote id>}` takes over one that exists";
+const released = "then the finalizer is removed. `deletionPolicy: Retain` leaves";
+
+/** What tells one remote from another, and whose it is. */
+export function identity(kind: Kind): string {
+  switch (kind.place.sort) {
+    case "collection":
+      return kind.naturalKey ? byKey(kind, kind.naturalKey) : byMark(kind);
+    case "entry":
+      return (
+        `${named(kind)} Several objects may name the same one, and others may have put it there: it is then shared. ` +
+        "One that was there before any object asked for it has `status.preexisting`."
+      );
+    case "modules":
+      return (
+        `${named(kind)} It exists already; where it does not, the object says ` +
+        "[RemoteMissing](../troubleshooting.md#remotemissing). Two objects that name the same one both say " +
+        "[OwnershipConflict](../troubleshooting.md#ownershipconflict), and neither is carried out until the other is gone."
+      );
+  }
+}
+
+/** What becomes of the remote when its object is deleted. */
+export function removal({ kind, place }: Kind): string {
+  switch (place.sort) {
+    case "collection":
+      return `The remote resource is deleted, ${released} it in the account, and is the default where \`adopt\` is set.`;
+    case "entry":
+      return (
+        `The remote resource is deleted, unless it was there before any object asked for it, the ${code(place.parent.kind)} ` +
+        `lists it, or another ${code(kind)} wants it; ${released} it in the account.`
+      );
+    case "modules":
+      return (
+        "The parts that this object has set are removed, and no others; those that the service cannot remove are " +
+        `switched off; ${released} them as they are.`
+      );
+  }
+}
+
+const named = ({ identity: fields, remote }: Kind): string =>
+  `${codes(fields)} name the ${remote.title}; \`status.id\` has the ids, joined by a slash.`;
+
+const byKey = ({ remote }: Kind, key: string): string =>
+  `No two resources of an account have the same ${code(key)}, so a ${remote.title} whose id was lost is ` +
+  `found by it. ${adopted}, and \`adopt: {existing: true}\` the one with the same ${code(key)}. ` +
+  "A name that is taken already says [AlreadyExists](../troubleshooting.md#alreadyexists) and prints the id.";
+
+const byMark = ({ remote, kind }: Kind): string =>
+  `Nothing but its id tells one ${remote.title} from another. The operator adds its own key to \`metadata\`, and finds a ` +
+  `resource whose id was lost by that; where \`metadata\` is text that is no JSON object, by all writable fields ` +
+  `and \`created_at\`. ${adopted}; ${code(kind)} cannot be adopted by name. ` +
+  "See [ownership](../architecture.md#ownership-mark).";
