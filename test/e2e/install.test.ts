@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { FINALIZER } from "../../src/kinds/contract.ts";
 import { examples } from "../support/examples.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../support/world.ts";
-import { chart, objectsIn, set, succeeded } from "./support/helm.ts";
+import { chart } from "./support/helm.ts";
 import { Installation, type Release, until } from "./support/installation.ts";
 import type { Pod } from "./support/pod.ts";
 import { rightOf, rightsOf, rulesIn } from "./support/rights.ts";
@@ -60,44 +60,6 @@ async function restartOperator(): Promise<void> {
   await operator.stop();
   operator = await release.operator();
 }
-
-test("every object is accepted where pods are restricted", async () => {
-  await world.kubectl("create", "namespace", "restricted");
-  await world.kubectl("label", "namespace", "restricted", "pod-security.kubernetes.io/enforce=restricted");
-  const values = { replicaCount: 2, "networkPolicy.enabled": true, "metrics.grafanaDashboard.enabled": true };
-  const rendered = await succeeded(
-    world.helm(
-      "template",
-      "gateway",
-      chart,
-      "-n",
-      "restricted",
-      ...set({ "gateway.baseURL": "https://any.example", ...values }),
-    ),
-  );
-  const pods = objectsIn(rendered).flatMap(({ kind, metadata, spec }): object[] => {
-    const pod = spec?.template?.spec;
-    return pod
-      ? [
-          {
-            apiVersion: "v1",
-            kind: "Pod",
-            metadata: { ...metadata, name: `${metadata.name}-${kind.toLowerCase()}` },
-            spec: pod,
-          },
-        ]
-      : [];
-  });
-  expect(pods).toHaveLength(2);
-  // pods are admitted only with their accounts
-  const accounts = objectsIn(rendered).filter(({ kind }) => kind === "ServiceAccount");
-  await world.apply("restricted", ...accounts);
-  const input = `${rendered}\n---\n${pods.map((pod) => JSON.stringify(pod)).join("\n---\n")}`;
-  const { stderr } = await world.cluster.kubectlRun(["apply", "--server-side", "--dry-run=server", "-f", "-"], {
-    input,
-  });
-  expect(stderr).not.toMatch(/warning/i);
-});
 
 describe("a release with one value", () => {
   test("installs, and says what is missing", async () => {
@@ -228,43 +190,6 @@ test("what happens twice is one event that counts", async () => {
   await until("the event counts", async () => {
     const { items } = await world.get("events.v1.events.k8s.io", "-n", TEAM, "--field-selector=reason=RemoteDiffers");
     return items.some(({ series }: KubeJSON) => series?.count === 2);
-  });
-});
-
-describe("helm --wait understands our objects", () => {
-  const folder = join(import.meta.dirname, "support/object-chart");
-
-  async function installObject(name: string, kind: string, spec: object) {
-    const object = `object=${JSON.stringify(manifest(kind, name, spec))}`;
-    const args = ["--namespace", TEAM, "--wait", "--timeout", "8s", "--set-json", object];
-    const answer = await world.helm("install", name, folder, ...args);
-    await succeeded(world.helm("uninstall", name, "--namespace", TEAM, "--wait"));
-    return answer;
-  }
-
-  test("it ends when an object is Ready", async () => {
-    expect(await installObject("good", "ReservedAddress", { region: "us" })).toMatchObject({ code: 0 });
-  });
-
-  test("it fails with our message when only a person can help", async () => {
-    const domain = "taken.example.org";
-    world.simulator.control.insert("reserved_domains", { domain });
-    const started = performance.now();
-    const { code, stderr } = await installObject("stalled", "ReservedDomain", { domain });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("ReservedDomain") });
-    expect(stderr).toContain("adopt");
-    expect(performance.now() - started).toBeLessThan(7000);
-  });
-
-  test("it does not take an object for ready that nobody looks at", async () => {
-    await operator.stop();
-    const { code, stderr } = await world.helm(
-      ...["install", "alone", folder, "--namespace", TEAM, "--wait", "--timeout", "3s", "--set-json"],
-      `object=${JSON.stringify(manifest("ReservedAddress", "alone", { region: "us" }))}`,
-    );
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("alone") });
-    await succeeded(world.helm("uninstall", "alone", "--namespace", TEAM));
-    operator = await release.operator();
   });
 });
 
