@@ -4,6 +4,7 @@ import { needsOf } from "../../kinds/wire/needs.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../cluster.ts";
 import { Outdated } from "../fate.ts";
+import { parentIDsOf, remoteIDsOf } from "../identity.ts";
 import type { ManagedObject, Status } from "../object.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
@@ -109,13 +110,18 @@ export class FakeCluster implements Cluster {
     return this.#objects.get(`${kind}/${namespace}/${name}`);
   }
 
-  othersWithID({ kind }: Kind, id: string, { metadata }: ManagedObject): ManagedObject[] {
+  othersWithID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
+    const known = this.#kinds.find((one) => one.kind === kind);
+    if (!known) return [];
     return [...this.#objects.values()].filter(
-      (other) => other.kind === kind && other.status?.id === id && other.metadata.uid !== metadata.uid,
+      (other) =>
+        other.kind === kind &&
+        other.metadata.uid !== metadata.uid &&
+        [...remoteIDsOf(known, other), ...parentIDsOf(known, other)].includes(id),
     );
   }
 
-  referrersOf(kind: Kind, { metadata }: ManagedObject): Referrer[] {
+  referrersOf(kind: Pick<Kind, "kind">, { metadata }: ManagedObject): Referrer[] {
     return this.#kinds.flatMap((one) =>
       [...this.#objects.values()]
         .filter((object) => object.kind === one.kind && refersTo(one, object, kind.kind, metadata.name))

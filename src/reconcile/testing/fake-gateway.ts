@@ -1,12 +1,23 @@
 import type { Body, CallOptions, GatewayClient, Page } from "../../gateway/client.ts";
 import { type Failure, GatewayError, kindOfStatus } from "../../gateway/errors.ts";
 import type { Module, ModuleOwner, Resource } from "../../gateway/resource.ts";
+import { eventSubscriptions } from "../../gateway/resources/index.ts";
 import { answerTo, updated } from "../../kinds/testing/service.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
 export type Row = Record<string, unknown> & { id: string };
 
-type Verb = "create" | "get" | "update" | "delete" | "list" | "deleteModule";
+type Verb =
+  | "create"
+  | "get"
+  | "update"
+  | "delete"
+  | "list"
+  | "createSource"
+  | "deleteSource"
+  | "getModule"
+  | "putModule"
+  | "deleteModule";
 
 export interface Call {
   verb: Verb;
@@ -140,16 +151,64 @@ export class FakeGateway {
     }
   }
 
+  createSource = async (id: string, type: string): Promise<never> => {
+    this.calls.push({ verb: "createSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
+    return this.#perform("createSource", eventSubscriptions, () => {
+      const row = this.#existing(eventSubscriptions, id);
+      if (sourcesOf(row).includes(type)) throw refusal(409, `${type} is there`);
+      const source = { type, uri: `https://service.test${eventSubscriptions.path}/${id}/sources/${type}` };
+      this.#keep(eventSubscriptions, { ...row, sources: [...((row["sources"] as object[] | null) ?? []), source] });
+      return source;
+    });
+  };
+
+  deleteSource = async (id: string, type: string): Promise<void> => {
+    this.calls.push({ verb: "deleteSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
+    this.#perform("deleteSource", eventSubscriptions, () => {
+      const row = this.#existing(eventSubscriptions, id);
+      if (!sourcesOf(row).includes(type)) throw refusal(404, "not found");
+      const left = sourcesOf(row).filter((one) => one !== type);
+      this.#keep(eventSubscriptions, { ...row, sources: left.map((one) => ({ type: one })) });
+    });
+  };
+
+  getModule = async (module: Module, { id }: ModuleOwner): Promise<never> => {
+    this.calls.push({ verb: "getModule", resource: module.name, id });
+    return this.#perform("getModule", module, () => {
+      const value = this.#owner(id)?.row[memberOf(module)];
+      if (!value) throw refusal(404, "not found");
+      return value;
+    });
+  };
+
+  putModule = async (module: Module, { id }: ModuleOwner, body: Body): Promise<never> => {
+    this.calls.push({ verb: "putModule", resource: module.name, id, body });
+    return this.#perform("putModule", module, () => {
+      const owner = this.#owner(id);
+      if (!owner) throw refusal(404, "not found");
+      refuseUnknown(body, module.put);
+      // services echo secrets
+      const value = answerTo({ ...module, secrets: [] } as never, body);
+      owner.rows.set(id, { ...owner.row, [memberOf(module)]: value });
+      return value;
+    });
+  };
+
   deleteModule = async (module: Module, { id }: ModuleOwner): Promise<void> => {
     this.calls.push({ verb: "deleteModule", resource: module.name, id });
     this.#perform("deleteModule", module, () => {
-      const member = module.path.split("/").at(-1) ?? "";
-      for (const rows of this.#rows.values()) {
-        const row = rows.get(id);
-        if (row) rows.set(id, { ...row, [member]: null });
-      }
+      const owner = this.#owner(id);
+      if (owner) owner.rows.set(id, { ...owner.row, [memberOf(module)]: null });
     });
   };
+
+  #owner(id: string): { rows: Map<string, Row>; row: Row } | undefined {
+    for (const rows of this.#rows.values()) {
+      const row = rows.get(id);
+      if (row) return { rows, row };
+    }
+    return undefined;
+  }
 
   #perform<T>(verb: Verb, { path }: { path: string }, work: () => T): never {
     const index = this.#faults.findIndex((one) => one.verb === verb);
@@ -195,6 +254,10 @@ export class FakeGateway {
     return rows;
   }
 }
+
+const memberOf = ({ path }: Module): string => path.split("/").at(-1) ?? "";
+
+const sourcesOf = (row: Row): string[] => ((row["sources"] as { type: string }[] | null) ?? []).map(({ type }) => type);
 
 function refuseUnknown(body: Body, accepted: readonly string[]): void {
   const [unknown] = Object.keys(body).filter((member) => body[member] !== undefined && !accepted.includes(member));
