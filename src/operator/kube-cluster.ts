@@ -206,9 +206,16 @@ export class KubeCluster implements Cluster {
     }
   }
 
-  async writeSecret(
+  writeSecret = (object: ManagedObject, content: SecretContent): Promise<void> =>
+    this.#writeSecret(object, content, {});
+
+  tryWriteSecret = (object: ManagedObject, content: SecretContent): Promise<void> =>
+    this.#writeSecret(object, content, { dryRun: true });
+
+  async #writeSecret(
     { kind, metadata }: ManagedObject,
     { name, data, annotations: marks }: SecretContent,
+    options: { dryRun?: true },
   ): Promise<void> {
     const { namespace, uid } = metadata;
     const owner = {
@@ -232,15 +239,15 @@ export class KubeCluster implements Cluster {
       stringData: data,
     };
     try {
-      await this.#client.create(secrets, content);
+      await this.#client.create(secrets, content, options);
     } catch (error) {
       if (!isAlreadyExists(error)) throw translated(error);
-      await this.#replaceSecret(content, uid);
+      await this.#replaceSecret(content, uid, options);
     }
   }
 
   /** Only where the object owns it: the uid of the owner is read and its resourceVersion held on to. */
-  async #replaceSecret(content: KubeObject, owner: string): Promise<void> {
+  async #replaceSecret(content: KubeObject, owner: string, options: { dryRun?: true }): Promise<void> {
     const { namespace, name } = content.metadata;
     try {
       const { metadata } = await this.#client.get(secrets, { namespace, name });
@@ -250,6 +257,7 @@ export class KubeCluster implements Cluster {
         secrets,
         { namespace, name },
         { ...content, metadata: { ...content.metadata, resourceVersion } },
+        options,
       );
     } catch (error) {
       throw translated(error);

@@ -53,6 +53,8 @@ export interface Cluster {
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** Makes a Secret that the object owns, or replaces the content of one that it owns already. */
   writeSecret(object: ManagedObject, content: SecretContent): Promise<void>;
+  /** Fails as writing it would fail now, and changes nothing. */
+  tryWriteSecret(object: ManagedObject, content: SecretContent): Promise<void>;
   isNamespaceGoing(namespace: string): Promise<boolean>;
   /** Whether the kind itself is being deleted, and all its objects with it. */
   isKindGoing(kind: Kind): Promise<boolean>;

@@ -12,8 +12,13 @@ const REMOTE_ID = `${GROUP}/remote-id`;
  * A Secret that is not this object's is never written to.
  */
 export async function claim(pass: Pass): Promise<void> {
+  const { cluster, object, kind } = pass;
   const name = nameOf(pass);
-  if (name !== undefined) refuseOthers(pass, name, await pass.cluster.secret(pass.object.metadata.namespace, name));
+  if (!kind.output || name === undefined) return;
+  refuseOthers(pass, name, await cluster.secret(object.metadata.namespace, name));
+  if (!kind.output.once) return;
+  // what is shown once and cannot be kept would be made again and again
+  await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {} });
 }
 
 /** Writes what an answer holds to its Secret. */
@@ -35,6 +40,8 @@ export async function delivered(pass: Pass, row: Row): Promise<boolean> {
   const { output } = pass.kind;
   const name = nameOf(pass);
   if (!output || name === undefined) return true;
+  // the value of what was taken over is with whoever made it
+  if (output.once && pass.object.spec.adopt?.id === row.id) return true;
   const secret = await pass.cluster.secret(pass.object.metadata.namespace, name);
   refuseOthers(pass, name, secret);
   const current = secret?.data[output.key];

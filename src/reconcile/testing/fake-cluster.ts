@@ -177,6 +177,10 @@ export class FakeCluster implements Cluster {
     this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations: marks, owners: [metadata.uid] });
   }
 
+  async tryWriteSecret(): Promise<void> {
+    await this.beforeWrite("tryWriteSecret");
+  }
+
   async isNamespaceGoing(): Promise<boolean> {
     return this.namespaceGoing;
   }
