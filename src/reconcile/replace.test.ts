@@ -77,6 +77,32 @@ describe("a resource that may be deleted and created anew", () => {
   });
 });
 
+describe("a certificate that was taken over", () => {
+  const adopting = async (undocumented: boolean, refusal?: number) => {
+    scene = new Scene({ undocumented });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
+    const { id } = scene.gateway.seed(TLSCertificate.remote, { certificate_pem: pem("first") });
+    if (refusal) scene.gateway.refuse("update", refusal);
+    const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls", adopt: { id } });
+    await scene.settle(object, 3);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    return { rows: scene.gateway.rowsOf(TLSCertificate.remote), id };
+  };
+
+  it.each<[string, boolean, number | undefined]>([
+    ["is not tried", false, undefined],
+    ["is refused", true, 405],
+  ])("is not uploaded anew for the sake of its mark, where an update %s", async (_, undocumented, refusal) => {
+    const { rows, id } = await adopting(undocumented, refusal);
+    expect(rows).toMatchObject([{ id, metadata: null }]);
+  });
+
+  it("is marked where that can be", async () => {
+    const { rows, id } = await adopting(true);
+    expect(rows).toMatchObject([{ id, metadata: expect.stringContaining("c1/team-a/web") }]);
+  });
+});
+
 describe("a key whose Secret was lost", () => {
   beforeEach(() => {
     scene.gateway.normalise = (row) => ({ ...row, token: `token of ${row.id}` });
@@ -91,6 +117,25 @@ describe("a key whose Secret was lost", () => {
     await scene.settle(object, 4);
     expect(token()).toBe("token of ak_2");
     expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: "ak_2" }]);
+  });
+
+  it("is not made where its Secret cannot be written", async () => {
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "tryWriteSecret") throw new Retry("Forbidden", "not allowed");
+    };
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+    await scene.settle(object, 3);
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.reason(object)).toBe("Forbidden: not allowed");
+  });
+
+  it("stays when it was taken over: its token is with whoever made it", async () => {
+    const { id } = scene.gateway.seed(APIKey.remote, {});
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt: { id } });
+    await scene.settle(object, 4);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id }]);
+    expect(scene.cluster.secretNow("ci")).toBeUndefined();
   });
 
   it("is deleted also when the Secret of the new one could not be written", async () => {

@@ -32,11 +32,17 @@ export async function update(pass: Pass, desired: Desired, found: Row): Promise<
   }
   if (isEmpty(next) || isLeft(pass, desired, next, drifted)) return row;
   const applied = isPossible(pass, next) ? await apply(pass, next, row) : undefined;
-  if (!applied) return otherwise(pass, desired, row, next);
+  if (!applied) return unchanged(pass, desired, row);
   row = applied;
   pass.findings.updated = next.fields;
   if (drifted) pass.findings.corrected = next.fields;
   return holds(pass, desired, row, next, drifted);
+}
+
+/** Where the service has no such update; what may be left undone is not planned now that this is known. */
+async function unchanged(pass: Pass, desired: Desired, row: Row): Promise<Row> {
+  const needed = planFor(pass, desired, row);
+  return isEmpty(needed) ? row : otherwise(pass, desired, row, needed);
 }
 
 const sendsShared = ({ kind }: Pass, { body }: Plan): boolean =>
@@ -75,8 +81,9 @@ function ownedMetadata({ kind, owner }: Pass, wanted: Body, row: Row, applied: r
 }
 
 /** What was taken over gets its mark with the first update, so that another cluster does not take it as well. */
-const mustBeMarked = ({ findings, owner }: Pass, row: Row): boolean =>
+const mustBeMarked = ({ findings, owner, account, kind }: Pass, row: Row): boolean =>
   findings.adopted === true &&
+  account.supports(kind.remote, "update") &&
   ownerIn(row) === undefined &&
   canBeMarked((row["metadata"] as string | null | undefined) ?? undefined, owner);
 
