@@ -1,0 +1,67 @@
+import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Members } from "../simulator/resource/collection.ts";
+import { useWorld } from "../support/world.ts";
+import { Others } from "./others.ts";
+import { Population } from "./population.ts";
+import { randomFrom } from "./random.ts";
+import { Storm } from "./storm.ts";
+
+/** CHAOS_SEED=<number> repeats a run, as far as time allows. */
+const given = process.env["CHAOS_SEED"];
+const seeds = given ? [Number(given)] : [randomInt(2 ** 31), randomInt(2 ** 31)];
+
+const STORM_SECONDS = 15;
+
+const env = { REQUEST_TIMEOUT: "2s", RESYNC_INTERVAL: "3s", MAX_DELETES_PER_MINUTE: "0" };
+
+describe.each(seeds)("killed again and again, with CHAOS_SEED=%d", (seed) => {
+  const world = useWorld({ startOperator: false, simulator: { seed, pageSize: 20 }, env });
+  const random = randomFrom(seed);
+  const population = new Population(world, random);
+  const storm = new Storm(world, random);
+  let others: Others;
+
+  beforeAll(() => storm.open());
+  afterAll(() => storm.close());
+
+  test("the account ends as the objects say, and nothing else is in it", { timeout: 120_000 }, async () => {
+    others = new Others(world.simulator);
+    for (const { of, name } of Population.labels) others.add(of.collection, of.lookalike(`${name}-1`));
+    await population.begin();
+
+    const end = Date.now() + STORM_SECONDS * 1000;
+    const isOver = () => Date.now() > end;
+    const changing = async () => {
+      while (!isOver()) {
+        await population.change();
+        await sleep(random.below(40));
+      }
+    };
+    await Promise.all([storm.rage(isOver), changing()]);
+    console.log(`seed ${seed}: killed ${storm.kills} times, ${population.wanted.length} objects wanted`);
+
+    let problems: string[] = [];
+    await world.startOperator();
+    const calm = world.until(
+      "account and objects agree",
+      async () => {
+        problems = await population.problems((collection) => others.except(collection));
+        return problems.length === 0;
+      },
+      45,
+    );
+    await calm.catch((cause) => expect.fail([...problems, cause.message].join("\n")));
+  });
+
+  test("nothing was created twice", () => {
+    const labels = world.simulator.control
+      .requests({ method: "POST", status: 201 })
+      .map(({ body }) => (body as Members)["description"]);
+    expect(labels.length).toBeGreaterThan(40);
+    expect(labels.filter((label, index) => labels.indexOf(label) !== index)).toEqual([]);
+  });
+
+  test("nothing of somebody else's is touched", () => others.expectUntouched());
+});
