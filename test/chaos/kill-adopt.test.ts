@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Members } from "../simulator/resource/collection.ts";
-import { type Point, useStage } from "./stage.ts";
+import { type Point, STORY_MS, useStage } from "./stage.ts";
 import type { StepName } from "./steps.ts";
 import { type Case, casesOf, type Subject } from "./subjects.ts";
 
@@ -33,7 +33,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an adop
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  });
+  }, STORY_MS);
 
   afterAll(() => stage.clear());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Point, useStage } from "./stage.ts";
+import { type Point, STORY_MS, useStage } from "./stage.ts";
 import { casesOf, subjects } from "./subjects.ts";
 
 const stage = useStage();
@@ -28,7 +28,7 @@ describe("killed within a create, and again and again within the recovery", () =
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  });
+  }, STORY_MS);
 
   afterAll(() => stage.clear());
 
@@ -36,6 +36,35 @@ describe("killed within a create, and again and again within the recovery", () =
     const { name } = one;
     const rows = stage.remotesOf(one);
     expect(rows.map(({ id }) => id)).toEqual([(await stage.objects()).get(name).status.id]);
+    expect(stage.createsOf(name)).toBe(1);
+  });
+
+  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+});
+
+describe("killed within a create, then edited before the next process starts", () => {
+  const points = [
+    { step: "POST", at: "after" },
+    { step: "POST", at: "late" },
+    { step: "status", at: "before" },
+  ] as const;
+  const cases = points.flatMap(({ step, at }) => casesOf("create", at).filter(({ point }) => point.step === step));
+
+  beforeAll(async () => {
+    await stage.create(cases);
+    await stage.killAt(cases.map(({ point }) => point));
+    await stage.apply(cases, ({ subject, name }) => subject.edited(name));
+    await stage.restart();
+    await stage.allReady(cases);
+    await stage.world.quiet();
+  }, STORY_MS);
+
+  afterAll(() => stage.clear());
+
+  test.each(cases)("$name: the next process ends with one remote, as the spec says now", (one) => {
+    const { name } = one;
+    const rows = stage.remotesOf(one);
+    expect(rows.map(one.subject.isEdited)).toEqual([true]);
     expect(stage.createsOf(name)).toBe(1);
   });
 

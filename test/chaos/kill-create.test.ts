@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeJSON } from "../support/world.ts";
-import { type Point, useStage } from "./stage.ts";
+import { type Point, STORY_MS, useStage } from "./stage.ts";
 import type { StepName } from "./steps.ts";
 import { casesOf, type Subject, subjects } from "./subjects.ts";
 
@@ -23,7 +23,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a creat
     await stage.restart();
     objects = await stage.allReady(cases);
     await stage.world.quiet();
-  });
+  }, STORY_MS);
 
   afterAll(() => stage.clear());
 

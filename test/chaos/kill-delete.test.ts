@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { useStage } from "./stage.ts";
+import { STORY_MS, useStage } from "./stage.ts";
 import type { StepName } from "./steps.ts";
 import { casesOf } from "./subjects.ts";
 
@@ -19,7 +19,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a delet
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  });
+  }, STORY_MS);
 
   afterAll(() => stage.clear());
 
@@ -57,7 +57,7 @@ describe("killed within a create, then deleted together with its Secret", () => 
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  });
+  }, STORY_MS);
 
   afterAll(() => stage.clear());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Point, useStage } from "./stage.ts";
+import { type Point, STORY_MS, useStage } from "./stage.ts";
 import type { StepName } from "./steps.ts";
 import { casesOf, type Subject } from "./subjects.ts";
 
@@ -21,7 +21,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an upda
     await stage.restart();
     await stage.allReady(cases);
     await stage.world.quiet();
-  });
+  }, STORY_MS);
 
   afterAll(() => stage.clear());
 

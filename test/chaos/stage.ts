@@ -17,15 +17,23 @@ export interface Point extends Step {
   readonly at: Side | "late";
 }
 
+const PATIENCE_SECONDS = 40;
+
+/** Time for a hook that starts and kills several processes, on a busy machine. */
+export const STORY_MS = 120_000;
+
 interface Hold {
   readonly point: Point;
   readonly released: PromiseWithResolvers<void>;
-  /** The request that is held. */
-  reached?: Step;
+  /** The request that is held, and since when. */
+  reached?: Step & { readonly since: number };
 }
 
-/** Short, so that an interrupted create is settled 5 seconds after it was begun. */
-const REQUEST_TIMEOUT = "2s";
+/** Short, so that an interrupted create is settled 6.5 seconds after its intent was recorded. */
+const REQUEST_TIMEOUT = "3s";
+
+/** A request that arrives later than this was under way for longer than any may be. */
+const LATEST_MS = 4_500;
 
 /** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
 export function useStage(): Stage {
@@ -96,7 +104,10 @@ export class Stage {
     await this.start();
     const isAtWork = ({ point: { of }, reached }: Hold) =>
       !objects.has(of) || this.stepsOf(of).length > 0 || this.#steps.some((step) => step.of === reached?.soughtIn);
-    await this.world.until("the next process is at work", async () => this.#late.every(isAtWork));
+    const latest = Math.min(...this.#late.map(({ reached }) => reached?.since ?? 0)) + LATEST_MS;
+    await this.world.until("the next process is at work", async () => {
+      return this.#late.every(isAtWork) || Date.now() > latest;
+    });
     await sleep(100);
     for (const { released } of this.#late) released.resolve();
     this.#late = [];
@@ -125,10 +136,26 @@ export class Stage {
     return new Map(JSON.parse(stdout).items.map((item: KubeJSON) => [item.metadata.name, item]));
   }
 
-  allReady(cases: readonly { name: string }[]): Promise<Map<string, KubeJSON>> {
-    return this.world.until("all are ready", async () => {
-      const objects = await this.objects();
-      return cases.every(({ name }) => isReady(objects.get(name))) && objects;
+  async allReady(cases: readonly { name: string }[]): Promise<Map<string, KubeJSON>> {
+    let objects = new Map<string, KubeJSON>();
+    const ready = this.world.until(
+      "all are ready",
+      async () => {
+        objects = await this.objects();
+        return cases.every(({ name }) => isReady(objects.get(name))) && objects;
+      },
+      PATIENCE_SECONDS,
+    );
+    return ready.catch((cause) => {
+      const unready = cases.map(({ name }) => objects.get(name)).filter((object) => !isReady(object));
+      throw new Error(
+        JSON.stringify(
+          unready.map((object) => object?.status),
+          null,
+          1,
+        ),
+        { cause },
+      );
     });
   }
 
@@ -153,7 +180,7 @@ export class Stage {
   }
 
   async allGone(): Promise<void> {
-    await this.world.until("all are gone", async () => (await this.objects()).size === 0);
+    await this.world.until("all are gone", async () => (await this.objects()).size === 0, PATIENCE_SECONDS);
   }
 
   #guard(stepOf: (passage: Parameters<Guard>[0]) => Step | undefined): Guard {
@@ -163,7 +190,7 @@ export class Stage {
       if (side === "before") this.#steps.push(step);
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
       if (!hold) return undefined;
-      hold.reached = step;
+      hold.reached = { ...step, since: Date.now() };
       await hold.released.promise;
       return undefined;
     };
