@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
+import type { ManagedObject } from "./object.ts";
+import { Scene } from "./testing/scene.ts";
+
+const { remote } = HTTPSEdgeRoute;
+const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };
+const webhookVerification = { enabled: true, provider: "sns" };
+
+let scene: Scene;
+let routeId: string;
+
+const row = () => scene.gateway.row(remote, routeId) ?? {};
+const verbs = () => scene.gateway.calls.splice(0).map(({ verb, resource }) => `${verb} ${resource}`);
+const specOf = (modules: object) => ({ edgeId: "edghts_1", routeId, ...modules });
+const given = (modules: object): Promise<ManagedObject> => scene.given(HTTPSEdgeRoute, "route", specOf(modules));
+
+async function change(object: ManagedObject, modules: object): Promise<void> {
+  scene.cluster.apply(HTTPSEdgeRoute, object.metadata.name, specOf(modules));
+  await scene.look(object);
+}
+
+async function end(object: ManagedObject): Promise<void> {
+  scene.cluster.delete(object);
+  await scene.look(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+}
+
+function begin(options: ConstructorParameters<typeof Scene>[0] = {}): void {
+  scene = new Scene(options);
+  routeId = scene.gateway.seed(remote, {}).id;
+}
+
+beforeEach(() => begin());
+
+describe("a part whose removal the page does not show", () => {
+  it("is removed where the service can, which is seen", async () => {
+    const object = await given({ saml });
+    await change(object, {});
+    expect(verbs()).toEqual(["deleteModule route_saml", "getModule route_saml"]);
+    expect(row()).toMatchObject({ saml: null });
+  });
+
+  it.each([405, 501])("is switched off where the service answers %i, which is tried once", async (status) => {
+    const object = await given({ saml });
+    scene.gateway.refuse("deleteModule", status);
+    await change(object, {});
+    expect(verbs()).toEqual(["deleteModule route_saml", "putModule route_saml"]);
+    expect(row()).toMatchObject({ saml: { enabled: false, idp_metadata: saml.idpMetadata } });
+    expect(scene.reason(object)).toMatch(/^Available/);
+    await change(object, { saml });
+    verbs();
+    await end(object);
+    expect(verbs()).toEqual(["putModule route_saml"]);
+  });
+
+  it("is switched off where 404 says that there is no such operation", async () => {
+    const object = await given({ saml });
+    scene.gateway.refuse("deleteModule", 404);
+    await end(object);
+    expect(verbs()).toEqual(["deleteModule route_saml", "getModule route_saml", "putModule route_saml"]);
+    expect(row()).toMatchObject({ saml: { enabled: false } });
+  });
+
+  it("is switched off without a try where nothing is to be tried, and left alone where it is off", async () => {
+    begin({ undocumented: false });
+    const object = await given({ saml });
+    await change(object, {});
+    expect(verbs()).toEqual(["putModule route_saml"]);
+    await change(object, { saml: { ...saml, enabled: false } });
+    verbs();
+    await end(object);
+    expect(verbs()).toEqual([]);
+  });
+});
+
+describe("the end of an object that only sets parts", () => {
+  it("takes out what it has set, also when the process is another", async () => {
+    const object = await given({ saml, webhookVerification });
+    scene.gateway.change(remote, routeId, { oidc: { issuer: "https://theirs.example.org" } });
+    scene.restart();
+    await end(object);
+    expect(row()).toMatchObject({ saml: null, webhook_verification: null, oidc: expect.anything() });
+    expect(verbs()).not.toContain("getModule route_oidc");
+  });
+
+  it("takes out what it may have set before it could say so", async () => {
+    const object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus") throw new Error("killed");
+    };
+    await scene.look(object).catch(() => undefined);
+    scene.cluster.beforeWrite = () => {};
+    expect(row()).toMatchObject({ webhook_verification: expect.anything() });
+    expect(scene.cluster.now(object).status).toBeUndefined();
+    scene.restart();
+    await end(object);
+    expect(row()).toMatchObject({ webhook_verification: null });
+  });
+
+  it("has nothing to take out of what is gone", async () => {
+    const object = await given({ webhookVerification });
+    scene.gateway.drop(remote, routeId);
+    scene.restart();
+    await end(object);
+    expect(verbs()).toEqual(["getModule route_webhook_verification"]);
+  });
+
+  it("leaves it to another object that was kept from it", async () => {
+    const object = await given({ webhookVerification });
+    const rival = scene.cluster.apply(HTTPSEdgeRoute, "rival", specOf({ saml }));
+    await scene.look(rival);
+    await scene.look(object);
+    for (const one of [rival, object]) expect(scene.reason(one)).toMatch(/^OwnershipConflict/);
+    verbs();
+    await end(object);
+    await scene.look(rival);
+    expect(verbs()).toEqual([
+      "deleteModule route_webhook_verification",
+      "getModule route_saml",
+      "putModule route_saml",
+    ]);
+  });
+});
+
+it("what does not exist is missed, with what the service says about it kept", async () => {
+  scene.gateway.drop(remote, routeId);
+  const object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
+  await scene.look(object);
+  expect(scene.reason(object)).toMatch(/^RemoteMissing: Create the HTTPS edge route edghts_1\//);
+  expect(scene.condition(object, "Stalled")?.status).toBe("True");
+});
+
+it("an answer is believed until the next resync, when the object is due", async () => {
+  const object = await given({ webhookVerification });
+  expect(await scene.look(object)).toEqual({ afterSeconds: 300 });
+  expect(verbs()).toEqual([]);
+  scene.gateway.change(remote, routeId, { webhook_verification: { enabled: false, provider: "sns" } });
+  await scene.clock.advance(300_000);
+  await scene.look(object);
+  expect(row()).toMatchObject({ webhook_verification: { enabled: true } });
+});
