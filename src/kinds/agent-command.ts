@@ -130,6 +130,7 @@ const count = (what: string) => z.int().min(0).optional().describe(what);
 export const AgentCommand = defineCustomResource({
   kind: "AgentCommand",
   shortNames: ["gwcmd"],
+  escalates: "A command to every agent of the account.",
   summary:
     "Commands the agents of chosen tunnel sessions, once, as a Job runs once. It must be in the namespace of the " +
     "TunnelSession objects. Deleting it ends it: requests that were not sent yet are not sent.",

@@ -224,7 +224,6 @@ export class KubeCluster implements Cluster {
       name: metadata.name,
       uid,
       controller: true,
-      blockOwnerDeletion: true,
     };
     const content = {
       apiVersion: "v1",
