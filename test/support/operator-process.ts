@@ -39,6 +39,10 @@ export class OperatorProcess {
     return this.#lines;
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

@@ -1,0 +1,123 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Cluster, startCluster } from "../cluster/cluster.ts";
+import type { Members } from "../simulator/resource/collection.ts";
+import { type KubeJSON, manifest, World } from "../support/world.ts";
+
+const COUNT = 40;
+const crds = join(import.meta.dirname, "../../crds");
+
+/** A cluster of its own: the others' API server must not be killed under them. */
+let cluster: Cluster;
+let world: World;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
+  await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
+  const freshNamespace = async () => {
+    const name = `world-${randomUUID().slice(0, 8)}`;
+    await cluster.kubectlRun(["create", "namespace", name]);
+    return name;
+  };
+  world = new World(
+    { ...cluster, freshNamespace },
+    { env: { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" }, simulator: { latencyMs: 50 } },
+  );
+  await world.open();
+}, 120_000);
+
+afterAll(async () => {
+  await world.close();
+  await cluster.stop();
+});
+
+const backends = (wave: string): KubeJSON[] =>
+  Array.from({ length: COUNT }, (_, index) => {
+    const name = `${wave}-${index}`;
+    return manifest("TunnelGroupBackend", name, { description: name, labels: { wave } });
+  });
+
+const rows = (): Members[] => world.simulator.control.objects("backends/tunnel_group");
+
+/** Every object has one remote, and every remote an object; each was made once. */
+async function expectOneToOne(objects: readonly KubeJSON[]): Promise<void> {
+  const now = await world.until("all are Ready", () => world.allReady(objects).catch(() => undefined), 60);
+  expect(
+    rows()
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(now.map(({ status }) => status.id).sort());
+  expect(world.simulator.control.requests({ method: "POST", status: 201 })).toHaveLength(rows().length);
+}
+
+const ready = async (): Promise<boolean> => (await world.operator.read("/readyz")).trimEnd().endsWith("ok");
+
+/** Takes the API server away in the middle of the creates of a wave, and waits until all is well again. */
+async function survive(wave: string, away: () => Promise<unknown>): Promise<void> {
+  const { control } = world.simulator;
+  const before = control.count({ method: "POST" });
+  const objects = backends(wave);
+  const { pid } = world.operator;
+  const applying = Promise.allSettled(objects.map((object) => world.kube.apply(object)));
+  await world.until("creates are under way", async () => control.count({ method: "POST" }) > before);
+  await away();
+  await applying;
+  await world.kube.apply(...objects);
+  await expectOneToOne([...known, ...objects]);
+  known.push(...objects);
+  expect(await ready()).toBe(true);
+  expect(world.operator.running && world.operator.pid).toBe(pid);
+}
+
+/** What is there from the waves before. */
+const known: KubeJSON[] = [];
+
+test("killed, and started again", { timeout: 120_000 }, ({ skip }) => {
+  if (!cluster.stopAPIServer) skip("the control plane is not ours");
+  return survive("killed", async () => {
+    await cluster.stopAPIServer?.("SIGKILL");
+    await sleep(2000);
+    await cluster.startAPIServer?.();
+  });
+});
+
+test("frozen with every connection open, and let go", { timeout: 120_000 }, ({ skip }) => {
+  if (!cluster.stopAPIServer) skip("the control plane is not ours");
+  return survive("frozen", async () => {
+    await cluster.stopAPIServer?.("SIGSTOP");
+    await sleep(4000);
+    await cluster.startAPIServer?.();
+  });
+});
+
+test("killed while the service is away as well", { timeout: 120_000 }, ({ skip }) => {
+  if (!cluster.stopAPIServer) skip("the control plane is not ours");
+  return survive("both", async () => {
+    world.simulator.control.outage(true);
+    await cluster.stopAPIServer?.("SIGKILL");
+    await sleep(1000);
+    world.simulator.control.outage(false);
+    await sleep(1000);
+    world.simulator.control.outage(true, "unavailable");
+    await cluster.startAPIServer?.();
+    await sleep(1000);
+    world.simulator.control.outage(false);
+  });
+});
+
+test("killed while objects are deleted", { timeout: 120_000 }, async ({ skip }) => {
+  if (!cluster.stopAPIServer) skip("the control plane is not ours");
+  const { control } = world.simulator;
+  const deleting = Promise.allSettled(known.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
+  await world.until("deletes are under way", async () => control.count({ method: "DELETE" }) > 0);
+  await cluster.stopAPIServer?.("SIGKILL");
+  await sleep(1000);
+  await cluster.startAPIServer?.();
+  await deleting;
+  await Promise.allSettled(known.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
+  await world.until("all are gone", async () => (await world.kube.all()).length === 0, 60);
+  expect(control.accountIsEmpty()).toBe(true);
+});
