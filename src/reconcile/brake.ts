@@ -109,7 +109,8 @@ export function refuseStrangeAccount(pass: Pass): void {
   const { brake } = pass.account;
   if (!brake.isSuspected(suspectOf(pass).resource) || brake.isConfirmed(pass.object)) return;
   const loss = lossOf(pass, (object) => !isDeleting(object));
-  if (isMass(loss) && loss.missing === loss.total) throw mismatch(pass, loss);
+  // no list wakes what is not in the account yet
+  if (isMass(loss) && loss.missing === loss.total) throw mismatch(pass, loss, RECHECK_MS / 1000);
 }
 
 interface Loss {
@@ -128,12 +129,13 @@ function lossOf(pass: Pass, counts: (object: ManagedObject) => boolean): Loss {
 
 const isMass = ({ missing, total }: Loss): boolean => missing >= FEWEST && missing > total * SHARE;
 
-function mismatch(pass: Pass, { missing, total }: Loss): Blocked {
+function mismatch(pass: Pass, { missing, total }: Loss, afterSeconds?: number): Blocked {
   const suspect = suspectOf(pass);
   if (suspect.id !== "") pass.account.brake.suspect(suspect);
   return new Blocked(
     "AccountMismatch",
     `Check the API key: ${missing} of ${total} are not in the account. If they were deleted there, set the annotation reconcile-requested-at`,
+    afterSeconds === undefined ? {} : { afterSeconds },
   );
 }
 
