@@ -47,8 +47,12 @@ describe("a deletion", () => {
     await deleted(object);
     expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
     scene.forget();
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({ afterSeconds: 1800 });
+    expect(scene.reason(object)).toMatch(/^Deleting: .*example.com\/other/);
     expect(scene.gateway.taken()).toEqual([]);
+    scene.forget();
+    await scene.look(object);
+    expect(scene.cluster.writes).toEqual([]);
   });
 
   it("goes on after an outage", async () => {
@@ -77,11 +81,12 @@ describe("a deletion", () => {
     expect(scene.cluster.exists(object)).toBe(true);
   });
 
-  it("touches nothing of an object that was never worked on", async () => {
+  it("only says who holds an object that was never worked on", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers: ["example.com/other"] });
     await deleted(object);
     expect(scene.gateway.taken()).toEqual([]);
-    expect(scene.cluster.writes).toEqual([]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+    expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
   });
 
   it("reads no Secret and needs no reference", async () => {

@@ -14,15 +14,34 @@ import { staysForOthers } from "./sharing.ts";
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
 const REFERRERS_FIRST_MS = 60_000;
 
+/** How soon an object is looked at that only others hold; a change of it tells before. */
+const OTHERS_SECONDS = 1800;
+
 /**
  * Ends an object: its remote goes first, then the finalizer. Needs the id and nothing else of the spec.
  * Returns when the finalizer is gone; throws Waiting while something has to go before it.
  */
 export async function remove(pass: Pass): Promise<void> {
   const { object, cluster, kind } = pass;
-  if (!object.metadata.finalizers?.includes(FINALIZER)) return;
+  if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
   if (!(await isKept(pass))) await removeRemote(pass);
   await cluster.removeFinalizer(kind, pass.object);
+}
+
+/** The garbage collector's own, which nobody has to do anything about. */
+const COLLECTED: readonly string[] = ["foregroundDeletion", "orphan"];
+
+/** Nothing is left to do here, but others have finalizers of their own on the object. */
+function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
+  const others = finalizers.filter((name) => !COLLECTED.includes(name));
+  if (others.length === 0) return;
+  throw new Waiting(
+    "Deleting",
+    `See to ${others.join(", ")}: finalizers of others hold this object, and nothing else`,
+    {
+      afterSeconds: OTHERS_SECONDS,
+    },
+  );
 }
 
 /** Deleting a CRD deletes its objects without asking, so it must never delete what people have in their account. */

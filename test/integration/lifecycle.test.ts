@@ -1,0 +1,264 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { annotations, FINALIZER } from "../../src/kinds/contract.ts";
+import { type Cluster, startCluster } from "../cluster/cluster.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { Kube } from "../support/kube.ts";
+import { OperatorProcess } from "../support/operator-process.ts";
+import { foreignRows, manifestOf, needed, samples, secret } from "../support/samples.ts";
+import { conditionOf, isReady, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+
+const opaque = { metadata: "not ours to mark" };
+
+/** What a remote is known by, when its id is not written down. */
+const known = [
+  { by: "its mark", of: (name: string) => manifest("TunnelGroupBackend", name, { labels: { name } }) as KubeJSON },
+  {
+    by: "its name",
+    of: (name: string) => manifest("ReservedDomain", name, { ...opaque, domain: `${name}.example.org` }) as KubeJSON,
+  },
+  { by: "all it is", of: (name: string) => manifest("IPPolicy", name, { ...opaque, description: name }) as KubeJSON },
+];
+
+describe("an object that comes again", () => {
+  const world = useWorld();
+  const control = () => world.simulator.control;
+  const creates = () => control().count({ method: "POST" });
+
+  /** As backup tools do: spec and annotations are kept, uid and status are not. */
+  async function restore(objects: KubeJSON[], keeps: (object: KubeJSON) => object): Promise<void> {
+    await world.operator.stop();
+    const backup = await Promise.all(objects.map(({ kind, metadata }) => world.kube.get(kind, metadata.name)));
+    for (const { kind, metadata } of backup as KubeJSON[]) {
+      await world.kube.patch(kind, metadata.name, { metadata: { finalizers: null } });
+      await world.kube.delete(kind, metadata.name);
+    }
+    for (const { apiVersion, kind, metadata, spec, ...rest } of backup as KubeJSON[])
+      await world.kube.create({
+        apiVersion,
+        kind,
+        metadata: { name: metadata.name, ...keeps({ metadata, ...rest }) },
+        spec,
+      });
+    await world.startOperator();
+  }
+
+  // guards against a second account's worth of remotes after a restored backup
+  test.each([
+    ["with its annotations", known, ({ metadata }: KubeJSON) => ({ annotations: metadata.annotations })],
+    [
+      "with its annotations and finalizer",
+      known,
+      ({ metadata: { annotations: kept, finalizers } }: KubeJSON) => ({ annotations: kept, finalizers }),
+    ],
+    ["with its spec alone", known.slice(0, 1), () => ({})],
+  ] as const)("from a backup, %s, has the remote it had", async (how, sorts, keeps) => {
+    const objects = sorts.map(({ of }, index) => of(`backup-${how.length}-${index}`));
+    await world.kube.apply(...objects);
+    const ids = (await world.allReady(objects)).map(({ status }) => status.id).sort();
+    const before = creates();
+    await restore(objects, keeps);
+    const after = await world.allReady(objects);
+    expect(after.map(({ status }) => status.id).sort()).toEqual(ids);
+    expect(creates()).toBe(before);
+    await Promise.all(objects.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
+    for (const { kind, metadata } of objects) await world.gone(kind, metadata.name);
+    for (const id of ids) expect(control().get(id)).toBeNull();
+  });
+
+  // guards against a second remote, or a refusal, where somebody deletes with Retain and applies again
+  test.each([
+    ["the same process", async () => {}],
+    ["another process", () => world.restartOperator()],
+  ])("after it was retained, to %s, has the remote that it left", async (_, meanwhile) => {
+    const domain = { domain: "retained.example.org" };
+    const objects: KubeJSON[] = [
+      manifest("TunnelGroupBackend", "retained", { labels: { a: "b" }, deletionPolicy: "Retain" }),
+      manifest("ReservedDomain", "retained", { ...domain, deletionPolicy: "Retain" }),
+    ];
+    await world.kube.apply(...objects);
+    const ids = (await world.allReady(objects)).map(({ status }) => status.id);
+    await Promise.all(objects.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
+    for (const { kind, metadata } of objects) await world.gone(kind, metadata.name);
+    await meanwhile();
+    const before = creates();
+    await world.kube.apply(
+      ...objects.map((object) => ({ ...object, spec: { ...object.spec, deletionPolicy: "Delete" } })),
+    );
+    const again = await world.allReady(objects);
+    expect(again.map(({ status }) => status.id)).toEqual(ids);
+    expect(creates()).toBe(before);
+    await Promise.all(objects.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
+    for (const { kind, metadata } of objects) await world.gone(kind, metadata.name);
+    for (const id of ids) expect(control().get(id)).toBeNull();
+  });
+
+  // guards against remotes that nobody knows of, and against deleting what somebody may use
+  test("to several remotes with its mark keeps the oldest, deletes none and tells of the others", async () => {
+    const object = known[0]?.of("doubled");
+    await world.kube.apply(object);
+    const { status } = await world.ready("TunnelGroupBackend", "doubled");
+    const { metadata } = control().get(status.id) as { metadata: string };
+    const made = { metadata, created_at: new Date(Date.now() + 5000).toISOString() };
+    const doubles = [1, 2].map(() => control().insert("backends/tunnel_group", made)["id"]);
+    await restore([object], ({ metadata: { annotations: kept } }) => ({ annotations: kept }));
+    const again = await world.ready("TunnelGroupBackend", "doubled");
+    expect(again.status.id).toBe(status.id);
+    const event = await world.until("it is told", async () => {
+      const events = await world.kube.list("Event");
+      return events.find(({ reason, regarding }) => reason === "OwnershipConflict" && regarding.name === "doubled");
+    });
+    for (const id of doubles) {
+      expect(event.note).toContain(id);
+      expect(control().get(String(id))).not.toBeNull();
+    }
+  });
+});
+
+describe("a deletion", () => {
+  const world = useWorld();
+  const control = () => world.simulator.control;
+
+  // guards against objects that cannot be deleted because what they were made of went before
+  test("needs nothing of the spec: no Secret, and no object that it refers to", async () => {
+    const target = { monitoring: { apiKeyRef: { name: "going", key: "key" }, service: "x" } };
+    const refs = { ipRestriction: { ipPolicyRefs: [{ name: "going" }] } };
+    await world.kube.apply(secret("going", { key: "a-monitoring-key" }), manifest("IPPolicy", "going", {}));
+    const objects: KubeJSON[] = [
+      manifest("EventDestination", "broken", { target }),
+      manifest("TCPEdge", "broken", refs),
+    ];
+    await world.kube.apply(...objects);
+    const ids = (await world.allReady(objects)).map(({ status }) => status.id);
+    await world.kube.delete("Secret", "going");
+    await world.kube.annotate("IPPolicy", "going", { [annotations.orphan]: "true" });
+    await world.kube.delete("IPPolicy", "going");
+    await world.gone("IPPolicy", "going");
+    await Promise.all(objects.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
+    for (const { kind, metadata } of objects) await world.gone(kind, metadata.name);
+    for (const id of ids) expect(control().get(id)).toBeNull();
+  });
+
+  // guards against a hanging kubectl delete that nobody can explain
+  test("that only finalizers of others hold names them", async () => {
+    const finalizers = ["example.com/backup", "example.com/audit"];
+    await world.kube.apply(manifest("IPPolicy", "held", {}, { finalizers }));
+    const { status } = await world.ready("IPPolicy", "held");
+    await world.kube.delete("IPPolicy", "held");
+    const held = await world.condition("IPPolicy", "held", { type: "Ready", status: "False", reason: "Deleting" });
+    const told = await world.until("they are named", async () => {
+      const now = conditionOf(await world.get("IPPolicy", "held"), "Ready");
+      return finalizers.every((name) => now?.message.includes(name)) && now;
+    });
+    expect(told).toBeDefined();
+    expect(held.metadata.finalizers).not.toContain(FINALIZER);
+    expect(control().get(status.id)).toBeNull();
+    const { writes } = await world.quiet();
+    await world.kube.patch("IPPolicy", "held", { metadata: { finalizers: null } });
+    await world.gone("IPPolicy", "held");
+    expect((await world.quiet()).writes).toBe(writes);
+  });
+
+  // guards against a cluster that cannot be torn down while the service is away
+  test("of a released object is done at once, also while the service is away", async () => {
+    const object = manifest("IPPolicy", "released", {});
+    await world.kube.apply(object);
+    const { status } = await world.ready("IPPolicy", "released");
+    control().outage(true);
+    try {
+      await world.kube.delete("IPPolicy", "released");
+      await world.condition("IPPolicy", "released", { type: "Ready", reason: "ServiceUnavailable" });
+      await world.kube.annotate("IPPolicy", "released", { [annotations.orphan]: "true" });
+      const since = Date.now();
+      await world.gone("IPPolicy", "released");
+      expect(Date.now() - since).toBeLessThan(3000);
+    } finally {
+      control().outage(false);
+    }
+    expect(control().get(status.id)).not.toBeNull();
+  });
+});
+
+describe("a namespace with 200 objects of all kinds that refer to one another", () => {
+  const world = useWorld();
+
+  const group = (name: string) => ({ kind: "TunnelGroupBackend", name });
+  /** Everything that can refer to something does. */
+  const setOf = (name: string): KubeJSON[] => [
+    manifest("TunnelGroupBackend", `${name}-a`, {}),
+    manifest("TunnelGroupBackend", `${name}-b`, {}),
+    manifest("WeightedBackend", name, {
+      backends: [`${name}-a`, `${name}-b`].map((one) => ({ backendRef: group(one), weight: 1 })),
+    }),
+    manifest("FailoverBackend", name, { backendRefs: [{ kind: "WeightedBackend", name }, group(`${name}-a`)] }),
+    manifest("IPPolicy", name, {}),
+    manifest("ReservedAddress", name, {}),
+    manifest("TCPEdge", name, {
+      addressRefs: [{ name }],
+      backend: { backendRef: { kind: "FailoverBackend", name } },
+      ipRestriction: { ipPolicyRefs: [{ name }] },
+    }),
+    manifest("TLSEdge", name, {
+      backend: { backendRef: { kind: "WeightedBackend", name } },
+      ipRestriction: { ipPolicyRefs: [{ name }] },
+    }),
+  ];
+
+  // guards against an order of deletion that waits for itself, and a namespace that never goes
+  test("is gone in less than a minute, and nothing is left in the account", { timeout: 150_000 }, async () => {
+    for (const { collection, row } of foreignRows) world.simulator.control.insert(collection, row);
+    const sets = Array.from({ length: 22 }, (_, index) => setOf(`set-${index}`));
+    for (const set of [needed, samples.map(manifestOf), ...sets]) await world.kube.apply(...set);
+    const all = await world.until(
+      "all are Ready",
+      async () => {
+        const now = await world.kube.all();
+        return now.every(isReady) && now;
+      },
+      60,
+    );
+    expect(all.length).toBeGreaterThanOrEqual(200);
+    const since = Date.now();
+    await world.cluster.kubectlRun(["delete", "namespace", world.namespace, "--wait=false"]);
+    await world.until("nothing is left", async () => (await world.kube.all()).length === 0, 60);
+    expect(Date.now() - since).toBeLessThan(60_000);
+    for (const { id } of foreignRows) world.simulator.control.remove(id);
+    expect(world.simulator.control.accountIsEmpty()).toBe(true);
+  });
+});
+
+describe("a kind that is uninstalled", () => {
+  let cluster: Cluster;
+  let simulator: Simulator;
+  let operator: OperatorProcess;
+  let kube: Kube;
+
+  beforeAll(async () => {
+    [cluster, simulator] = await Promise.all([startCluster(), startSimulator()]);
+    const crds = join(import.meta.dirname, "../../crds");
+    await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
+    await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
+    operator = await OperatorProcess.start({ kubeconfig: cluster.kubeconfig, gateway: simulator });
+    kube = new Kube(cluster.kubeconfig, "default");
+  });
+
+  afterAll(async () => {
+    await operator?.stop("SIGKILL");
+    await kube?.close();
+    await Promise.all([cluster?.stop(), simulator?.stop()]);
+  });
+
+  // guards against `kubectl delete crd`, or a chart's uninstall, that empties people's account
+  test("takes its objects along and leaves their remotes", async () => {
+    const objects = Array.from({ length: 5 }, (_, index) => manifest("IPPolicy", `kept-${index}`, {}) as KubeJSON);
+    await kube.apply(...objects);
+    const until = async (what: () => Promise<boolean>) => {
+      for (const end = Date.now() + 20_000; !(await what()); ) if (Date.now() > end) throw new Error("too late");
+    };
+    await until(async () => (await kube.list("IPPolicy")).filter(isReady).length === objects.length);
+    const name = "ippolicies.tunnelgateway.dev";
+    await cluster.kubectlRun(["delete", "crd", name, "--wait=true", "--timeout=20s"]);
+    expect(simulator.control.objects("ip_policies")).toHaveLength(objects.length);
+    expect(simulator.control.count({ method: "DELETE" })).toBe(0);
+  });
+});
