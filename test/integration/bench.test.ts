@@ -1,0 +1,29 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PHASES } from "../bench/arguments.ts";
+import { runBench } from "../bench/run.ts";
+import { useCluster } from "../cluster/use.ts";
+
+const cluster = useCluster();
+
+test("the bench goes through its phases, and the counts are what they have to be", async () => {
+  const figures = await runBench({
+    ...{ cluster, phases: PHASES, objects: 20, bigObjects: 20, latencies: [0], repeat: 1 },
+    operator: join(import.meta.dirname, "../../src/main.ts"),
+    pace: { trickle: 1, resync: 4, idle: 1, sweep: 2, limitedSweep: 3 },
+  });
+  const counts = figures.map(({ phase, requests, writes }) => [phase, requests, writes]);
+  // one of each resource, so that nothing is made that is there
+  const lists = 2 / 20;
+  expect(counts).toEqual([
+    ["create", 1 + lists, 2],
+    ["restart", lists, 0],
+    ["resync", lists, 0],
+    ["update", 1, 1],
+    ["delete", 1, 1],
+    ["trickle", 1, 2],
+    ["big", 0, 0],
+  ]);
+  const big = figures.at(-1)?.more;
+  expect(big).toMatchObject({ edits: expect.any(Number), limitedEdits: expect.any(Number) });
+}, 120_000);
