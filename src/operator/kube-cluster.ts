@@ -19,6 +19,7 @@ import type { EventRecorder } from "../runtime/events.ts";
 import type { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
+import { SharedCall } from "../runtime/shared-call.ts";
 import type { Indexer } from "../runtime/store.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
@@ -80,6 +81,7 @@ export class KubeCluster implements Cluster {
   readonly #informers: Informers;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
+  readonly #kindsGoing = new Map<string, SharedCall<boolean>>();
 
   constructor({ client, kinds, informers, recorder, log }: ClusterParts) {
     this.#client = client;
@@ -267,8 +269,13 @@ export class KubeCluster implements Cluster {
     return this.#isGoing(namespaces, name);
   }
 
+  /** Shared, since whole namespaces are deleted at once. An answer counts only for deletions seen before it was asked for. */
   isKindGoing({ plural }: Kind): Promise<boolean> {
-    return this.#isGoing(definitions, `${plural}.${GROUP}`);
+    const known = this.#kindsGoing.get(plural);
+    if (known) return known.ask();
+    const made = new SharedCall(() => this.#isGoing(definitions, `${plural}.${GROUP}`));
+    this.#kindsGoing.set(plural, made);
+    return made.ask();
   }
 
   /** False as well where the operator has no right to see it. */
