@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { kinds } from "../../src/kinds/index.ts";
+import { selfSigned } from "../simulator/certificates/self-signed.ts";
 import type { Members } from "../simulator/resource/collection.ts";
 import { Canaries, canary } from "../support/canaries.ts";
 import { Gate, type Passage, type Substitute, writeKubeconfig } from "../support/gate.ts";
@@ -9,7 +11,7 @@ const operatorsKey = canary(true);
 const world = useWorld({
   startOperator: false,
   simulator: { apiKey: operatorsKey },
-  env: { LOG_LEVEL: "debug", REQUEST_TIMEOUT: "1s" },
+  env: { LOG_LEVEL: "debug", REQUEST_TIMEOUT: "1s", MAX_DELETES_PER_MINUTE: "0" },
 });
 
 /** Every way in which a service may repeat what it was sent. */
@@ -29,13 +31,52 @@ const echoes: Readonly<Record<string, (echo: string) => Substitute>> = {
 const errorOf = (echo: string): string =>
   JSON.stringify({ error_code: echo, status_code: 400, msg: `cannot take ${echo}`, details: { operation_id: echo } });
 
-/** An object for each field that stands for a secret; its Secret has its name. */
-const subjects: readonly ((name: string) => KubeJSON)[] = [
-  (name) => destination(name, { delivery: { auth: creds(name), deliveryStreamArn: "arn:aws:firehose:eu-west-1:1:x" } }),
-  (name) => destination(name, { stream: { auth: creds(name), streamArn: "arn:aws:kinesis:eu-west-1:1:stream/x" } }),
-  (name) => destination(name, { logs: { auth: creds(name), logGroupArn: "arn:aws:logs:eu-west-1:1:log-group:x" } }),
-  (name) => destination(name, { monitoring: { apiKeyRef: { name, key: "value" }, service: "gateway" } }),
-  (name) => manifest("IPPolicy", name, { description: name, accountRef: { name: "other" } }),
+interface Subject {
+  readonly make: (name: string) => KubeJSON;
+  /** What its Secret holds, where any text will not do. */
+  readonly data?: () => Record<string, string>;
+}
+
+/** An object for each field that stands for a secret, and for each way in which a secret comes back; its Secret has its name. */
+const subjects: readonly Subject[] = [
+  {
+    make: (name) =>
+      destination(name, { delivery: { auth: creds(name), deliveryStreamArn: "arn:aws:firehose:eu-west-1:1:x" } }),
+  },
+  {
+    make: (name) =>
+      destination(name, { stream: { auth: creds(name), streamArn: "arn:aws:kinesis:eu-west-1:1:stream/x" } }),
+  },
+  {
+    make: (name) =>
+      destination(name, { logs: { auth: creds(name), logGroupArn: "arn:aws:logs:eu-west-1:1:log-group:x" } }),
+  },
+  { make: (name) => destination(name, { monitoring: { apiKeyRef: { name, key: "value" }, service: "gateway" } }) },
+  { make: (name) => manifest("IPPolicy", name, { description: name, accountRef: { name: "other" } }) },
+  { make: (name) => manifest("APIKey", name, { description: name, tokenSecretName: `${name}-token` }) },
+  {
+    make: (name) =>
+      manifest("CertificateAuthority", name, {
+        description: name,
+        caPemFrom: { secretKeyRef: { name, key: "value" } },
+      }),
+    data: () => ({ value: selfSigned({ commonName: "authority", authority: true }).certificatePem }),
+  },
+  {
+    make: (name) => manifest("TLSCertificate", name, { description: name, secretName: name }),
+    data() {
+      const { certificatePem, privateKeyPem } = selfSigned({ commonName: "example.org", dnsNames: ["example.org"] });
+      return { "tls.crt": certificatePem, "tls.key": privateKeyPem };
+    },
+  },
+  {
+    make: (name) =>
+      manifest("HTTPSEdgeRoute", name, {
+        ...routeOf(name),
+        oidc: { issuer: "https://issuer.example", clientId: "gateway", clientSecretRef: { name, key: "value" } },
+        webhookVerification: { provider: "github", secretRef: { name, key: "hook" } },
+      }),
+  },
 ];
 
 const destination = (name: string, target: object): KubeJSON =>
@@ -45,10 +86,15 @@ const creds = (name: string) => ({
   creds: { cloudAccessKeyId: "AKIAEXAMPLE", cloudSecretAccessKeyRef: { name, key: "value" } },
 });
 
+const routeOf = (name: string) => ({ edgeId: "edghts_one", routeId: `edghtsrt_${name.replace("-", "")}` });
+
 const account: KubeJSON = manifest("GatewayAccount", "other", { apiKeySecretRef: { name: "other", key: "value" } });
 
-const names = Object.keys(echoes);
-const objects = names.flatMap((echo) => subjects.map((subject, index) => subject(`${echo}-${index}`)));
+const made = Object.keys(echoes).flatMap((echo) =>
+  subjects.map(({ make, data }, index) => ({ object: make(`${echo}-${index}`), data: data?.() })),
+);
+const objects = made.map(({ object }) => object);
+const isRoute = ({ kind }: KubeJSON): boolean => kind === "HTTPSEdgeRoute";
 
 const canaries = new Canaries();
 /** All that the operator wrote to the API server. */
@@ -89,14 +135,17 @@ function echoed(passage: Passage): Substitute | undefined {
 }
 
 function nameOf({ path, body }: Passage): string | undefined {
+  const route = objects.find(({ spec }) => spec.routeId && path.includes(spec.routeId));
+  if (route) return route.metadata.name;
   if (body) return JSON.parse(body).description;
   const id = path.slice(path.lastIndexOf("/") + 1);
   return world.simulator.control.get(id)?.["description"] as string | undefined;
 }
 
 /** Lets the first such request of every object fail, and waits until all have. */
-async function failing(method: string, begin: () => Promise<unknown>): Promise<void> {
-  pending = new Set(objects.map(({ metadata }) => `${method} ${metadata.name}`));
+async function failing(method: string, begin: () => Promise<unknown>, of = objects): Promise<void> {
+  const methodOf = (object: KubeJSON) => (isRoute(object) && method !== "DELETE" ? "PUT" : method);
+  pending = new Set(of.map((object) => `${methodOf(object)} ${object.metadata.name}`));
   await begin();
   await world
     .until(`each ${method} has failed`, async () => pending.size === 0, 60)
@@ -118,21 +167,44 @@ const annotateAll = () =>
     ),
   );
 
-const rowsOf = ({ kind, metadata }: KubeJSON): Members[] => {
-  const rows = world.simulator.control.objects(kind === "IPPolicy" ? "ip_policies" : "event_destinations");
-  return rows.filter(({ description }) => description === metadata.name);
+const edited = (object: KubeJSON): KubeJSON => {
+  const { oidc } = object.spec;
+  const change = isRoute(object) ? { oidc: { ...oidc, clientId: "edited" } } : { metadata: "edited" };
+  return { ...object, spec: { ...object.spec, ...change } };
 };
 
-/** New values for all Secrets. */
+/** The remotes of an object. */
+function rowsOf({ kind, metadata }: KubeJSON): Members[] {
+  const collection = kinds.find((one) => one.kind === kind)?.remote.path.slice(1) ?? "";
+  return world.simulator.control.objects(collection).filter(({ description }) => description === metadata.name);
+}
+
+/** New values for all Secrets, but for those that hold something which cannot be any text. */
 async function rotate(): Promise<void> {
-  const uses = [account, ...objects].flatMap(secretUses);
-  const secrets = uses.map(({ field, secret, key }) => {
-    const value = canary(secret === "other");
-    canaries.add(field, value);
-    if (secret === "other") world.simulator.control.apiKeys.accept(value);
-    return { apiVersion: "v1", kind: "Secret", metadata: { name: secret }, stringData: { [key]: value } };
-  });
-  await world.kube.apply(...secrets);
+  const contents = new Map<string, Record<string, string>>();
+  for (const { field, secret, key } of [account, ...objects].flatMap(secretUses)) {
+    const fixed = made.find(({ object }) => object.metadata.name === secret)?.data;
+    const data = fixed ?? { ...contents.get(secret), [key]: canary(secret === "other") };
+    contents.set(secret, data);
+    // a certificate is public, wherever it is kept
+    if (!data[key]?.startsWith("-----BEGIN CERTIFICATE")) canaries.add(field, data[key] ?? "");
+  }
+  world.simulator.control.apiKeys.accept(contents.get("other")?.["value"] ?? "");
+  await world.kube.apply(
+    ...[...contents].map(([name, stringData]) => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name },
+      stringData,
+    })),
+  );
+}
+
+/** What the service has made, and the operator has put into Secrets. */
+async function addTokens(): Promise<void> {
+  const secrets = (await world.kube.list("Secret")).filter(({ metadata }) => metadata.name.endsWith("-token"));
+  expect(secrets.length).toBeGreaterThan(0);
+  for (const { data } of secrets) canaries.add("token", Buffer.from(data.token, "base64").toString());
 }
 
 /** All that somebody without the right to read Secrets can see of the operator. */
@@ -160,19 +232,23 @@ test("every field that stands for a secret has an object here", () => {
 test("a service that repeats what it was sent makes no secret public", { timeout: 120_000 }, async () => {
   await rotate();
   await world.kube.apply(account);
+  for (const { metadata } of objects.filter(isRoute)) world.simulator.control.addRoute(routeOf(metadata.name));
   await failing("POST", () => world.kube.apply(...objects));
   await settle();
+  await addTokens();
 
   await failing("PATCH", async () => {
     await rotate();
-    await world.kube.apply(...objects.map((object) => ({ ...object, spec: { ...object.spec, metadata: "edited" } })));
+    await world.kube.apply(...objects.map(edited));
   });
   await settle();
 
-  await failing("PATCH", async () => {
-    for (const { id } of objects.flatMap(rowsOf)) world.simulator.control.patch(String(id), { metadata: "drifted" });
+  const listed = objects.filter((object) => !isRoute(object));
+  const drift = async () => {
+    for (const { id } of listed.flatMap(rowsOf)) world.simulator.control.patch(String(id), { metadata: "drifted" });
     await annotateAll();
-  });
+  };
+  await failing("PATCH", drift, listed);
   await settle();
 
   await failing("DELETE", () =>
