@@ -54,6 +54,9 @@ const cluster = {
     .default("info"),
   POD_NAMESPACE: z.string().optional(),
   KUBECONFIG: z.string().optional(),
+  // given to every pod
+  KUBERNETES_SERVICE_HOST: z.string().optional(),
+  KUBERNETES_SERVICE_PORT: z.string().default("443"),
 };
 
 const environment = z
@@ -91,6 +94,8 @@ export interface ClusterConfig {
   logLevel: "debug" | "info" | "warn" | "error";
   podNamespace: string | undefined;
   kubeconfig: string | undefined;
+  /** Where a pod finds the API server; unset outside of one. */
+  inCluster: { host: string; port: string } | undefined;
 }
 
 export interface Config extends ClusterConfig {
@@ -159,6 +164,9 @@ const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig
   logLevel: values.LOG_LEVEL,
   podNamespace: values.POD_NAMESPACE,
   kubeconfig: values.KUBECONFIG,
+  inCluster: values.KUBERNETES_SERVICE_HOST
+    ? { host: values.KUBERNETES_SERVICE_HOST, port: values.KUBERNETES_SERVICE_PORT }
+    : undefined,
 });
 
 function explain(error: z.ZodError): string {

@@ -33,7 +33,7 @@ async function operate(): Promise<number> {
   const metrics = createMetrics(registry);
   collectProcessMetrics(registry);
 
-  const connection = loadConnection({ kubeconfig: config.kubeconfig });
+  const connection = loadConnection(config);
   const options = { userAgent: NAME, onAnswer: metrics.onAnswer };
   const transport = new Transport(connection, options);
   const client = new KubeClient(transport, { fieldManager: NAME });

@@ -11,8 +11,8 @@ export interface Connected extends AsyncDisposable {
 }
 
 /** The cluster for the length of one command. */
-export function connect({ kubeconfig }: Pick<ClusterConfig, "kubeconfig">): Connected {
-  const transport = new Transport(loadConnection({ kubeconfig }), { userAgent: NAME });
+export function connect(config: Pick<ClusterConfig, "kubeconfig" | "inCluster">): Connected {
+  const transport = new Transport(loadConnection(config), { userAgent: NAME });
   return {
     transport,
     client: new KubeClient(transport, { fieldManager: NAME }),

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConnection } from "./kubeconfig.ts";
 
@@ -85,6 +85,45 @@ describe("loadConnection", () => {
     write({ token: "new" });
     expect((await connection.credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer old" });
     expect((await connection.credentials({ anew: true })).headers).toEqual({ Authorization: "Bearer new" });
+  });
+
+  it("takes a token from a file, and prefers it, since it may be renewed", async () => {
+    writeFileSync(join(folder, "token"), "from-file\n");
+    const { credentials } = loadConnection({ kubeconfig: write({ token: "fixed", tokenFile: "token" }) });
+    expect((await credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer from-file" });
+    writeFileSync(join(folder, "token"), "renewed");
+    expect((await credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer renewed" });
+  });
+
+  it("looks for files from the folder of the kubeconfig", async () => {
+    writeFileSync(join(folder, "ca.crt"), "CA of a file");
+    const cluster = { "certificate-authority-data": undefined, "certificate-authority": "ca.crt" };
+    const { tls } = await loadConnection({ kubeconfig: write({}, cluster) }).credentials({ anew: false });
+    expect(tls).toEqual({ ca: Buffer.from("CA of a file") });
+  });
+
+  it("puts several files together, the first of them first", async () => {
+    const second = join(folder, "second");
+    renameSync(write({ token: "second" }), second);
+    const first = join(folder, "first");
+    writeFileSync(first, "users: [{name: u, user: {token: first}}]\n");
+    const { server, credentials } = loadConnection({ kubeconfig: [first, second].join(delimiter) });
+    expect(server).toBe("https://host:6443");
+    expect((await credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer first" });
+  });
+
+  it("says what a kubeconfig lacks", () => {
+    expect(() => loadConnection({ kubeconfig: write({}), context: "absent" })).toThrow("absent");
+    const empty = join(folder, "empty");
+    writeFileSync(empty, "");
+    expect(() => loadConnection({ kubeconfig: empty })).toThrow("contexts");
+  });
+
+  it("leaves impersonation to client-node", async () => {
+    const { headers } = await loadConnection({ kubeconfig: write({ token: "t", as: "ann" }) }).credentials({
+      anew: false,
+    });
+    expect(headers).toEqual({ Authorization: "Bearer t", "Impersonate-User": "ann" });
   });
 
   it("rejects, and does not crash, while a file is absent", async () => {

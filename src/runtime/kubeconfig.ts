@@ -1,71 +1,48 @@
-import { delimiter } from "node:path";
-import { KubeConfig } from "@kubernetes/client-node";
-import type { Connection, Credentials, TlsOptions } from "./connection.ts";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import type { Access } from "./access.ts";
+import { credentialsOf } from "./access-credentials.ts";
+import type { Connection } from "./connection.ts";
+import { readKubeconfig } from "./kubeconfig-file.ts";
+import { pluginCredentials } from "./plugin-credentials.ts";
+import { type InCluster, serviceAccount } from "./service-account.ts";
 
 export interface KubeconfigOptions {
   /** What $KUBECONFIG holds: one or more files. Without it: ~/.kube/config, else the pod's service account. */
   kubeconfig?: string | undefined;
   /** instead of the current context */
   context?: string | undefined;
+  /** Unset: this is no pod. */
+  inCluster?: InCluster | undefined;
 }
 
 /** Everything that is read from disk is read again when the API server refuses what was read before. */
 export function loadConnection(options: KubeconfigOptions = {}): Connection {
-  let config = load(options);
-  const cluster = config.getCurrentCluster();
-  if (!cluster) throw new Error("The kubeconfig names no current cluster");
-  const { namespace } = config.getContextObject(config.getCurrentContext()) ?? {};
+  const files = filesOf(options);
+  let access = accessOf(files, options);
+  const plugin = access.needsPlugin ? pluginCredentials(files, options.context) : undefined;
   return {
-    server: cluster.server,
-    ...(namespace && { namespace: namespace.trim() }),
-    ...(cluster.proxyUrl && { proxyUrl: cluster.proxyUrl }),
+    server: access.server,
+    ...(access.namespace && { namespace: access.namespace }),
+    ...(access.proxyUrl && { proxyUrl: access.proxyUrl }),
     async credentials({ anew }) {
-      if (anew) config = load(options);
-      return credentialsOf(config);
+      if (plugin) return plugin({ anew });
+      if (anew) access = accessOf(files, options);
+      return credentialsOf(access);
     },
   };
 }
 
-function load({ kubeconfig, context }: KubeconfigOptions): KubeConfig {
-  const config = new KubeConfig();
-  const [first, ...others] = kubeconfig?.split(delimiter).filter(Boolean) ?? [];
-  if (first) config.loadFromFile(first);
-  else config.loadFromDefault();
-  for (const file of others) {
-    const more = new KubeConfig();
-    more.loadFromFile(file);
-    config.mergeConfig(more, true);
-  }
-  if (context) config.setCurrentContext(context);
-  // what loadFromDefault makes up when it finds nothing
-  if (config.getCurrentContext() === "loaded-context") {
-    throw new Error("Found no kubeconfig and no service account: set KUBECONFIG or run in a cluster");
-  }
-  return config;
+function filesOf({ kubeconfig }: KubeconfigOptions): string[] {
+  const named = kubeconfig?.split(delimiter).filter(Boolean) ?? [];
+  if (named.length > 0) return named;
+  const usual = join(homedir(), ".kube", "config");
+  return existsSync(usual) ? [usual] : [];
 }
 
-interface HttpsOptions extends TlsOptions {
-  headers?: Record<string, unknown>;
-  auth?: string;
-}
-
-async function credentialsOf(config: KubeConfig): Promise<Credentials> {
-  const options: HttpsOptions = { headers: {} };
-  await withoutAgent(config).applyToHTTPSOptions(options as never);
-  const { headers = {}, auth, ca, cert, key, pfx, passphrase, servername, rejectUnauthorized } = options;
-  const basic = auth ? { Authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
-  const texts = Object.entries(headers).map(([name, value]) => [name, String(value).trim()]);
-  const tls = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized };
-  return {
-    headers: { ...basic, ...Object.fromEntries(texts) },
-    tls: Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)),
-  };
-}
-
-// client-node refuses plain http, as `kubectl proxy` serves it, unless TLS is declared unverified
-function withoutAgent(config: KubeConfig): KubeConfig {
-  config.clusters = config.clusters.map((cluster) =>
-    cluster.server.startsWith("http:") ? { ...cluster, skipTLSVerify: true } : cluster,
-  );
-  return config;
+function accessOf(files: readonly string[], { context, inCluster }: KubeconfigOptions): Access {
+  const access = files.length > 0 ? readKubeconfig(files, context) : inCluster && serviceAccount(inCluster);
+  if (access) return access;
+  throw new Error("Found no kubeconfig and no service account: set KUBECONFIG or run in a cluster");
 }

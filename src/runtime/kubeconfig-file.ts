@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, resolve } from "node:path";
+import type { Access, Held } from "./access.ts";
+
+type Entry = Readonly<Record<string, unknown>>;
+
+interface KubeconfigFile {
+  "current-context"?: string;
+  contexts?: readonly { name: string; context: Entry }[];
+  clusters?: readonly { name: string; cluster: Entry }[];
+  users?: readonly { name: string; user?: Entry | null }[];
+}
+
+/** What can be read here; anything else in a user entry, such as `exec`, is left to client-node. */
+const plain: ReadonlySet<string> = new Set([
+  "token",
+  "tokenFile",
+  "username",
+  "password",
+  "client-certificate",
+  "client-certificate-data",
+  "client-key",
+  "client-key-data",
+]);
+
+/** The entries of one context, by default the current one. Of several files the first that has an entry decides. */
+export function readKubeconfig(files: readonly string[], context?: string): Access {
+  const configs = files.map((file) => ({ file, config: parse(file) }));
+  const wanted = context ?? configs.find(({ config }) => config["current-context"])?.config["current-context"];
+  const find = (what: "contexts" | "clusters" | "users", name: unknown): { file: string; entry: Entry } => {
+    for (const { file, config } of configs) {
+      const found = config[what]?.find((one) => one.name === name) as Entry | undefined;
+      if (found) return { file, entry: (found[what.slice(0, -1)] ?? {}) as Entry };
+    }
+    throw new Error(`The kubeconfig has nothing named "${name}" among its ${what}`);
+  };
+  const chosen = find("contexts", wanted).entry;
+  const cluster = find("clusters", chosen["cluster"]);
+  const user = chosen["user"] ? find("users", chosen["user"]) : { file: "", entry: {} };
+  return { ...clusterOf(cluster), ...userOf(user), namespace: text(chosen["namespace"])?.trim() };
+}
+
+function clusterOf({ file, entry }: { file: string; entry: Entry }) {
+  const server = text(entry["server"]);
+  if (!server) throw new Error("The kubeconfig names no server");
+  return {
+    server: server.replace(/\/$/, ""),
+    proxyUrl: text(entry["proxy-url"]),
+    ca: held(file, entry, "certificate-authority"),
+    skipVerification: entry["insecure-skip-tls-verify"] === true,
+    servername: text(entry["tls-server-name"]),
+  };
+}
+
+function userOf({ file, entry }: { file: string; entry: Entry }) {
+  const tokenFile = text(entry["tokenFile"]);
+  return {
+    cert: held(file, entry, "client-certificate"),
+    key: held(file, entry, "client-key"),
+    token: text(entry["token"]),
+    tokenFile: tokenFile && resolve(dirname(file), tokenFile),
+    username: text(entry["username"]),
+    password: text(entry["password"]),
+    needsPlugin: Object.entries(entry).some(([name, value]) => !plain.has(name) && value !== null),
+  };
+}
+
+function held(file: string, entry: Entry, name: string): Held {
+  const path = text(entry[name]);
+  return { data: text(entry[`${name}-data`]), file: path && resolve(dirname(file), path) };
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+function parse(file: string): KubeconfigFile {
+  // a pod has no kubeconfig, and does without the parser
+  const yaml = createRequire(import.meta.url)("yaml") as typeof import("yaml");
+  return (yaml.parse(readFileSync(file, "utf8")) ?? {}) as KubeconfigFile;
+}

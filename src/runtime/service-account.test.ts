@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { credentialsOf } from "./access-credentials.ts";
+import { serviceAccount } from "./service-account.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "service-account-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it("is what a pod finds in its folder, read again each time, since the kubelet renews it", async () => {
+  writeFileSync(join(folder, "token"), "old");
+  writeFileSync(join(folder, "ca.crt"), "the CA");
+  writeFileSync(join(folder, "namespace"), "team\n");
+  const access = serviceAccount({ host: "10.0.0.1", port: "443" }, folder);
+  expect(access).toMatchObject({ server: "https://10.0.0.1:443", namespace: "team" });
+  if (!access) return;
+  expect(await credentialsOf(access)).toEqual({
+    headers: { Authorization: "Bearer old" },
+    tls: { ca: Buffer.from("the CA") },
+  });
+  writeFileSync(join(folder, "token"), "new");
+  expect((await credentialsOf(access)).headers).toEqual({ Authorization: "Bearer new" });
+});
+
+it("may be behind an address of IPv6", () => {
+  writeFileSync(join(folder, "token"), "t");
+  expect(serviceAccount({ host: "fd00::1", port: "6443" }, folder)?.server).toBe("https://[fd00::1]:6443");
+});
+
+it("is not there outside of a pod", () => {
+  expect(serviceAccount({ host: "10.0.0.1", port: "443" }, folder)).toBeUndefined();
+});
