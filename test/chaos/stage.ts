@@ -27,12 +27,14 @@ interface Hold {
   readonly released: PromiseWithResolvers<void>;
   /** The request that is held, and since when. */
   reached?: Step & { readonly since: number };
+  /** It was let go on. */
+  arrived: boolean;
 }
 
 /** Short, so that an interrupted create is settled 6.5 seconds after its intent was recorded. */
 const REQUEST_TIMEOUT = "3s";
 
-/** A request that arrives later than this was under way for longer than any may be. */
+/** A request that arrives later than this after it was sent was under way for longer than any may be. */
 const LATEST_MS = 4_500;
 
 /** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
@@ -51,7 +53,7 @@ export class Stage {
   #via: Parameters<World["startOperator"]>[1] = {};
   #removeKubeconfig: (() => Promise<void>) | undefined;
   #holds: readonly Hold[] = [];
-  #late: readonly Hold[] = [];
+  #late: Hold[] = [];
   #steps: Step[] = [];
 
   constructor(world: World) {
@@ -84,7 +86,7 @@ export class Stage {
 
   /** Lets the operator come to all of the points, each of another object, and kills it there. */
   async killAt(points: readonly Point[], begin: () => Promise<unknown> = this.start): Promise<void> {
-    const holds = points.map((point): Hold => ({ point, released: Promise.withResolvers() }));
+    const holds = points.map((point): Hold => ({ point, released: Promise.withResolvers(), arrived: false }));
     const missing = () => holds.filter(({ reached }) => !reached).map(({ point }) => point);
     this.#holds = holds;
     await begin();
@@ -94,7 +96,10 @@ export class Stage {
     });
     await this.world.operator.stop("SIGKILL");
     this.#holds = [];
-    this.#late = [...this.#late, ...holds.filter(({ point }) => point.at === "late")];
+    for (const hold of holds.filter(({ point }) => point.at === "late")) {
+      this.#late.push(hold);
+      setTimeout(() => arrive(hold), (hold.reached?.since ?? 0) + LATEST_MS - Date.now());
+    }
     this.clearSteps();
   }
 
@@ -102,14 +107,14 @@ export class Stage {
   async restart(): Promise<void> {
     const objects = await this.objects();
     await this.start();
-    const isAtWork = ({ point: { of }, reached }: Hold) =>
-      !objects.has(of) || this.stepsOf(of).length > 0 || this.#steps.some((step) => step.of === reached?.soughtIn);
-    const latest = Math.min(...this.#late.map(({ reached }) => reached?.since ?? 0)) + LATEST_MS;
-    await this.world.until("the next process is at work", async () => {
-      return this.#late.every(isAtWork) || Date.now() > latest;
-    });
+    const isAtWork = ({ point: { of }, reached, arrived }: Hold) =>
+      arrived ||
+      !objects.has(of) ||
+      this.stepsOf(of).length > 0 ||
+      this.#steps.some((step) => step.of === reached?.soughtIn);
+    await this.world.until("the next process is at work", async () => this.#late.every(isAtWork));
     await sleep(100);
-    for (const { released } of this.#late) released.resolve();
+    for (const hold of this.#late) arrive(hold);
     this.#late = [];
   }
 
@@ -195,6 +200,11 @@ export class Stage {
       return undefined;
     };
   }
+}
+
+function arrive(hold: Hold): void {
+  hold.arrived = true;
+  hold.released.resolve();
 }
 
 const isAt = (point: Point, { of, step }: Step, side: Side): boolean =>

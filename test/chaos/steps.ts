@@ -4,6 +4,8 @@ import type { Passage } from "../support/gate.ts";
 /** Everything that a pass waits for. */
 export type StepName =
   | "secret"
+  | "try secret"
+  | "write secret"
   | "intent"
   | "add finalizer"
   | "status"
@@ -24,17 +26,25 @@ export interface Step {
 }
 
 const object = /^\/apis\/tunnelgateway\.dev\/v1\/namespaces\/[^/]+\/[^/]+\/([^/?]+)(\/status)?/;
-const secret = /^\/api\/v1\/namespaces\/[^/]+\/secrets\/([^/?]+)/;
+const secret = /^\/api\/v1\/namespaces\/[^/]+\/secrets(?:\/([^/?]+))?/;
 
 /** A request to the API server, when it is one that a pass waits for. The Secret of an object has its name. */
-export function clusterStep({ method, path, headers, body }: Passage): Step | undefined {
-  const [, secretName] = (method === "GET" && secret.exec(path)) || [];
-  if (secretName) return { of: secretName, step: "secret" };
+export const clusterStep = (passage: Passage): Step | undefined => objectStep(passage) ?? secretStep(passage);
+
+function objectStep({ method, path, headers, body }: Passage): Step | undefined {
   const [, of, status] = (method === "PATCH" && object.exec(path)) || [];
   if (!of) return undefined;
   if (status) return { of, step: "status" };
   if (headers["content-type"]?.startsWith("application/json-patch")) return { of, step: "finalizer" };
   return { of, step: body.includes("create-intent") ? "intent" : "add finalizer" };
+}
+
+function secretStep({ method, path, body }: Passage): Step | undefined {
+  const [isSecret, name] = secret.exec(path) ?? [];
+  if (!isSecret) return undefined;
+  if (method === "GET") return name ? { of: name, step: "secret" } : undefined;
+  const of = JSON.parse(body).metadata.name;
+  return { of, step: path.includes("dryRun") ? "try secret" : "write secret" };
 }
 
 const remote = /^\/(.+?)\/([a-z]+_[0-9A-Za-z]{20,})(?:\/([a-z_]+))?$/;

@@ -140,7 +140,8 @@ export function manifestsOf(
   spec: Members,
 ): KubeJSON[] {
   const object = manifest(kind, name, spec);
-  return steps.create?.includes("secret") ? [object, secretOf(name)] : [object];
+  const reads = steps.create?.includes("secret") && !steps.create.includes("write secret");
+  return reads ? [object, secretOf(name)] : [object];
 }
 
 const secretOf = (name: string): KubeJSON => ({
