@@ -154,13 +154,19 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
   }
   const like = (wanted: Wanted) =>
     oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, wanted, row)));
-  if (intent.sent) return like({ body: intent.sent, fields: Object.keys(kind.spec.shape) });
+  if (intent.sent) return like(wantedBy(intent.sent, kind)) ?? updatedSince(pass, like);
   const marked = remotesOf(pass).ownedBy(ownerText(owner));
   const ours = marked.filter((row) => free(row) && canBeOf(intent, row, account.deadlineMs));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
   if (ours.length > 0 || markable) return firstMarked(pass, ours);
   return like(await wantedOf(pass));
 }
+
+/** Where it is the status that was lost, the remote may have been updated since it was made. */
+const updatedSince = async (pass: Pass, like: (wanted: Wanted) => Row | undefined): Promise<Row | undefined> =>
+  isDeleting(pass.object) ? undefined : like(await wantedOf(pass));
+
+const wantedBy = (body: Body, { spec }: Pass["kind"]): Wanted => ({ body, fields: Object.keys(spec.shape) });
 
 interface Wanted {
   body: Body;

@@ -26,6 +26,7 @@ export class FakeCluster implements Cluster {
   readonly #objects = new Map<string, ManagedObject>();
   readonly #secrets = new Map<string, SecretValue>();
   readonly #configMaps = new Map<string, Record<string, string>>();
+  readonly #made = new Map<string, number>();
   #revision = 0;
 
   constructor(kinds: readonly Kind[], clock: Clock) {
@@ -38,7 +39,7 @@ export class FakeCluster implements Cluster {
   apply(kind: Kind, name: string, spec: ManagedObject["spec"] = {}, metadata: Metadata = {}): ManagedObject {
     const known = this.get(kind.kind, "team-a", name);
     const made = {
-      ...{ name, namespace: "team-a", uid: `uid-${kind.kind}-${name}`, generation: 0 },
+      ...{ name, namespace: "team-a", uid: this.#uid(kind, name, known), generation: 0 },
       creationTimestamp: this.#time(),
     };
     const { generation } = known?.metadata ?? made;
@@ -49,6 +50,14 @@ export class FakeCluster implements Cluster {
       metadata: { ...made, ...known?.metadata, ...metadata, generation: generation + 1 },
       spec,
     });
+  }
+
+  #uid({ kind }: Kind, name: string, known: ManagedObject | undefined): string {
+    if (known) return known.metadata.uid;
+    const key = `uid-${kind}-${name}`;
+    const count = (this.#made.get(key) ?? 0) + 1;
+    this.#made.set(key, count);
+    return count === 1 ? key : `${key}-${count}`;
   }
 
   annotateByHand(object: ManagedObject, name: string, value: string): void {

@@ -42,6 +42,10 @@ export class Scene {
     this.#account = this.#start();
   }
 
+  get account(): Account {
+    return this.#account;
+  }
+
   /** One look at an object, as it is now. */
   async look(object: ManagedObject): Promise<Visit> {
     await this.#listOnce(this.#kindOf(object));

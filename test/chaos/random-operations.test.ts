@@ -1,0 +1,377 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Kind } from "../../src/kinds/define.ts";
+import { IPPolicy } from "../../src/kinds/ip-policy.ts";
+import { ReservedDomain } from "../../src/kinds/reserved-domain.ts";
+import { TCPEdge } from "../../src/kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../src/kinds/tls-certificate.ts";
+import { TunnelGroupBackend } from "../../src/kinds/tunnel-group-backend.ts";
+import { isDeleting, type ManagedObject } from "../../src/reconcile/object.ts";
+import { ownerIn } from "../../src/reconcile/ownership.ts";
+import type { Row } from "../../src/reconcile/testing/fake-gateway.ts";
+import { Scene } from "../../src/reconcile/testing/scene.ts";
+import { settle } from "../../src/runtime/testing/virtual-clock.ts";
+
+// Everything that may happen to a few objects, in any order: at no step is a remote of somebody else's touched, one of
+// ours deleted without cause, or one made twice; and once it is quiet, cluster and account agree.
+
+const opaque = "ours, and not to be marked";
+
+/** A sort of object, told apart by how its remote is known. `variant`: 0 and 1 are two specs. */
+interface Subject {
+  kind: Kind;
+  name: string;
+  spec: (variant: number) => ManagedObject["spec"];
+  /** Remotes of this object, without asking the operator. */
+  isOurs: (row: Row) => boolean;
+  /** Known by its mark, so that it may be left behind and found again. */
+  marked: boolean;
+}
+
+const byMark =
+  (name: string) =>
+  (row: Row): boolean =>
+    ownerIn(row) === `c1/team-a/${name}`;
+
+const words = (variant: number) => ({ description: `words ${variant}` });
+
+const subjects: readonly Subject[] = [
+  { kind: IPPolicy, name: "policy", spec: words, isOurs: byMark("policy"), marked: true },
+  {
+    kind: IPPolicy,
+    name: "unmarked",
+    spec: (variant) => ({ ...words(variant), metadata: opaque }),
+    isOurs: ({ metadata }) => metadata === opaque,
+    marked: false,
+  },
+  {
+    kind: ReservedDomain,
+    name: "domain",
+    spec: (variant) => ({ ...words(variant), metadata: opaque, domain: "ours.example.com" }),
+    isOurs: ({ domain }) => domain === "ours.example.com",
+    marked: false,
+  },
+  {
+    kind: TunnelGroupBackend,
+    name: "group",
+    spec: (variant) => ({ ...words(variant), labels: { variant: String(variant) } }),
+    isOurs: byMark("group"),
+    marked: true,
+  },
+  {
+    kind: TCPEdge,
+    name: "edge",
+    spec: (variant) => ({ ...words(variant), ipRestriction: { enabled: true, ipPolicyRefs: [{ name: "policy" }] } }),
+    isOurs: byMark("edge"),
+    marked: true,
+  },
+  {
+    kind: TLSCertificate,
+    name: "certificate",
+    spec: () => ({ secretName: "tls" }),
+    isOurs: byMark("certificate"),
+    marked: true,
+  },
+];
+
+const resources = [...new Set(subjects.map(({ kind }) => kind))];
+
+const verbs = ["create", "get", "update", "delete", "list"] as const;
+const writes = ["annotate", "writeStatus", "removeFinalizer"] as const;
+const faults = ["lost", "swallowed", "unsent", "unreadable", "400", "429", "500", "503"] as const;
+
+const subject = fc.constantFrom(...subjects.keys());
+const steps = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("apply"), subject, variant: fc.integer({ min: 0, max: 1 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("delete"), subject, retain: fc.boolean() }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("look"), subject }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("everything") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("drift"), subject }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("drop"), subject }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("rotate") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("resync") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("restore"), subject }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("fault"),
+      verb: fc.constantFrom(...verbs),
+      how: fc.constantFrom(...faults),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("kill"), write: fc.constantFrom(...writes) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("restart") }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
+);
+type Step = { do: string } & Partial<{
+  subject: number;
+  variant: number;
+  retain: boolean;
+  verb: (typeof verbs)[number];
+  how: (typeof faults)[number];
+  write: (typeof writes)[number];
+  seconds: number;
+}>;
+
+/** The process ended in the middle of something. */
+class Killed extends Error {}
+
+class World {
+  readonly scene = new Scene();
+  readonly #others: Row[];
+  readonly #drifts = new Map<string, number>();
+  #rotations = 0;
+  #calls = 0;
+
+  constructor() {
+    // all of its requests count, the first list of each resource as well
+    this.scene.restart();
+    this.#rotate();
+    const { gateway } = this.scene;
+    this.#others = resources.map(({ remote }) =>
+      gateway.seed(remote, {
+        description: "words 0",
+        metadata: '{"tunnelgateway.dev/owner":"c2/team-a/policy"}',
+        domain: "theirs.example.com",
+      }),
+    );
+  }
+
+  async take(step: Step): Promise<void> {
+    await this.#do(step);
+    this.#check();
+    await this.scene.clock.advance(1);
+  }
+
+  /** Nothing happens any more but the operator's own work. */
+  async calmDown(): Promise<void> {
+    this.scene.cluster.beforeWrite = () => {};
+    this.#settleReferences();
+    for (let round = 0; round < 12; round += 1) {
+      await this.#everything();
+      await this.#resync();
+      this.#check();
+      await this.scene.clock.advance(round < 6 ? 30_000 : 600_000);
+    }
+  }
+
+  expectAgreement(): void {
+    for (const one of subjects) {
+      const object = this.#object(one);
+      const rows = this.#rowsOf(one);
+      if (!object) continue;
+      expect(isDeleting(object), `${one.name} is gone`).toBe(false);
+      expect(this.scene.reason(object), one.name).toMatch(/^Available/);
+      const [row] = rows;
+      expect(
+        rows.map(({ id }) => id),
+        one.name,
+      ).toEqual([object.status?.id]);
+      const { description } = object.spec;
+      if (description) expect(row?.["description"], one.name).toBe(description);
+    }
+    this.#expectOthersUntouched();
+  }
+
+  /** Remotes of objects that are gone, and were not to be retained. */
+  expectNoLeftovers(): void {
+    for (const one of subjects) {
+      if (!this.#object(one) && !this.#retained.has(one.name)) expect(this.#rowsOf(one), one.name).toEqual([]);
+    }
+  }
+
+  readonly #retained = new Set<string>();
+
+  /** A policy waits for the edge that needs it, and an edge for its policy, as long as nobody does anything. */
+  #settleReferences(): void {
+    const [policy, edge] = ["policy", "edge"].map((wanted) => subjects.find(({ name }) => name === wanted)) as [
+      Subject,
+      Subject,
+    ];
+    const [there, user] = [this.#object(policy), this.#object(edge)];
+    if (!user || isDeleting(user)) return;
+    if (!there) this.#apply(policy, 0);
+    else if (isDeleting(there)) this.#delete(edge, false);
+  }
+
+  #do(step: Step): Promise<void> | void {
+    const one = subjects[step.subject ?? 0] as Subject;
+    switch (step.do) {
+      case "apply":
+        return this.#apply(one, step.variant ?? 0);
+      case "delete":
+        return this.#delete(one, step.retain === true && one.marked);
+      case "look":
+        return this.#look(one);
+      case "everything":
+        return this.#everything();
+      case "drift":
+        return this.#drift(one);
+      case "drop":
+        return this.#drop(one);
+      case "rotate":
+        return this.#rotate();
+      case "resync":
+        return this.#resync();
+      case "restore":
+        return this.#restore(one);
+      case "fault":
+        return this.#fault(step.verb ?? "get", step.how ?? "lost");
+      case "kill":
+        return this.#killAt(step.write ?? "annotate");
+      case "restart":
+        return this.scene.restart();
+      default:
+        return this.scene.clock.advance((step.seconds ?? 1) * 1000);
+    }
+  }
+
+  #object({ kind, name }: Subject): ManagedObject | undefined {
+    return this.scene.cluster.get(kind.kind, "team-a", name);
+  }
+
+  #rowsOf({ kind, isOurs }: Subject): Row[] {
+    return this.scene.gateway.rowsOf(kind.remote).filter((row) => isOurs(row) && !this.#isOther(row.id));
+  }
+
+  #isOther = (id: string): boolean => this.#others.some((row) => row.id === id);
+
+  #apply(one: Subject, variant: number): void {
+    const object = this.#object(one);
+    if (object && isDeleting(object)) return;
+    this.#retained.delete(one.name);
+    this.scene.cluster.apply(one.kind, one.name, one.spec(variant));
+  }
+
+  #delete(one: Subject, retain: boolean): void {
+    const object = this.#object(one);
+    if (!object || isDeleting(object)) return;
+    if (retain) {
+      this.#retained.add(one.name);
+      this.scene.cluster.apply(one.kind, one.name, { ...object.spec, deletionPolicy: "Retain" });
+    }
+    this.scene.cluster.delete(object);
+  }
+
+  async #look(one: Subject): Promise<void> {
+    const object = this.#object(one);
+    if (!object) return;
+    try {
+      await this.#inTime(this.scene.look(object));
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      this.scene.cluster.beforeWrite = () => {};
+      this.scene.restart();
+    }
+  }
+
+  async #everything(): Promise<void> {
+    for (const one of subjects) await this.#look(one);
+  }
+
+  /** Not so often that the operator gives up on it, and nothing that is known by its values before its id is known. */
+  #drift(one: Subject): void {
+    const count = (this.#drifts.get(one.name) ?? 0) + 1;
+    const id = this.#object(one)?.status?.id;
+    const row = this.#rowsOf(one).find((each) => each.id === id);
+    if (!row || count > 2 || one.kind === TLSCertificate) return;
+    this.#drifts.set(one.name, count);
+    this.scene.gateway.change(one.kind.remote, row.id, { description: "drifted" });
+  }
+
+  #drop(one: Subject): void {
+    for (const { id } of this.#rowsOf(one)) this.scene.gateway.drop(one.kind.remote, id);
+  }
+
+  #rotate(): void {
+    this.#rotations += 1;
+    const certificate = `-----BEGIN CERTIFICATE-----\n${this.#rotations}\n-----END CERTIFICATE-----`;
+    this.scene.cluster.setSecret("tls", { "tls.crt": certificate, "tls.key": "k" });
+  }
+
+  async #resync(): Promise<void> {
+    await this.scene.clock.advance(1);
+    const { account, clock } = this.scene;
+    for (const { remote } of resources) {
+      await this.#inTime(account.collection(remote).listed(clock.now(), "sync")).catch(() => undefined);
+    }
+  }
+
+  /** Time passes while something waits, as it does after a 429. */
+  async #inTime(work: Promise<unknown>): Promise<void> {
+    let over = false;
+    const done = work.finally(() => {
+      over = true;
+    });
+    done.catch(() => undefined);
+    for (await settle(); !over; await settle()) await this.scene.clock.advance(500);
+    await done;
+  }
+
+  /** From a backup that keeps no status, to a new process. Somebody else's changes are gone by then as well. */
+  #restore(one: Subject): void {
+    const object = this.#object(one);
+    const row = this.#rowsOf(one)[0];
+    const isAsWanted = row?.["description"] === object?.spec["description"];
+    if (!object || isDeleting(object) || (!one.marked && !isAsWanted)) return;
+    this.scene.cluster.loseStatus(object);
+    this.scene.restart();
+  }
+
+  #fault(verb: (typeof verbs)[number], how: (typeof faults)[number]): void {
+    const { gateway } = this.scene;
+    if (how === "lost") gateway.loseAnswer(verb);
+    else if (how === "unreadable") gateway.loseAnswer(verb, { kind: "unreadable" });
+    else if (how === "swallowed") gateway.swallow(verb);
+    else if (how === "unsent") gateway.swallow(verb, "unsent");
+    else gateway.refuse(verb, Number(how));
+  }
+
+  #killAt(write: (typeof writes)[number]): void {
+    this.scene.cluster.beforeWrite = (now) => {
+      if (now === write) throw new Killed();
+    };
+  }
+
+  #check(): void {
+    for (const call of this.scene.gateway.calls.slice(this.#calls)) {
+      expect(call.id, call.verb).not.toBe("");
+      if (call.verb === "update" || call.verb === "delete") expect(this.#isOther(call.id ?? ""), call.id).toBe(false);
+      if (call.verb === "delete") this.#checkDelete(call.id ?? "");
+    }
+    this.#calls = this.scene.gateway.calls.length;
+    for (const one of subjects) {
+      const most = one.kind === TLSCertificate ? 2 : 1;
+      expect(this.#rowsOf(one).length, `remotes of ${one.name}`).toBeLessThanOrEqual(most);
+    }
+    this.#expectOthersUntouched();
+  }
+
+  /** Only with its object, or when another has taken its place. */
+  #checkDelete(id: string): void {
+    const one = subjects.find((each) => this.#object(each)?.status?.id === id);
+    const object = one && this.#object(one);
+    if (!one || !object || isDeleting(object)) return;
+    expect(one.kind, `${id} is deleted while its object stays`).toBe(TLSCertificate);
+    expect(this.#rowsOf(one).length, `${id} is deleted before another has taken its place`).toBeGreaterThan(0);
+  }
+
+  #expectOthersUntouched(): void {
+    const now = this.#others.map(({ id }, index) => this.scene.gateway.row((resources[index] as Kind).remote, id));
+    expect(now).toEqual(this.#others);
+  }
+}
+
+// guards against what nobody thought of when writing the other tests
+test("whatever happens, in whatever order, cluster and account agree in the end", { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40, size: "max" }), async (taken) => {
+      const world = new World();
+      for (const step of taken) await world.take(step as Step);
+      await world.calmDown();
+      world.expectAgreement();
+      world.expectNoLeftovers();
+    }),
+    { numRuns: Number(process.env["RANDOM_RUNS"] ?? 300) },
+  );
+});
