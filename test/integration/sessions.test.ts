@@ -39,10 +39,13 @@ const results = ({ status }: KubeJSON) =>
   );
 
 beforeEach(async () => {
-  for (const { id } of world.simulator.control.objects("tunnel_sessions")) {
-    world.simulator.control.removeSession(String(id));
-  }
-  await world.until("no session is mirrored", async () => (await mirrored()).length === 0);
+  await world.until("no session is mirrored", async () => {
+    // again each time: an agent that was restarted before comes back with another session
+    for (const { id } of world.simulator.control.objects("tunnel_sessions")) {
+      world.simulator.control.removeSession(String(id));
+    }
+    return (await mirrored()).length === 0;
+  });
   world.simulator.control.clearRequests();
 });
 
