@@ -200,7 +200,7 @@ class World {
       case "apply":
         return this.#apply(one, step.variant ?? 0);
       case "delete":
-        return this.#delete(one, step.retain === true && one.marked);
+        return this.#delete(one, step.retain === true && one.marked && one.kind.replacement === undefined);
       case "look":
         return this.#look(one);
       case "everything":
