@@ -1,6 +1,6 @@
 import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../kinds/contract.ts";
 import type { Definition, Kind } from "../kinds/define.ts";
-import { needsOf } from "../kinds/wire/needs.ts";
+import { needsOf, targetsOf } from "../kinds/wire/needs.ts";
 import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../reconcile/cluster.ts";
 import { Outdated, Retry } from "../reconcile/fate.ts";
 import { parentIDsOf, remoteIDsOf } from "../reconcile/identity.ts";
@@ -114,6 +114,9 @@ export class KubeCluster implements Cluster {
         .map((object) => ({ kind: one, object })),
     );
   }
+
+  kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
+    this.#kinds.filter(({ spec }) => targetsOf(spec).includes(kind));
 
   async annotate(
     kind: Kind,

@@ -42,6 +42,8 @@ export interface Cluster {
   sameAccount(kind: Kind, object: ManagedObject): ManagedObject[];
   /** Objects of any kind whose spec refers to this one by name. */
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
+  /** Kinds whose objects can refer to one of this kind. */
+  kindsReferringTo(kind: Pick<Kind, "kind">): Kind[];
   /** Guarded by the object's resourceVersion. Throws Outdated when somebody wrote first. */
   annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: string }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;

@@ -1,14 +1,14 @@
-import { type GatewayError, isGatewayError, isUnsupported } from "../gateway/errors.ts";
 import { annotations, FINALIZER } from "../kinds/contract.ts";
-import { Blocked, Waiting } from "./fate.ts";
+import { Blocked, isFate, type Unfinished, Waiting } from "./fate.ts";
 import { refuseForeign } from "./find.ts";
+import { lastingHolder } from "./holder.ts";
 import { isMadeElsewhere } from "./identity.ts";
 import { intentOf } from "./intent.ts";
 import { locate } from "./locate.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
 import { clear } from "./parts.ts";
-import { now, type Pass, remotesOf, sending } from "./pass.ts";
-import { removeSurely } from "./removal.ts";
+import { now, type Pass, remotesOf } from "./pass.ts";
+import { removeOne } from "./removal.ts";
 import { staysForOthers } from "./sharing.ts";
 
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
@@ -57,46 +57,35 @@ async function removeRemote(pass: Pass): Promise<void> {
   waitForReferrers(pass);
   if (id !== undefined) pass.findings.remote ??= { id };
   for (const one of ids.filter((each) => !staysForOthers(pass, each))) {
-    if (await removeOne(pass, one)) pass.findings.deleted = one;
-    else await leave(pass, one);
+    if (await goes(pass, one)) pass.findings.deleted = one;
   }
 }
 
-/** False when the service has no such operation. */
-async function removeOne(pass: Pass, id: string): Promise<boolean> {
-  const { account, kind } = pass;
-  const remotes = remotesOf(pass);
-  if (!account.supports(kind.remote, "delete")) return false;
-  waitForTurn(pass, id);
-  try {
-    if (await removeSurely(pass, id)) return true;
-  } catch (error) {
-    if (!isGatewayError(error)) throw error;
-    if (!isUnsupported(error)) throw inUse(pass, error) ?? error;
-    account.lacks(kind.remote, "delete");
-    return false;
-  }
-  // where the page does not show the operation, a 404 can mean that there is none
-  const there = kind.remote.verbs.delete === "unshown" && (await remotes.find(id, sending(pass), true)) !== undefined;
-  if (there) account.lacks(kind.remote, "delete");
-  return !there;
+/** False when it stays: what cannot be deleted keeps its object, but not a whole namespace from going away. */
+async function goes(pass: Pass, id: string): Promise<boolean> {
+  const { object, cluster, kind } = pass;
+  const removed = await removeOne(pass, id).catch((error: unknown) => inUse(error));
+  if (removed === true) return true;
+  const fate = removed || unsupported(pass, id);
+  if (!(await cluster.isNamespaceGoing(object.metadata.namespace))) throw fate;
+  const holder = removed && (await lastingHolder(pass, id));
+  if (removed && !holder) throw fate;
+  const why = holder ? `${holder} uses it and stays` : `the service cannot delete a ${kind.remote.title}`;
+  const note = `Left ${id} in the account: ${why}, and the namespace goes away`;
+  cluster.emit(object, { type: "Warning", reason: fate.reason, action: "Delete", note });
+  return false;
 }
 
-function waitForTurn({ account: { deletions } }: Pass, id: string): void {
-  const seconds = deletions.wait(id);
-  if (seconds === 0) return;
-  const message = `Waiting for its turn: at most ${deletions.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE)`;
-  throw new Waiting("Deleting", message, { afterSeconds: seconds });
+function inUse(error: unknown): Unfinished {
+  if (isFate(error) && error.reason === "InUse") return error;
+  throw error;
 }
 
-/** What cannot be deleted keeps its object, unless that would keep a whole namespace from going away. */
-async function leave({ kind, object, cluster }: Pass, id: string): Promise<void> {
-  const { namespace } = object.metadata;
-  const message = `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${kind.remote.title}`;
-  if (!(await cluster.isNamespaceGoing(namespace))) throw new Blocked("DeleteUnsupported", message);
-  const note = `Left ${id} in the account: the service cannot delete a ${kind.remote.title}, and the namespace goes away`;
-  cluster.emit(object, { type: "Warning", reason: "DeleteUnsupported", action: "Delete", note });
-}
+const unsupported = ({ kind }: Pass, id: string): Blocked =>
+  new Blocked(
+    "DeleteUnsupported",
+    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${kind.remote.title}`,
+  );
 
 /** The id that was written down, or that of a remote whose create was interrupted. */
 async function idOf(pass: Pass): Promise<string | undefined> {
@@ -129,15 +118,6 @@ function waitForReferrers(pass: Pass): void {
       afterSeconds: 5,
     },
   );
-}
-
-/** Services answer 400 as well as 409 for what is in use, so any such refusal of a delete is taken for it. */
-function inUse({ kind }: Pass, error: GatewayError): Waiting | undefined {
-  if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
-  const words = error.serviceMessage ?? "it is still in use";
-  return new Waiting("InUse", `Remove what still uses this ${kind.remote.title} in the account: ${words}`, {
-    cause: error,
-  });
 }
 
 function listed(objects: readonly ManagedObject[]): string {

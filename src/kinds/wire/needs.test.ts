@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { EventDestination } from "../event-destination.ts";
 import { ReservedDomain } from "../reserved-domain.ts";
 import { TCPEdge } from "../tcp-edge.ts";
-import { needsOf } from "./needs.ts";
+import { WeightedBackend } from "../weighted-backend.ts";
+import { needsOf, targetsOf } from "./needs.ts";
 
 describe("needsOf", () => {
   it("names each reference by its path, in the order of the fields", () => {
@@ -43,5 +44,15 @@ describe("needsOf", () => {
     ["an empty spec", {}],
   ])("finds none in %s", (_, spec) => {
     expect(needsOf(ReservedDomain.spec, spec)).toEqual([]);
+  });
+});
+
+describe("targetsOf", () => {
+  it("finds the kinds that a spec can refer to, however deep", () => {
+    const backends = ["TunnelGroupBackend", "HTTPResponseBackend", "WeightedBackend", "FailoverBackend"];
+    expect(targetsOf(ReservedDomain.spec)).toEqual(["TLSCertificate"]);
+    expect(targetsOf(TCPEdge.spec)).toEqual(["ReservedAddress", ...backends, "IPPolicy"]);
+    expect(targetsOf(WeightedBackend.spec)).toEqual(backends);
+    expect(targetsOf(EventDestination.spec)).toEqual([]);
   });
 });

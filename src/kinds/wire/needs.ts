@@ -9,6 +9,16 @@ export type Need =
 /** The path of one of the members that a field spreads into. */
 export const spreadPath = (path: string, member: string): string => `${path}#${member}`;
 
+/** The kinds that specs of this schema can refer to. */
+export function targetsOf(schema: z.ZodType): string[] {
+  const { reference } = traitsOf(schema);
+  if (reference) return [...reference.kinds];
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return targetsOf(inner.element as z.ZodType);
+  if (!(inner instanceof z.ZodObject)) return [];
+  return Object.values(inner.shape).flatMap((member) => targetsOf(member as z.ZodType));
+}
+
 /** All references, Secrets and ConfigMaps of a spec, in the order of its fields. */
 export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   if (value === undefined || value === null) return [];

@@ -1,6 +1,6 @@
 import { annotations, FINALIZER } from "../../kinds/contract.ts";
 import type { Kind } from "../../kinds/define.ts";
-import { needsOf } from "../../kinds/wire/needs.ts";
+import { needsOf, targetsOf } from "../../kinds/wire/needs.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../cluster.ts";
 import { Outdated } from "../fate.ts";
@@ -137,6 +137,9 @@ export class FakeCluster implements Cluster {
         .map((object) => ({ kind: one, object })),
     );
   }
+
+  kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
+    this.#kinds.filter(({ spec }) => targetsOf(spec).includes(kind));
 
   async annotate(
     kind: Kind,
