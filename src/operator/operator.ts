@@ -249,7 +249,7 @@ function logChanges(log: Logger, { object, findings }: Pass): void {
   if (adopted && !object.status?.id) log.info(about, "Took over");
   if (created) log.info(about, "Created");
   if (updated) log.info({ ...about, fields: updated, drifted: corrected !== undefined }, "Updated");
-  if (deleted) log.info(about, "Deleted");
+  if (deleted) log.info({ ...about, remoteID: deleted }, "Deleted");
 }
 
 function laneOf({ priority: given, attempt }: Request): Lane {

@@ -11,10 +11,15 @@ export function notices(object: ManagedObject, after: Status, findings: Findings
   return [...done, ...transitions(object, after)];
 }
 
-function corrections({ corrected, adopted, gone, remote, created, retiring, doubles }: Findings): Notice[] {
+function corrections(findings: Findings): Notice[] {
+  const { corrected, adopted, gone, remote, created, retiring, deleted, doubles } = findings;
   const told: Notice[] = [];
   if (created && retiring && remote) {
     const note = `Created ${remote.id} in place of ${retiring}, which is deleted once nothing refers to it`;
+    told.push({ type: "Normal", reason: "Updating", action: "Create", note });
+  }
+  if (created && deleted && !retiring && remote) {
+    const note = `Created ${remote.id} in place of ${deleted}, which was deleted`;
     told.push({ type: "Normal", reason: "Updating", action: "Create", note });
   }
   if (corrected) {

@@ -1,10 +1,11 @@
 import { isGatewayError } from "../gateway/errors.ts";
 import { create } from "./create.ts";
-import { Outdated, Waiting } from "./fate.ts";
+import { Blocked, Outdated, Waiting } from "./fate.ts";
+import { uses } from "./holder.ts";
 import { managedMembers } from "./identity.ts";
 import type { Row } from "./inventory.ts";
 import { now, type Pass, sending } from "./pass.ts";
-import { removeSurely } from "./removal.ts";
+import { removeOne, removeSurely } from "./removal.ts";
 import { nextStatus } from "./report.ts";
 import type { Desired } from "./resolve.ts";
 import { staysForOthers } from "./sharing.ts";
@@ -35,11 +36,19 @@ async function writeDown(pass: Pass): Promise<void> {
   throw new Outdated("the id was written down");
 }
 
-/** Deletes the remote and lets the next pass create it anew; for what cannot exist twice. */
-export async function recreate(pass: Pass, { id }: Row): Promise<never> {
-  await removeSurely(pass, id);
-  pass.findings.deleted = id;
-  throw new Outdated(`${id} was deleted to be created anew`);
+/** Deletes the remote and creates it anew; for what cannot exist twice. */
+export async function recreate(pass: Pass, desired: Desired, { id }: Row): Promise<Row> {
+  const { findings, kind, object } = pass;
+  // a process that ends in between must know what the new one takes the place of
+  if (object.status?.id !== id) await writeDown(pass);
+  if (!(await removeOne(pass, id))) {
+    throw new Blocked(
+      "DeleteUnsupported",
+      `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.remote.title}`,
+    );
+  }
+  findings.deleted = id;
+  return create(pass, desired);
 }
 
 /** Deletes the remote that was replaced, as soon as nothing refers to it any more. */
@@ -69,7 +78,7 @@ async function isReferredTo(pass: Pass, id: string): Promise<boolean> {
     const row = await account
       .remotes(referrer.kind)
       .find(remoteID, sending(pass), false, managedMembers(referrer.kind, referrer.object));
-    if (row && JSON.stringify(row).includes(`"${id}"`)) return true;
+    if (row && uses(row, id)) return true;
   }
   return false;
 }

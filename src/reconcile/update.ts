@@ -145,7 +145,7 @@ async function otherwise(pass: Pass, desired: Desired, row: Row, next: Plan): Pr
   if (kind.replacement === "CreateFirst") return replaced(pass, desired, await replace(pass, desired, row));
   if (object.spec.replacement !== "Recreate") throw blocked(pass, next);
   account.corrections.note(object, differing(next), true);
-  return recreate(pass, row);
+  return update(pass, desired, await recreate(pass, desired, row));
 }
 
 /** A new one that is not as wanted either would be replaced without end. */
