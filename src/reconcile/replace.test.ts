@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { APIKey } from "../kinds/api-key.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
+import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { Retry } from "./fate.ts";
 import { Scene } from "./testing/scene.ts";
@@ -26,6 +27,23 @@ describe("a certificate that was renewed", () => {
     ]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
+  });
+
+  it("is kept while a domain may be being created with it", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.gateway.swallow("create");
+    const domain = scene.cluster.apply(ReservedDomain, "web", {
+      domain: "a.example.com",
+      certificateRef: { name: "web" },
+    });
+    await scene.look(domain);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toHaveLength(2);
+    await scene.settle(domain, 5);
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(ReservedDomain.remote)).toMatchObject([{ certificate: { id: "cert_2" } }]);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([{ id: "cert_2" }]);
   });
 
   it("is uploaded once more when it was renewed meanwhile, and the one in between goes as well", async () => {

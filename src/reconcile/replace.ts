@@ -1,9 +1,12 @@
 import { isGatewayError } from "../gateway/errors.ts";
+import type { Account } from "./account.ts";
 import { create } from "./create.ts";
 import { Blocked, Outdated, Waiting } from "./fate.ts";
 import { uses } from "./holder.ts";
 import { managedMembers } from "./identity.ts";
+import { intentOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
+import type { ManagedObject } from "./object.ts";
 import { now, type Pass, sending } from "./pass.ts";
 import { removeOne, removeSurely } from "./removal.ts";
 import { nextStatus } from "./report.ts";
@@ -69,11 +72,18 @@ export async function retire(pass: Pass): Promise<void> {
   findings.retired = true;
 }
 
+/** A create of it may have been sent, and may name what it was to refer to then. */
+function isUnderWay(object: ManagedObject, account: Account): boolean {
+  const intent = intentOf(object);
+  return intent !== undefined && !account.wasRefused(object, intent);
+}
+
 /** Whether the remote of some referrer still has the id in it, as far as the account was last seen. */
 async function isReferredTo(pass: Pass, id: string): Promise<boolean> {
   const { cluster, kind, object, account } = pass;
   for (const referrer of cluster.referrersOf(kind, object)) {
     const remoteID = referrer.object.status?.id;
+    if (remoteID === undefined && isUnderWay(referrer.object, account)) return true;
     if (remoteID === undefined) continue;
     const row = await account
       .remotes(referrer.kind)
