@@ -3,7 +3,8 @@ import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TLSEdge } from "../kinds/tls-edge.ts";
-import { Scene } from "./testing/scene.ts";
+import type { ManagedObject } from "./object.ts";
+import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 
@@ -58,6 +59,25 @@ describe.each(["Correct", "Report"] as const)("where changes of others are to be
     scene.cluster.setConfigMap("ca", { pem: pem("two") });
     await scene.settle(authority, 3);
     expect(scene.gateway.rowsOf(CertificateAuthority.remote)).toMatchObject([{ ca_pem: pem("two") }]);
+  });
+});
+
+describe("what the service refuses", () => {
+  const refusedOnce = async (spec: ManagedObject["spec"]) => {
+    scene.gateway.refuse("create", 422);
+    return scene.look(scene.cluster.apply(CertificateAuthority, "partners", spec));
+  };
+
+  it("is looked at with the next resync where it comes from a ConfigMap or Secret, which nothing tells of", async () => {
+    scene.cluster.setConfigMap("ca", { pem: pem("one") });
+    scene.cluster.setSecret("ca", { pem: pem("one") });
+    const key = { name: "ca", key: "pem" };
+    expect(await refusedOnce({ caPemFrom: { configMapKeyRef: key } })).toEqual({ afterSeconds: RESYNC_SECONDS });
+    expect(await refusedOnce({ caPemFrom: { secretKeyRef: key } })).toEqual({ afterSeconds: RESYNC_SECONDS });
+  });
+
+  it("is looked at half an hour later where it is all in the spec", async () => {
+    expect(await refusedOnce({ caPem: pem("one") })).toEqual({ afterSeconds: 1800 });
   });
 });
 

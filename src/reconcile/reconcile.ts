@@ -127,7 +127,7 @@ async function report(pass: Pass, ending: Ending): Promise<void> {
 
 function nextVisit(pass: Pass, ending: Ending, routine: Routine): Visit {
   if (ending.end === "paused") return null;
-  if (ending.end === "unfinished") return afterFate(pass, ending.fate);
+  if (ending.end === "unfinished") return afterFate(pass, ending.fate, routine);
   const due = [ending.usability.afterSeconds, ...errands(pass, routine)].filter((seconds) => seconds !== undefined);
   return due.length > 0 ? { afterSeconds: Math.min(...due) } : null;
 }
@@ -136,9 +136,7 @@ function nextVisit(pass: Pass, ending: Ending, routine: Routine): Visit {
 function errands(pass: Pass, { resyncSeconds }: Routine): (number | undefined)[] {
   const { kind, object, findings } = pass;
   const renewsAt = findings.remote && kind.renewsAt(findings.remote, object.spec);
-  const needs = needsOf(kind.spec, object.spec);
-  const reads =
-    kind.output !== undefined || listOf(kind) === undefined || needs.some(({ sort }) => sort !== "reference");
+  const reads = kind.output !== undefined || listOf(kind) === undefined || readsOthers(pass);
   return [
     isRetiring(pass) ? RETIRING_SECONDS : undefined,
     renewsAt === undefined ? undefined : Math.max((renewsAt - now(pass)) / 1000, 1),
@@ -146,14 +144,20 @@ function errands(pass: Pass, { resyncSeconds }: Routine): (number | undefined)[]
   ];
 }
 
+/** A change of what it reads of Kubernetes is told by nothing. */
+const readsOthers = ({ kind, object }: Pass): boolean =>
+  needsOf(kind.spec, object.spec).some(({ sort }) => sort !== "reference");
+
 const isRetiring = ({ findings, object }: Pass): boolean =>
   !findings.retired && (findings.retiring ?? object.status?.retiring) !== undefined;
 
-function afterFate(pass: Pass, fate: Unfinished): Visit {
+function afterFate(pass: Pass, fate: Unfinished, { resyncSeconds }: Routine): Visit {
   if (fate.reason === "SecretNotReady") return { afterSeconds: secretDelay(pass) };
   const seconds = delayOf(fate);
   if (seconds === undefined) return { backoff: true };
-  return fate instanceof Retry ? { backoff: true, atLeastSeconds: seconds } : { afterSeconds: seconds };
+  if (fate instanceof Retry) return { backoff: true, atLeastSeconds: seconds };
+  // what a person has to mend may be in a Secret
+  return { afterSeconds: readsOthers(pass) ? Math.min(seconds, resyncSeconds) : seconds };
 }
 
 /** Nothing tells of a new Secret where Secrets may not be watched; reads are cheap at first and rarer with time. */

@@ -11,6 +11,7 @@ import { FakeCluster } from "./fake-cluster.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 
 export const DEADLINE_MS = 30_000;
+export const RESYNC_SECONDS = 300;
 
 export interface SceneOptions {
   /** Whether operations are tried that the API page does not show. */
@@ -49,7 +50,7 @@ export class Scene {
   /** One look at an object, as it is now. */
   async look(object: ManagedObject): Promise<Visit> {
     await this.#listOnce(this.#kindOf(object));
-    return reconcile(this.passFor(object), { resyncSeconds: 300 });
+    return reconcile(this.passFor(object), { resyncSeconds: RESYNC_SECONDS });
   }
 
   passFor(object: ManagedObject): Pass {
