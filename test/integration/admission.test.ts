@@ -193,6 +193,14 @@ describe("what kubectl shows", () => {
       ready.map((object) => conditionOf(object, "Ready")?.lastTransitionTime),
     );
   }, 90_000);
+
+  test("deleted examples leave nothing in the account", async () => {
+    await world.kubectl("delete", "-f", join(import.meta.dirname, "../../examples"));
+    const left = await world.kube.all();
+    for (const { kind, metadata } of left) await world.kube.delete(kind, metadata.name);
+    await world.until("all are gone", async () => (await world.kube.all()).length === 0);
+    expect(world.simulator.control.accountIsEmpty()).toBe(true);
+  }, 60_000);
 });
 
 /** Paths of properties that `kubectl explain` has nothing to say about. */
