@@ -26,7 +26,15 @@ export async function find(pass: Pass): Promise<Row | undefined> {
   const found = object.spec.adopt?.existing || isObserveOnly(object) ? await existing(pass) : undefined;
   if (found) return found;
   const made = intent && !pass.account.wasRefused(object, intent) ? await recovered(pass, intent) : undefined;
+  if (made && intent?.old) retireReplaced(pass, intent.old);
   return made ?? leftBehind(pass);
+}
+
+/** The status was lost in the middle of a replacement: the one that was replaced is still to go. */
+function retireReplaced(pass: Pass, old: string): void {
+  const row = pass.kind.replacement && remotesOf(pass).known(old);
+  if (!row || !isFree(pass, row) || isForeign(pass, row)) return;
+  pass.findings.retiring = old;
 }
 
 /** A create was begun to take the place of this id, and no other id was written down since. */
@@ -218,10 +226,15 @@ function isOlder(one: Pass["object"], other: Pass["object"]): boolean {
   return age(one) <= age(other);
 }
 
-/** What another cluster or object has marked as its own is never changed. */
-export function refuseForeign({ owner, object }: Pass, row: Row): Row {
+function isForeign({ owner }: Pass, row: Row): boolean {
   const other = ownerIn(row);
-  if (other === undefined || other === ownerText(owner) || isObserveOnly(object)) return row;
+  return other !== undefined && other !== ownerText(owner);
+}
+
+/** What another cluster or object has marked as its own is never changed. */
+export function refuseForeign(pass: Pass, row: Row): Row {
+  const other = ownerIn(row);
+  if (!isForeign(pass, row) || isObserveOnly(pass.object)) return row;
   throw new Blocked(
     "OwnershipConflict",
     `Remove the owner from the metadata of ${row.id} first: it belongs to ${other}`,

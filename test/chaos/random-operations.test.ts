@@ -8,8 +8,8 @@ import { TLSCertificate } from "../../src/kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../src/kinds/tunnel-group-backend.ts";
 import { isDeleting, type ManagedObject } from "../../src/reconcile/object.ts";
 import { ownerIn } from "../../src/reconcile/ownership.ts";
-import type { Row } from "../../src/reconcile/testing/fake-gateway.ts";
-import { Scene } from "../../src/reconcile/testing/scene.ts";
+import type { Call, Row } from "../../src/reconcile/testing/fake-gateway.ts";
+import { DEADLINE_MS, Scene } from "../../src/reconcile/testing/scene.ts";
 import { settle } from "../../src/runtime/testing/virtual-clock.ts";
 
 // Everything that may happen to a few objects, in any order: at no step is a remote of somebody else's touched, one of
@@ -24,8 +24,8 @@ interface Subject {
   spec: (variant: number) => ManagedObject["spec"];
   /** Remotes of this object, without asking the operator. */
   isOurs: (row: Row) => boolean;
-  /** Known by its mark, so that it may be left behind and found again. */
-  marked: boolean;
+  /** By what it is found again. What only its values tell is not, once those have changed and the status is lost. */
+  known: "mark" | "name" | "values";
 }
 
 const byMark =
@@ -36,41 +36,41 @@ const byMark =
 const words = (variant: number) => ({ description: `words ${variant}` });
 
 const subjects: readonly Subject[] = [
-  { kind: IPPolicy, name: "policy", spec: words, isOurs: byMark("policy"), marked: true },
+  { kind: IPPolicy, name: "policy", spec: words, isOurs: byMark("policy"), known: "mark" },
   {
     kind: IPPolicy,
     name: "unmarked",
     spec: (variant) => ({ ...words(variant), metadata: opaque }),
     isOurs: ({ metadata }) => metadata === opaque,
-    marked: false,
+    known: "values",
   },
   {
     kind: ReservedDomain,
     name: "domain",
     spec: (variant) => ({ ...words(variant), metadata: opaque, domain: "ours.example.com" }),
     isOurs: ({ domain }) => domain === "ours.example.com",
-    marked: false,
+    known: "name",
   },
   {
     kind: TunnelGroupBackend,
     name: "group",
     spec: (variant) => ({ ...words(variant), labels: { variant: String(variant) } }),
     isOurs: byMark("group"),
-    marked: true,
+    known: "mark",
   },
   {
     kind: TCPEdge,
     name: "edge",
     spec: (variant) => ({ ...words(variant), ipRestriction: { enabled: true, ipPolicyRefs: [{ name: "policy" }] } }),
     isOurs: byMark("edge"),
-    marked: true,
+    known: "mark",
   },
   {
     kind: TLSCertificate,
     name: "certificate",
     spec: () => ({ secretName: "tls" }),
     isOurs: byMark("certificate"),
-    marked: true,
+    known: "mark",
   },
 ];
 
@@ -78,7 +78,7 @@ const resources = [...new Set(subjects.map(({ kind }) => kind))];
 
 const verbs = ["create", "get", "update", "delete", "list"] as const;
 const writes = ["annotate", "writeStatus", "removeFinalizer"] as const;
-const faults = ["lost", "swallowed", "unsent", "unreadable", "400", "429", "500", "503"] as const;
+const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400", "429", "500", "503"] as const;
 
 const subject = fc.constantFrom(...subjects.keys());
 const steps = fc.oneof(
@@ -101,6 +101,7 @@ const steps = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("kill"), write: fc.constantFrom(...writes) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("restart") }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("arrive") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
 type Step = { do: string } & Partial<{
@@ -116,7 +117,20 @@ type Step = { do: string } & Partial<{
 /** The process ended in the middle of something. */
 class Killed extends Error {}
 
+/** A create that its sender gave up, and that the service gets to before `until`. */
+interface Late {
+  kind: Kind;
+  body: Record<string, unknown>;
+  until: number;
+}
+
+/** A request is given up after its deadline, and may be carried out a little later than that. */
+const LATEST_MS = DEADLINE_MS + 4000;
+
 class World {
+  /** What becomes of the next creates, as far as it is planned. */
+  readonly #planned: string[] = [];
+  #late: Late[] = [];
   readonly scene = new Scene();
   readonly #others: Row[];
   readonly #drifts = new Map<string, number>();
@@ -200,7 +214,7 @@ class World {
       case "apply":
         return this.#apply(one, step.variant ?? 0);
       case "delete":
-        return this.#delete(one, step.retain === true && one.marked && one.kind.replacement === undefined);
+        return this.#delete(one, step.retain === true && one.known === "mark" && one.kind.replacement === undefined);
       case "look":
         return this.#look(one);
       case "everything":
@@ -219,6 +233,8 @@ class World {
         return this.#fault(step.verb ?? "get", step.how ?? "lost");
       case "kill":
         return this.#killAt(step.write ?? "annotate");
+      case "arrive":
+        return this.#arrive();
       case "restart":
         return this.scene.restart();
       default:
@@ -308,21 +324,20 @@ class World {
     await done;
   }
 
-  /** From a backup that keeps no status, to a new process. Somebody else's changes are gone by then as well. */
+  /** From a backup that keeps no status, to a new process. */
   #restore(one: Subject): void {
     const object = this.#object(one);
-    const row = this.#rowsOf(one)[0];
-    const isAsWanted = row?.["description"] === object?.spec["description"];
-    if (!object || isDeleting(object) || (!one.marked && !isAsWanted)) return;
+    if (!object || isDeleting(object) || one.known === "values") return;
     this.scene.cluster.loseStatus(object);
     this.scene.restart();
   }
 
   #fault(verb: (typeof verbs)[number], how: (typeof faults)[number]): void {
     const { gateway } = this.scene;
+    if (verb === "create") this.#planned.push(how);
     if (how === "lost") gateway.loseAnswer(verb);
     else if (how === "unreadable") gateway.loseAnswer(verb, { kind: "unreadable" });
-    else if (how === "swallowed") gateway.swallow(verb);
+    else if (how === "swallowed" || how === "late") gateway.swallow(verb);
     else if (how === "unsent") gateway.swallow(verb, "unsent");
     else gateway.refuse(verb, Number(how));
   }
@@ -333,12 +348,30 @@ class World {
     };
   }
 
-  #check(): void {
-    for (const call of this.scene.gateway.calls.slice(this.#calls)) {
-      expect(call.id, call.verb).not.toBe("");
-      if (call.verb === "update" || call.verb === "delete") expect(this.#isOther(call.id ?? ""), call.id).toBe(false);
-      if (call.verb === "delete") this.#checkDelete(call.id ?? "");
+  #arrive(): void {
+    for (const { kind, body, until } of this.#late.splice(0)) {
+      const { gateway, clock } = this.scene;
+      const key = kind.naturalKey;
+      const isTaken = key !== undefined && gateway.rowsOf(kind.remote).some((row) => row[key] === body[key]);
+      if (clock.now() <= until && !isTaken) gateway.seed(kind.remote, body);
     }
+  }
+
+  #checkCreate(resource: string, body: Record<string, unknown> = {}): void {
+    const kind = resources.find(({ remote }) => remote.name === resource);
+    const until = this.scene.clock.now() + LATEST_MS;
+    if (this.#planned.shift() === "late" && kind) this.#late.push({ kind, body, until });
+  }
+
+  #checkCall({ verb, resource, body, id }: Call): void {
+    expect(id, verb).not.toBe("");
+    if (verb === "create") this.#checkCreate(resource, body);
+    if (verb === "update" || verb === "delete") expect(this.#isOther(id ?? ""), id).toBe(false);
+    if (verb === "delete") this.#checkDelete(id ?? "");
+  }
+
+  #check(): void {
+    for (const call of this.scene.gateway.calls.slice(this.#calls)) this.#checkCall(call);
     this.#calls = this.scene.gateway.calls.length;
     for (const one of subjects) {
       const most = one.kind === TLSCertificate ? 2 : 1;
