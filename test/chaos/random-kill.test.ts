@@ -12,7 +12,7 @@ import { Storm } from "./storm.ts";
 const given = process.env["CHAOS_SEED"];
 const seeds = given ? [Number(given)] : [randomInt(2 ** 31), randomInt(2 ** 31)];
 
-const STORM_SECONDS = 15;
+const STORM_SECONDS = 10;
 
 const env = { REQUEST_TIMEOUT: "2s", RESYNC_INTERVAL: "3s", MAX_DELETES_PER_MINUTE: "0" };
 
