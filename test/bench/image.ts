@@ -1,12 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parse } from "yaml";
 
-const DOCKERFILE = join(import.meta.dirname, "../../Dockerfile");
+const root = join(import.meta.dirname, "../..");
 
-/** What the image gives to node before the program. */
-export async function imageFlags(): Promise<string[]> {
-  const entrypoint = (await readFile(DOCKERFILE, "utf8")).match(/^ENTRYPOINT (\[.*\])$/m)?.[1];
+/** What the image gives to node, and what node makes of the memory limit that the chart sets. */
+export const nodeFlags = async (): Promise<string[]> => [...(await imageFlags()), await heapLimit()];
+
+async function imageFlags(): Promise<string[]> {
+  const text = await readFile(join(root, "Dockerfile"), "utf8");
+  const entrypoint = text.match(/^ENTRYPOINT (\[.*\])$/m)?.[1];
   if (!entrypoint) throw new Error("The Dockerfile has no ENTRYPOINT that is a list");
-  const [, ...args] = JSON.parse(entrypoint) as string[];
-  return args.filter((arg) => arg.startsWith("-"));
+  return (JSON.parse(entrypoint) as string[]).filter((arg) => arg.startsWith("-"));
+}
+
+/** Half of the memory of its container. */
+async function heapLimit(): Promise<string> {
+  const text = await readFile(join(root, "charts/tunnel-gateway-operator/values.yaml"), "utf8");
+  const { memory } = parse(text).resources.limits as { memory: string };
+  if (!/^\d+Mi$/.test(memory)) throw new Error(`The chart limits memory to ${memory}, which is not in Mi`);
+  return `--max-old-space-size=${Number.parseInt(memory, 10) / 2}`;
 }

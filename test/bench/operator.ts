@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ended, endWithThisProcess } from "./child.ts";
-import { imageFlags } from "./image.ts";
+import { nodeFlags } from "./image.ts";
 
 const POLL_MS = 5;
 
@@ -35,7 +35,7 @@ export class Operator {
   /** Resolves a few milliseconds after it says that its caches are synced and it is at work. */
   static async start(settings: OperatorSettings): Promise<Operator> {
     const log = openSync(settings.log, "w");
-    const child = spawn(process.execPath, [...(await imageFlags()), settings.main], {
+    const child = spawn(process.execPath, [...(await nodeFlags()), settings.main], {
       env: environment(settings),
       stdio: ["ignore", log, log],
     });
