@@ -6,6 +6,8 @@ const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
+    // the default leaves a core idle, which on two cores is half the machine; tests mostly wait
+    maxWorkers: 2,
     projects: [
       {
         test: {
