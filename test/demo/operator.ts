@@ -58,6 +58,8 @@ async function run(processes: Processes, options: OperatorOptions): Promise<Oper
     GATEWAY_API_KEY_FILE: apiKeyFile,
     WATCH_NAMESPACES: options.namespaces.join(","),
     RESYNC_INTERVAL: `${options.resyncSeconds}s`,
+    // the simulator has no limit, and nobody wants to watch the budget of a real account
+    REQUESTS_PER_MINUTE: "600",
     METRICS_ADDRESS: address,
     LEADER_ELECTION: "false",
     LOG_LEVEL: "info",
