@@ -109,7 +109,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
 
   for (const kind of kinds) {
     informers.get(kind.kind)?.addHandler((change) => {
-      if (change.type === "deleted") accountGone(change.object);
+      if (change.type === "deleted") objectGone(kind, change.object);
       for (const wake of wakesOf(kind, change, informers)) {
         controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
       }
@@ -133,7 +133,8 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
     );
   }
 
-  function accountGone(object: ManagedObject): void {
+  function objectGone({ kind }: Kind, object: ManagedObject): void {
+    controllers.get(kind)?.forget(keyOf(object));
     accounts.forget(object.metadata.uid);
     const key = `${object.metadata.namespace}/${accounts.nameOf(object)}`;
     if (accountInformer.store.get(key)?.metadata.deletionTimestamp) accountController.enqueue(key);

@@ -105,6 +105,14 @@ export class Controller {
     this.#queue.add(key, options);
   }
 
+  /**
+   * The object is no more, and its end asks for nothing: keys of objects that come and go must not pile up, above all in
+   * a process that waits to be elected.
+   */
+  forget(key: string): void {
+    this.#queue.drop(key);
+  }
+
   /** Keys waiting, also those for later. */
   get size(): number {
     return this.#queue.size;

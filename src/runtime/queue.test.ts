@@ -130,6 +130,19 @@ describe("Queue", () => {
     expect(queue.failures("a")).toBe(0);
   });
 
+  it.each(["ready", "delayed", "held"])("drops a key that is %s, with its failures and its timer", async (where) => {
+    if (where === "held") {
+      queue.add("a");
+      await queue.take();
+    }
+    queue.retry("a", { atLeastSeconds: 5 });
+    if (where !== "delayed") queue.add("a");
+    queue.drop("a");
+    expect([queue.size, queue.failures("a"), clock.pending, queue.depth().size]).toEqual([0, 0, 0, 0]);
+    queue.done("a");
+    expect(await drain()).toEqual([]);
+  });
+
   it("says how many keys are ready, by priority, and how long work has taken", async () => {
     queue.add("a");
     queue.add("b", { priority: -100 });
@@ -190,6 +203,7 @@ type Step =
   | { do: "add"; key: string; priority: number; afterSeconds: number }
   | { do: "take" }
   | { do: "done"; which: number }
+  | { do: "drop"; key: string }
   | { do: "wait"; seconds: number };
 
 const key = fc.constantFrom("a", "b", "c", "d", "e");
@@ -202,6 +216,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.constant({ do: "take" as const }),
   fc.record({ do: fc.constant("done" as const), which: fc.nat(4) }),
+  fc.record({ do: fc.constant("drop" as const), key }),
   fc.record({ do: fc.constant("wait" as const), seconds: fc.integer({ min: 1, max: 3 }) }),
 );
 
@@ -222,6 +237,11 @@ async function both(step: Step, real: Queue, model: Model, time: VirtualClock): 
       if (chosen) real.done(chosen);
       if (chosen) model.running.delete(chosen);
       return [real.runningSeconds().length, model.running.size];
+    }
+    case "drop": {
+      real.drop(step.key);
+      model.waiting.delete(step.key);
+      return [real.size, model.waiting.size];
     }
     case "wait": {
       const before = time.now();

@@ -110,6 +110,18 @@ export class Queue {
     this.#failures.delete(key);
   }
 
+  /** The key has nothing more to do: it waits no longer, and its failures are forgotten. Running work goes on. */
+  drop(key: string): void {
+    this.#failures.delete(key);
+    const entry = this.#waiting.get(key);
+    if (!entry) return;
+    this.#waiting.delete(key);
+    this.#delayed.delete(entry);
+    this.#ready.delete(entry);
+    this.#held.delete(key);
+    this.#arm();
+  }
+
   failures(key: string): number {
     return this.#failures.get(key) ?? 0;
   }

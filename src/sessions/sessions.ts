@@ -87,7 +87,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     ...(controllerMetrics && { metrics: controllerMetrics }),
   });
   commands.addHandler((change) => {
-    if (change.type === "deleted") visits.forget(change.object.metadata.uid);
+    if (change.type === "deleted") {
+      visits.forget(change.object.metadata.uid);
+      controller.forget(keyOf(change.object));
+    }
     if (asksForVisit(change)) controller.enqueue(keyOf(change.object));
   });
   return {
