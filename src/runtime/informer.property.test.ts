@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { KubeClient } from "./client.ts";
+import { Controller, type Request } from "./controller.ts";
 import { Informer } from "./informer.ts";
 import { type KubeObject, keyOf, type ResourceType } from "./object.ts";
 import type { Change } from "./store.ts";
 import { FakeApiServer } from "./testing/fake-api-server.ts";
 import { recordingLogger } from "./testing/logs.ts";
+import { seed as chosen } from "./testing/seed.ts";
 import { until } from "./testing/until.ts";
 import { Transport } from "./transport.ts";
 
@@ -24,9 +26,11 @@ interface World {
   store: Informer["store"];
   /** own writes that the server has carried out and whose answers are still on their way */
   answers: (() => void)[];
+  /** what the next reconciles fail with */
+  failures: Error[];
 }
 
-type Step = (world: World) => void;
+type Step = (world: World) => unknown;
 
 /** Carries its own text, so that a failing sequence can be read. */
 const step = (text: string, run: Step): Step => Object.assign(run, { toString: () => text });
@@ -74,6 +78,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: name.map(ownDelete) },
   { weight: 6, arbitrary: fc.nat(2).map(answer) },
   {
+    weight: 1,
+    arbitrary: fc.constant(step("a reconcile fails", ({ failures }) => failures.push(new Error("A fault")))),
+  },
+  {
     weight: 8,
     arbitrary: fc.constantFrom<Step>(
       onServer("compact", (s) => s.storage.compact()),
@@ -120,6 +128,35 @@ class Follower {
   }
 }
 
+/** Reconciles what the informer tells, and remembers which state of each object it saw last. */
+class Reconciler {
+  readonly seen = new Map<string, KubeObject | undefined>();
+  readonly controller: Controller;
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+    const backoff = { base: 0.001, cap: 0.01 };
+    const reconcile = (request: Request) => this.#reconcile(request);
+    this.controller = new Controller({ name: "thing", reconcile, concurrency: 2, backoff, log: recordingLogger() });
+    this.controller.start(new AbortController().signal);
+  }
+
+  async #reconcile({ key }: Request): Promise<undefined> {
+    const object = this.#world.store.get(key);
+    await pause(1);
+    const failure = this.#world.failures.shift();
+    if (failure) throw failure;
+    this.seen.set(key, object);
+  }
+
+  /** Objects whose last change no reconcile has seen. */
+  get outdated(): string[] {
+    const keys = new Set([...this.seen.keys(), ...this.#world.store.list().map(keyOf)]);
+    return [...keys].filter((key) => this.seen.get(key) !== this.#world.store.get(key));
+  }
+}
+
 const state = (objects: Iterable<KubeObject>) =>
   Array.from(
     objects,
@@ -130,7 +167,9 @@ const state = (objects: Iterable<KubeObject>) =>
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-it("ends up with what the server has, over consistent changes, after any writes and faults", async () => {
+const seed = chosen();
+
+it(`has what the server has, and has reconciled it, after any writes and faults; CHAOS_SEED=${seed}`, async () => {
   const script = fc.array(fc.tuple(steps, fc.constantFrom(0, 0, 1, 4)), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(script, async (sequence) => {
@@ -140,7 +179,9 @@ it("ends up with what the server has, over consistent changes, after any writes 
       const informer = new Informer({ client, type, log: recordingLogger(), timing });
       const follower = new Follower();
       informer.addHandler(follower.follow);
-      const world: World = { server, store: informer.store, answers: [] };
+      const world: World = { server, store: informer.store, answers: [], failures: [] };
+      const reconciler = new Reconciler(world);
+      informer.addHandler(({ object }) => reconciler.controller.enqueue(keyOf(object)));
       write(server, "a", 0);
       informer.start();
       for (const [run, wait] of sequence) {
@@ -153,11 +194,13 @@ it("ends up with what the server has, over consistent changes, after any writes 
         () => informer.hasSynced && state(informer.store.list()) === expected(),
         "the store to equal the server",
       );
+      await until(() => reconciler.outdated.length === 0, "each last change to be reconciled");
+      await reconciler.controller.drain();
       await informer.stop();
       await transport.close();
       expect(follower.faults).toEqual([]);
       expect(state(follower.objects.values())).toBe(expected());
     }),
-    { numRuns: 60, interruptAfterTimeLimit: 8_000 },
+    { seed, numRuns: 60, interruptAfterTimeLimit: 8_000 },
   );
 });
