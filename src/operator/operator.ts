@@ -220,6 +220,7 @@ function controllerOf(kind: Kind, parts: Parts): Controller {
     log: options.log,
     clock,
     backoff: BACKOFF,
+    retryPriority: priority.retry,
     ...(options.controllerMetrics && { metrics: options.controllerMetrics }),
   });
 }
@@ -253,9 +254,10 @@ function logChanges(log: Logger, { object, findings }: Pass): void {
   if (deleted) log.info({ ...about, remoteID: deleted }, "Deleted");
 }
 
-function laneOf({ priority: given, attempt }: Request): Lane {
+/** Who corrects what failed does not wait behind what fails again. */
+function laneOf({ priority: given }: Request): Lane {
   if (given < priority.retry) return "sync";
-  return given < priority.edit || attempt > 0 ? "retry" : "edit";
+  return given < priority.edit ? "retry" : "edit";
 }
 
 function resultOf(visit: Visit): Result {

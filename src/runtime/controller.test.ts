@@ -143,6 +143,19 @@ describe("Controller", () => {
     expect(log.lines).toEqual([]);
   });
 
+  it("tries again what failed at the priority of retries, until an event raises it", async () => {
+    const fail = () => Promise.reject(new Error("out of order"));
+    const controller = control(({ attempt }) => (attempt < 2 ? fail() : pause(0)), { retryPriority: -50 });
+    controller.enqueue("ns/edited");
+    controller.enqueue("ns/routine", { priority: -100 });
+    await clock.advance(1_000);
+    controller.enqueue("ns/edited");
+    await clock.advance(60_000);
+    const priorities = (name: string) => requests.filter((one) => one.name === name).map(({ priority }) => priority);
+    expect(priorities("edited")).toEqual([0, -50, 0]);
+    expect(priorities("routine")).toEqual([-100, -50, -50]);
+  });
+
   it("does not try again what cannot be mended", async () => {
     const controller = control(() => Promise.reject(new TerminalError("hopeless")));
     controller.enqueue("ns/a");

@@ -66,6 +66,8 @@ export interface ControllerOptions {
   random?: Random;
   /** seconds; default 0.005 to 1000 */
   backoff?: BackoffOptions;
+  /** of keys that failed; default: that of the run that failed */
+  retryPriority?: number;
 }
 
 /** Runs reconciles for keys: each key at most once at a time, several keys side by side. */
@@ -191,7 +193,8 @@ export class Controller {
       log.error({ error }, "Reconciler error, not retried");
       return "error";
     }
-    this.#queue.retry(key, { priority, ...(atLeastSeconds !== undefined && { atLeastSeconds }) });
+    const { retryPriority = priority } = this.#options;
+    this.#queue.retry(key, { priority: retryPriority, ...(atLeastSeconds !== undefined && { atLeastSeconds }) });
     if (error === undefined) return "requeue";
     this.#report(error, signal, log);
     return "error";
