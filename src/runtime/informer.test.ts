@@ -109,6 +109,17 @@ describe("Informer", () => {
     expect(informer.store.get("default/thing-0")).toMatchObject({ apiVersion: "example.dev/v1", kind: "Thing" });
   });
 
+  it("does not take a server that does not answer for one without initial events", async () => {
+    create("a");
+    server.faults.push({ hang: true });
+    inform({ timing: { ...quick, initialSilenceSeconds: 0.05 } });
+    await informer.synced;
+    expect(queries().map(({ limit, sendInitialEvents }) => [limit, sendInitialEvents])).toEqual([
+      [undefined, "true"],
+      [undefined, "true"],
+    ]);
+  });
+
   it("knows a server without initial events by its bookmarks, too", async () => {
     server.initialEvents = "ignore";
     create("a");

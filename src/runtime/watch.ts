@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { Deadline } from "./deadline.ts";
-import { kubeErrorOf, kubeErrorOfStatus } from "./errors.ts";
+import { KubeUnreachable, kubeErrorOf, kubeErrorOfStatus } from "./errors.ts";
 import { lines } from "./lines.ts";
 import { apiVersionOf, type KubeObject, pathOf, type ResourceType } from "./object.ts";
 import type { Exchange, Transport } from "./transport.ts";
@@ -49,8 +49,9 @@ export async function* watch(
 ): AsyncGenerator<WatchEvent[]> {
   using whole = new Deadline(clock, (options.timeoutSeconds + options.graceSeconds) * 1000, options.signal);
   using quiet = new Deadline(clock, undefined, whole.signal);
-  const heard = () => quiet.restart(options.silenceSeconds() * 1000, () => new Silence("Nothing heard for too long"));
-  heard();
+  const within = (reason: () => Error) => quiet.restart(options.silenceSeconds() * 1000, reason);
+  const heard = () => within(() => new Silence("Nothing heard for too long"));
+  within(() => new KubeUnreachable("ETIMEDOUT", "The watch was not answered"));
   try {
     const { status, retryAfter, body } = await transport.stream({ ...exchangeOf(type, options), signal: quiet.signal });
     if (status !== 200) throw kubeErrorOf(status, await body.text(), retryAfter);
