@@ -48,7 +48,7 @@ async function operate(): Promise<number> {
       onChange: (leading) => metrics.leading(NAME, leading),
     });
 
-  const operator = await createOperator({
+  const operator = createOperator({
     ...{ config, kinds, client, recorder, log },
     controllerMetrics: metrics,
     metrics: createOperatorMetrics(registry),

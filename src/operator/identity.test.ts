@@ -1,9 +1,21 @@
 import { expect, test } from "vitest";
-import { clusterIDOf } from "./identity.ts";
+import { recordingLogger } from "../runtime/testing/logs.ts";
+import { settle, VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { ClusterIdentity } from "./identity.ts";
 
-const client = {
-  get: async <T>(_: unknown, { name }: { name: string }) => ({ metadata: { uid: `uid-of-${name}` } }) as T,
-};
+const answer = async <T>(_: unknown, { name }: { name: string }) => ({ metadata: { uid: `uid-of-${name}` } }) as T;
+
+const defaults = { clusterID: undefined, podNamespace: "own", watchNamespaces: [] };
+
+function identify(get: typeof answer, config = {}) {
+  const clock = new VirtualClock();
+  const log = recordingLogger();
+  return {
+    clock,
+    log,
+    identity: new ClusterIdentity({ client: { get }, config: { ...defaults, ...config }, clock, log }),
+  };
+}
 
 test.each([
   ["what is configured wins", { clusterID: "mine" }, "mine"],
@@ -11,6 +23,38 @@ test.each([
   ["but of the own namespace with a list of namespaces", { watchNamespaces: ["a"] }, "uid-of-own"],
   ["where there is one", { watchNamespaces: ["a"], podNamespace: undefined }, "uid-of-kube-system"],
 ])("%s", async (_, config, id) => {
-  const defaults = { clusterID: undefined, podNamespace: "own", watchNamespaces: [] };
-  expect(await clusterIDOf(client, { ...defaults, ...config })).toBe(id);
+  const { identity } = identify(answer, config);
+  identity.start();
+  await identity.synced;
+  expect(identity.id).toBe(id);
+  expect(identity.reason).toBeUndefined();
+});
+
+test("it is asked for until the API server answers, and says so", async () => {
+  let away = true;
+  const get: typeof answer = async (type, ref) => {
+    if (away) throw new Error("connection refused");
+    return answer(type, ref);
+  };
+  const { identity, clock, log } = identify(get);
+  expect(identity.reason).toBe("namespace kube-system: not read yet");
+  identity.start();
+  await clock.advance(600_000);
+  expect(identity.reason).toBe("namespace kube-system: connection refused");
+  expect(() => identity.id).toThrow("not known");
+  expect(log.lines.length).toBeGreaterThan(10);
+  away = false;
+  await clock.advance(30_000);
+  expect(identity.id).toBe("uid-of-kube-system");
+  expect(identity.reason).toBeUndefined();
+  expect(clock.pending).toBe(0);
+});
+
+test("stopping ends the asking", async () => {
+  const { identity, clock } = identify(() => Promise.reject(new Error("connection refused")));
+  identity.start();
+  await settle();
+  await identity.stop();
+  await expect(identity.synced).rejects.toThrow("stopped");
+  expect(clock.pending).toBe(0);
 });

@@ -21,7 +21,7 @@ import { createSessions } from "../sessions/sessions.ts";
 import { reconcileAccount } from "./account-controller.ts";
 import { AccountObjects } from "./account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts.ts";
-import { clusterIDOf } from "./identity.ts";
+import { ClusterIdentity } from "./identity.ts";
 import { indexersOf, KubeCluster, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { probe } from "./prober.ts";
@@ -64,14 +64,12 @@ export interface Operator {
   close: () => Promise<void>;
 }
 
-export async function createOperator(options: OperatorOptions): Promise<Operator> {
+export function createOperator(options: OperatorOptions): Operator {
   const { config, kinds, client, log, clock = systemClock } = options;
-  const stopping = new AbortController();
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, options)]));
   const cluster = new KubeCluster({ client, kinds, informers, recorder: options.recorder, log });
   options.metrics?.observe(informers);
-  const clusterID = await clusterIDOf(client, config);
-  log.info({ clusterID }, "Marks in the account name this cluster");
+  const identity = new ClusterIdentity({ client, config, clock, log });
   const accountInformer = new Informer<AccountObject>({
     ...{ client, log, clock, type: typeOf(GatewayAccount), namespaces: config.watchNamespaces },
   });
@@ -104,7 +102,7 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
       ),
   });
   const sessions = createSessions({ ...options, clock, account: accounts.own, metrics: options.sessionMetrics });
-  const parts: Parts = { options, accounts, cluster, clusterID, clock };
+  const parts: Parts = { options, accounts, cluster, identity, clock };
   const controllers = new Map(kinds.map((kind) => [kind.kind, controllerOf(kind, parts)]));
 
   for (const kind of kinds) {
@@ -159,17 +157,14 @@ export async function createOperator(options: OperatorOptions): Promise<Operator
   }
 
   return {
-    informers: [...informers.values(), accountInformer, ...sessions.informers],
+    informers: [identity, ...informers.values(), accountInformer, ...sessions.informers],
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
       signal.addEventListener("abort", () => accounts.end(), { once: true });
       const sweeping = sweep({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
       await Promise.all([sweeping, probe({ accounts, clock }, signal), sessions.background(signal)]);
     },
-    async close() {
-      stopping.abort();
-      await accounts.close();
-    },
+    close: () => accounts.close(),
   };
 }
 
@@ -195,7 +190,7 @@ interface Parts {
   options: OperatorOptions;
   accounts: Accounts;
   cluster: Cluster;
-  clusterID: string;
+  identity: ClusterIdentity;
   clock: Clock;
 }
 
@@ -226,11 +221,11 @@ function controllerOf(kind: Kind, parts: Parts): Controller {
 }
 
 async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result> {
-  const { cluster, accounts, clusterID, clock, options } = parts;
+  const { cluster, accounts, identity, clock, options } = parts;
   const { namespace, name, signal } = request;
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return undefined;
-  const owner = { cluster: clusterID, namespace, name };
+  const owner = { cluster: identity.id, namespace, name };
   const lane = laneOf(request);
   const pass: Pass = {
     ...{ kind, object, owner, cluster, clock, lane, signal },
