@@ -2,9 +2,10 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ExchangeEvent } from "../gateway/client.ts";
 import type { Lane } from "../reconcile/budget.ts";
 import { conditionOf } from "../reconcile/object.ts";
+import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 import type { Informers } from "./kube-cluster.ts";
 
-export interface OperatorMetrics {
+export interface OperatorMetrics extends Pick<DriftMetrics, "onPass"> {
   onExchange: (event: ExchangeEvent) => void;
   onWait: (lane: Lane, seconds: number) => void;
   /** Counts the objects of these informers whenever metrics are collected, so that none outlives its object. */
@@ -33,13 +34,18 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
     labelNames: ["lane"],
     registers,
   });
+  const drift = createDriftMetrics(registry);
   return {
+    onPass: drift.onPass,
     onExchange({ resource, method, status, outcome, seconds: took }) {
       requests.inc({ resource, method, code: status ?? outcome });
       seconds.observe({ resource, method }, took);
     },
     onWait: (lane, waited) => throttled.inc({ lane }, waited),
-    observe: (informers) => countObjects(registers, informers),
+    observe(informers) {
+      countObjects(registers, informers);
+      drift.observe(informers);
+    },
   };
 }
 

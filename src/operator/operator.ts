@@ -236,6 +236,7 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result
   };
   const visit = await reconcile(pass, { resyncSeconds: options.config.resyncSeconds });
   logChanges(request.log, pass);
+  options.metrics?.onPass(kind.kind, pass.findings);
   return resultOf(visit);
 }
 

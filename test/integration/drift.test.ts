@@ -5,6 +5,8 @@ import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world
 describe("what somebody else does in the account", () => {
   const world = useWorld({ env: { RESYNC_INTERVAL: "1s" } });
   const control = () => world.simulator.control;
+  const corrections = (labels: Record<string, string>) =>
+    world.operator.metric("tunnelgateway_drift_corrections_total", labels);
 
   test("is seen and put right at the next resync", async () => {
     await world.kube.apply(manifest("TunnelGroupBackend", "changed", { labels: { a: "ours" } }));
@@ -12,6 +14,14 @@ describe("what somebody else does in the account", () => {
     control().patch(status.id, { labels: { a: "theirs" } });
     await world.until("it is put right", async () => (control().get(status.id) as KubeJSON).labels.a === "ours");
     expect(world.changesSent(status.id)).toHaveLength(1);
+    const counted = { kind: "TunnelGroupBackend", field: "labels" };
+    await world.until("it is counted", async () => corrections(counted).then((count) => count === 1));
+    await world.until("an event names the field", async () =>
+      (await world.kube.list("Event")).some(
+        ({ regarding, reason, note }) =>
+          regarding.name === "changed" && reason === "RemoteDiffers" && note.includes("spec.labels"),
+      ),
+    );
   });
 
   test("is put right too when it was deletion", async () => {
@@ -29,6 +39,7 @@ describe("what somebody else does in the account", () => {
       (await world.kube.list("Event")).find(({ regarding }) => regarding.name === "deleted"),
     );
     expect(told).toMatchObject({ reason: "RemoteMissing", type: "Warning" });
+    expect(await corrections({ kind: "ReservedAddress", field: "id" })).toBe(1);
   });
 
   test("is only told where the spec asks for no more", async () => {
@@ -38,6 +49,8 @@ describe("what somebody else does in the account", () => {
     const told = await world.condition("IPPolicy", "reported", { type: "Drifted", status: "True" });
     expect(told.status.drift).toEqual(["description"]);
     expect(conditionOf(told, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    const labels = { kind: "IPPolicy", reason: "RemoteDiffers", field: "description" };
+    expect(await world.operator.metric("tunnelgateway_drifted_objects", labels)).toBe(1);
     expect(conditionOf(told, "Ready")?.status).toBe("True");
     control().patch(status.id, { description: "ours" });
     const settled = await world.until("it is as it was", async () => {
