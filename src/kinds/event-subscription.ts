@@ -30,5 +30,5 @@ export const EventSubscription = defineKind({
       .describe("Destinations that receive the events."),
   }),
   status: z.object({}),
-  columns: [{ name: "Sources", jsonPath: ".spec.sources[*].type" }],
+  columns: [{ name: "Sources", jsonPath: ".spec.sources", wide: true }],
 });

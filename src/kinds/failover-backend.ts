@@ -16,5 +16,5 @@ export const FailoverBackend = defineKind({
     ),
   }),
   status: z.object({}),
-  columns: [{ name: "Backends", jsonPath: ".spec.backendRefs[*].name" }],
+  columns: [{ name: "Backends", jsonPath: ".spec.backendRefs", wide: true }],
 });

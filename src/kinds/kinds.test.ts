@@ -52,6 +52,10 @@ describe.each(each)("%s", (_, kind) => {
     expect(kind.shortNames.filter((name) => !/^gw[a-z]+$/.test(name))).toEqual([]);
   });
 
+  it("has no column that takes several values: a table shows the first of them alone", () => {
+    expect(kind.columns.filter(({ jsonPath }) => /\[\*\]|\.\.|,|:/.test(jsonPath))).toEqual([]);
+  });
+
   it("refers only to kinds that exist", () => {
     const targets = [...visit(kind.spec, "")].flatMap(({ traits }) => traits.reference?.kinds ?? []);
     expect(targets.filter((target) => !names.includes(target))).toEqual([]);

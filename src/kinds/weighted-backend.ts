@@ -34,5 +34,5 @@ export const WeightedBackend = defineKind({
     }).describe("Backends and their weights."),
   }),
   status: z.object({}),
-  columns: [{ name: "Weights", jsonPath: ".spec.backends[*].weight" }],
+  columns: [{ name: "Backends", jsonPath: ".spec.backends", wide: true }],
 });
