@@ -197,9 +197,13 @@ export const hostname = (value: unknown): unknown =>
 function jsonValue(value: unknown): unknown {
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return value;
   try {
-    const { [OWNER_KEY]: _, ...users } = JSON.parse(value);
+    const { [OWNER_KEY]: _, ...users } = JSON.parse(value, exactly);
     return users;
   } catch {
     return value;
   }
 }
+
+/** Of an integer that would be rounded, its digits. */
+const exactly = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
+  typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? source : value;

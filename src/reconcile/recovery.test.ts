@@ -76,7 +76,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     await scene.settle(object);
     const [row, ...more] = scene.gateway.rowsOf(kind.remote);
     expect(more).toEqual([]);
-    expect(row).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team":"b"') });
+    expect(row).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team": "b"') });
     expect(row?.["description"] || undefined).toBeUndefined();
   });
 

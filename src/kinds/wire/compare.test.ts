@@ -96,6 +96,12 @@ const different: Row[] = [
     seen: owned("hello  world"),
   },
   { why: "metadata whose user keys differ", schema: domain, wanted: owned('{"a":1}'), seen: owned('{"a":2}') },
+  {
+    why: "metadata whose numbers differ beyond what a number holds",
+    schema: domain,
+    wanted: owned('{"a":9007199254740993}'),
+    seen: owned('{"a":9007199254740992}'),
+  },
   { why: "metadata that is no JSON after all", schema: domain, wanted: owned('{"a":1'), seen: owned('{"a":1}') },
   {
     why: "labels by the case of a key",
