@@ -5,6 +5,7 @@ import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "./object.ts";
+import { ownerIn } from "./ownership.ts";
 import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
@@ -115,6 +116,34 @@ describe("a change that somebody else made", () => {
     await scene.resync(IPPolicy);
     return object;
   }
+
+  it.each([
+    ["has no metadata any more", null],
+    ["has metadata without it", '{"team":"a"}'],
+  ])("is put right where it was the owner's mark, and the remote %s", async (_, metadata) => {
+    const object = await scene.given(IPPolicy, "office", { description: "ours" });
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["get ipp_1", "update ipp_1"]);
+    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
+    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    expect(JSON.parse(String(row?.["metadata"]))).toMatchObject(JSON.parse(metadata ?? "{}"));
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+
+  it.each([
+    ["changes are only reported", { driftPolicy: "Report" as const }, null],
+    ["there is no place for it", {}, "somebody's words"],
+  ])("is left alone where it was the owner's mark and %s", async (_, spec, metadata) => {
+    const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+  });
 
   it("is confirmed by a GET and put right", async () => {
     const object = await driftedObject();

@@ -61,12 +61,13 @@ function holds(pass: Pass, desired: Desired, row: Row, sent: Plan, drifted: bool
   throw new Retry("Updating", `Sending again: the service answered with other values for ${names(left.fields)}`);
 }
 
-function planFor(pass: Pass, { body, secrets }: Desired, row: Row, applied = appliedOf(pass)): Plan {
+function planFor(pass: Pass, desired: Desired, row: Row, applied = appliedOf(pass)): Plan {
   const { kind, object } = pass;
+  const { body, secrets } = desired;
   const seen = fromAnswer(kind.spec, row);
   const sent = pass.findings.appliedSecrets ?? object.status?.appliedSecrets;
   const renewed = renewedMembers(kind, object.spec, secrets, sent);
-  if (mustBeMarked(pass, row)) renewed.push("metadata");
+  if (mustBeMarked(pass, row, isDrift(pass, desired))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(pass, body, row, applied) };
   return plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(pass) });
 }
@@ -80,9 +81,12 @@ function ownedMetadata({ kind, owner }: Pass, wanted: Body, row: Row, applied: r
   return marked === undefined ? {} : { metadata: marked };
 }
 
-/** What was taken over gets its mark with the first update, so that another cluster does not take it as well. */
-const mustBeMarked = ({ findings, owner, account, kind }: Pass, row: Row): boolean =>
-  findings.adopted === true &&
+/**
+ * What was taken over gets its mark with the first update, so that another cluster does not take it as well; what
+ * somebody has taken the mark off gets it back, unless changes of others are only reported.
+ */
+const mustBeMarked = ({ findings, object, owner, account, kind }: Pass, row: Row, drifted: boolean): boolean =>
+  (findings.adopted === true || (drifted && object.spec.driftPolicy !== "Report")) &&
   account.supports(kind.remote, "update") &&
   ownerIn(row) === undefined &&
   canBeMarked((row["metadata"] as string | null | undefined) ?? undefined, owner);
