@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { Registry } from "prom-client";
 import { dispatch } from "./cli/dispatch.ts";
 import { terminal } from "./cli/terminal.ts";
+import { version } from "./cli/version.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { API_VERSION, GROUP } from "./kinds/contract.ts";
 import { kinds } from "./kinds/index.ts";
-import { createOperatorMetrics } from "./operator/metrics.ts";
 import { createOperator } from "./operator/operator.ts";
+import { createTelemetry } from "./operator/telemetry.ts";
 import { KubeClient } from "./runtime/client.ts";
 import { LeaderElector } from "./runtime/election.ts";
 import { eventLoopCheck } from "./runtime/event-loop.ts";
@@ -16,10 +16,8 @@ import { EventRecorder } from "./runtime/events.ts";
 import { HealthServer } from "./runtime/health.ts";
 import { loadConnection } from "./runtime/kubeconfig.ts";
 import { createLogger, type Logger, textOf } from "./runtime/log.ts";
-import { collectProcessMetrics, createMetrics } from "./runtime/metrics.ts";
 import { run } from "./runtime/runner.ts";
 import { Transport } from "./runtime/transport.ts";
-import { createSessionMetrics } from "./sessions/metrics.ts";
 
 const NAME = "tunnel-gateway-operator";
 
@@ -29,9 +27,8 @@ const LEASE_MARGIN_SECONDS = 5;
 async function operate(): Promise<number> {
   const config = readConfig();
   const log = createLogger({ level: config.logLevel });
-  const registry = new Registry();
-  const metrics = createMetrics(registry);
-  collectProcessMetrics(registry);
+  const telemetry = createTelemetry({ version: await version(), resyncSeconds: config.resyncSeconds });
+  const metrics = telemetry.runtime;
 
   const connection = loadConnection(config);
   const options = { userAgent: NAME, onAnswer: metrics.onAnswer };
@@ -47,17 +44,19 @@ async function operate(): Promise<number> {
       log,
       onChange: (leading) => metrics.leading(NAME, leading),
     });
+  // a series of its own for each process that may lead, so that it can be seen when none does
+  if (elector) metrics.leading(NAME, false);
 
   const operator = createOperator({
     ...{ config, kinds, client, recorder, log },
     controllerMetrics: metrics,
-    metrics: createOperatorMetrics(registry),
-    sessionMetrics: createSessionMetrics(registry),
+    metrics: telemetry.operator,
+    sessionMetrics: telemetry.sessions,
     ...(elector && { leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) }),
   });
   const health = new HealthServer({
     address: config.metricsAddress,
-    metrics: registry,
+    metrics: telemetry.registry,
     liveness: {
       "event-loop": eventLoopCheck(),
       workers: () => operator.controllers.find(({ problem }) => problem)?.problem,

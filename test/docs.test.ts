@@ -3,6 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { reasons } from "../src/kinds/contract.ts";
+import { createTelemetry } from "../src/operator/telemetry.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -67,6 +68,27 @@ test("every dependency has its reason in the record", () => {
   const record = read("docs/decisions/0008-dependencies.md");
   const told = [...record.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
   expect(told.sort()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).sort());
+});
+
+describe("the page of metrics", () => {
+  const rows = [...read("docs/metrics.md").matchAll(/^\| `(\w+)` \| (\w+) \|(.*?)\| (.*) \|$/gm)];
+  const { registry } = createTelemetry({ version: "1.0.0", resyncSeconds: 300 });
+  // the declarations of prom-client leave out the names of labels
+  const exposed = registry.getMetricsAsArray() as unknown as { name: string; type: string; labelNames: string[] }[];
+
+  test("has each metric that the operator exposes, with its type and labels, and no other", () => {
+    const written = rows.map(([, name = "", type, labels = ""]) => ({
+      ...{ name, type },
+      labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
+    }));
+    const real = exposed.map(({ name, type, labelNames }) => ({ name, type, labels: labelNames }));
+    const byName = (one: { name: string }, other: { name: string }) => one.name.localeCompare(other.name);
+    expect(written.sort(byName)).toEqual(real.sort(byName));
+  });
+
+  test("says of each what it means", () => {
+    expect(rows.filter(([, , , , meaning = ""]) => meaning.length < 10)).toEqual([]);
+  });
 });
 
 describe("troubleshooting", () => {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { certificateAuthorities } from "../gateway/resources/index.ts";
 import { defineKind } from "./define.ts";
 import { configMapKey, secretKey, texts } from "./fields.ts";
-import { certificateFacts, pem } from "./pem.ts";
+import { certificateFacts, certificateValidity, pem } from "./pem.ts";
 import { mark } from "./traits.ts";
 
 const caPemFrom = mark(
@@ -33,6 +33,7 @@ export const CertificateAuthority = defineKind({
     "uploaded, everything that refers to this object moves to them, and then the old ones are deleted.",
   remote: certificateAuthorities,
   replacement: "CreateFirst",
+  validity: certificateValidity,
   spec: z.object({
     ...texts,
     caPem: mark(z.string().min(1).max(131_072), { createOnly: true, normalize: pem })

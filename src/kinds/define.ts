@@ -141,6 +141,8 @@ export interface Kind extends Definition {
   readonly replacement: "CreateFirst" | undefined;
   /** When a resource has to be replaced because it runs out; epoch milliseconds. Undefined: never. */
   readonly renewsAt: (answer: Answer, spec: Readonly<Record<string, unknown>>) => number | undefined;
+  /** Status fields that say from when until when it is valid, in RFC 3339. Undefined: it does not run out. */
+  readonly validity: { readonly from: string; readonly until: string } | undefined;
   /** A member of the answer that is kept in a Secret. */
   readonly output: Output | undefined;
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
@@ -172,6 +174,7 @@ type Optional =
   | "naturalKey"
   | "replacement"
   | "renewsAt"
+  | "validity"
   | "output"
   | "judge";
 
@@ -191,6 +194,7 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     naturalKey: undefined,
     replacement: undefined,
     renewsAt: () => undefined,
+    validity: undefined,
     output: undefined,
     judge: () => ({ usability: usable }),
     ...given,

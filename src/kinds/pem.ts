@@ -21,3 +21,6 @@ export const certificateFacts = {
   keyUsages: z.array(z.string()).optional().describe("Key usages."),
   extendedKeyUsages: z.array(z.string()).optional().describe("Extended key usages."),
 };
+
+/** Where they say how long it is valid. */
+export const certificateValidity = { from: "notBefore", until: "notAfter" } as const;

@@ -29,6 +29,7 @@ export const SSHHostCertificate = defineKind({
   remote: sshHostCertificates,
   replacement: "CreateFirst",
   renewsAt,
+  validity: { from: "validAfter", until: "validUntil" },
   output: { field: "certificateSecretName", key: "ssh-host-cert.pub", member: "certificate" },
   spec: z.object({
     ...texts,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { tlsCertificates } from "../gateway/resources/index.ts";
 import { defineKind } from "./define.ts";
 import { secretName, texts } from "./fields.ts";
-import { certificateFacts, pem } from "./pem.ts";
+import { certificateFacts, certificateValidity, pem } from "./pem.ts";
 import { text } from "./status.ts";
 
 export const TLSCertificate = defineKind({
@@ -14,6 +14,7 @@ export const TLSCertificate = defineKind({
     "everything that refers to this object moves to it, and then the old one is deleted.",
   remote: tlsCertificates,
   replacement: "CreateFirst",
+  validity: certificateValidity,
   spec: z.object({
     ...texts,
     secretName: secretName(

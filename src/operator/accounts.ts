@@ -86,6 +86,11 @@ export class Accounts {
     return this.#named(metadata.namespace, name);
   }
 
+  /** `namespace/name` of its GatewayAccount; empty for the operator's own. */
+  keyOf(account: Account): string {
+    return [...this.#known].find(([, known]) => known.account === account)?.[0] ?? "";
+  }
+
   /** The name of the GatewayAccount of an object, that of its remote once it has one; empty for the operator's own. */
   nameOf(object: ManagedObject): string {
     return object.status?.id === undefined ? this.#meant(object) : (object.status.account ?? "");

@@ -8,16 +8,18 @@ import { reconcile } from "../reconcile/reconcile.ts";
 import { RESYNC_SECONDS, Scene } from "../reconcile/testing/scene.ts";
 import { Store } from "../runtime/store.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
-import type { Informers } from "./kube-cluster.ts";
+import type { Stores } from "./kube-cluster.ts";
 
 let scene: Scene;
 let registry: Registry;
 let metrics: DriftMetrics;
+let informers: Stores;
 
 beforeEach(() => {
   scene = new Scene();
   registry = new Registry();
-  metrics = createDriftMetrics(registry);
+  informers = new Map();
+  metrics = createDriftMetrics([registry], () => ({ informers }));
 });
 
 /** As the operator looks at an object. */
@@ -67,8 +69,7 @@ it("counts the objects whose differences are left, as long as they are", async (
     { description: "theirs", metadata: "theirs" },
   );
   const store = new Store<ManagedObject>({});
-  // of an informer only the store is used
-  metrics.observe(new Map([[IPPolicy.kind, { store }]]) as unknown as Informers);
+  informers = new Map([[IPPolicy.kind, { store }]]);
   const left = async () => {
     await look(object);
     store.put(scene.cluster.now(object));

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { conditionOf, type ManagedObject } from "../reconcile/object.ts";
 import type { Findings } from "../reconcile/pass.ts";
-import type { Informers } from "./kube-cluster.ts";
+import type { Observed } from "./metrics.ts";
 
 /** In place of the field, when it was the whole remote that somebody had deleted. */
 const REMOTE = "id";
@@ -10,12 +10,13 @@ const REMOTE = "id";
 export interface DriftMetrics {
   /** What came out of a pass. */
   onPass: (kind: string, findings: Findings) => void;
-  /** Counts the objects of these informers whenever metrics are collected. */
-  observe: (informers: Informers) => void;
 }
 
-export function createDriftMetrics(registry: Registry): DriftMetrics {
-  const registers = [registry];
+export function createDriftMetrics(
+  registers: Registry[],
+  look: () => Pick<Observed, "informers"> | undefined,
+): DriftMetrics {
+  countDrifted(registers, look);
   const corrections = new Counter({
     name: "tunnelgateway_drift_corrections_total",
     help: "Spec fields that somebody else had changed in the account and that were put right; id: the remote was gone and was made again.",
@@ -27,11 +28,10 @@ export function createDriftMetrics(registry: Registry): DriftMetrics {
       for (const field of corrected) corrections.inc({ kind, field });
       if (gone && created) corrections.inc({ kind, field: REMOTE });
     },
-    observe: (informers) => countDrifted(registers, informers),
   };
 }
 
-function countDrifted(registers: Registry[], informers: Informers): void {
+function countDrifted(registers: Registry[], look: () => Pick<Observed, "informers"> | undefined): void {
   new Gauge({
     name: "tunnelgateway_drifted_objects",
     help: "Objects that differ from the account and are left so, by the spec field that differs and why it is left.",
@@ -39,7 +39,7 @@ function countDrifted(registers: Registry[], informers: Informers): void {
     registers,
     collect() {
       this.reset();
-      for (const [kind, { store }] of informers) {
+      for (const [kind, { store }] of look()?.informers ?? []) {
         for (const labels of store.list().flatMap(differencesOf)) this.inc({ kind, ...labels });
       }
     },

@@ -20,9 +20,12 @@ import type { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
 import { SharedCall } from "../runtime/shared-call.ts";
-import type { Indexer } from "../runtime/store.ts";
+import type { Indexer, Store } from "../runtime/store.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
+
+/** The objects of each kind, for whoever only counts them. */
+export type Stores = ReadonlyMap<string, { readonly store: Pick<Store<ManagedObject>, "list"> }>;
 
 const namespaces: ResourceType = {
   group: "",

@@ -1,18 +1,30 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ExchangeEvent } from "../gateway/client.ts";
-import type { Lane } from "../reconcile/budget.ts";
+import type { Kind } from "../kinds/define.ts";
+import { type Lane, lanes } from "../reconcile/budget.ts";
 import { conditionOf } from "../reconcile/object.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Accounts } from "./accounts.ts";
+import { certificateMetrics } from "./certificate-metrics.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
-import type { Informers } from "./kube-cluster.ts";
+import { inventoryMetrics } from "./inventory-metrics.ts";
+import type { Stores } from "./kube-cluster.ts";
+
+/** What is looked at whenever metrics are collected, so that no series outlives its object. */
+export interface Observed {
+  kinds: readonly Kind[];
+  informers: Stores;
+  accounts: Pick<Accounts, "of" | "keyOf">;
+  clock: Clock;
+}
 
 export interface OperatorMetrics extends Pick<DriftMetrics, "onPass"> {
   onExchange: (event: ExchangeEvent) => void;
   onWait: (lane: Lane, seconds: number) => void;
-  /** Counts the objects of these informers whenever metrics are collected, so that none outlives its object. */
-  observe: (informers: Informers) => void;
+  observe: (observed: Observed) => void;
 }
 
-/** The operator's own metrics, beside those of the runtime. Labels hold names of kinds, never ids. */
+/** The operator's own metrics, beside those of the runtime. No label holds an id of the account. */
 export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   const registers = [registry];
   const requests = new Counter({
@@ -34,7 +46,13 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
     labelNames: ["lane"],
     registers,
   });
-  const drift = createDriftMetrics(registry);
+  for (const lane of lanes) throttled.inc({ lane }, 0);
+  let observed: Observed | undefined;
+  const look = () => observed;
+  countObjects(registers, look);
+  const drift = createDriftMetrics(registers, look);
+  certificateMetrics(registers, look);
+  inventoryMetrics(registers, look);
   return {
     onPass: drift.onPass,
     onExchange({ resource, method, status, outcome, seconds: took }) {
@@ -42,14 +60,29 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
       seconds.observe({ resource, method }, took);
     },
     onWait: (lane, waited) => throttled.inc({ lane }, waited),
-    observe(informers) {
-      countObjects(registers, informers);
-      drift.observe(informers);
+    observe(given) {
+      observed = given;
     },
   };
 }
 
-function countObjects(registers: Registry[], informers: Informers): void {
+/** The operator's facts, which stay as they are for the life of the process. */
+export function publishFacts(registry: Registry, facts: { version: string; resyncSeconds: number }): void {
+  const registers = [registry];
+  new Gauge({
+    name: "tunnelgateway_build_info",
+    help: "1, with the version of the operator.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version: facts.version }, 1);
+  new Gauge({
+    name: "tunnelgateway_resync_interval_seconds",
+    help: "How often each resource of the account is to be listed.",
+    registers,
+  }).set(facts.resyncSeconds);
+}
+
+function countObjects(registers: Registry[], look: () => Observed | undefined): void {
   new Gauge({
     name: "tunnelgateway_resources",
     help: "Objects by kind, and by status and reason of their Ready condition.",
@@ -57,7 +90,7 @@ function countObjects(registers: Registry[], informers: Informers): void {
     registers,
     collect() {
       this.reset();
-      for (const [kind, { store }] of informers) {
+      for (const [kind, { store }] of look()?.informers ?? []) {
         for (const { status } of store.list()) {
           const ready = conditionOf(status, "Ready");
           this.inc({ kind, ready: ready?.status ?? "Unknown", reason: ready?.reason ?? "Pending" });

@@ -68,7 +68,6 @@ export function createOperator(options: OperatorOptions): Operator {
   const { config, kinds, client, log, clock = systemClock } = options;
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, options)]));
   const cluster = new KubeCluster({ client, kinds, informers, recorder: options.recorder, log });
-  options.metrics?.observe(informers);
   const identity = new ClusterIdentity({ client, config, clock, log });
   const accountInformer = new Informer<AccountObject>({
     ...{ client, log, clock, type: typeOf(GatewayAccount), namespaces: config.watchNamespaces },
@@ -87,6 +86,7 @@ export function createOperator(options: OperatorOptions): Operator {
       if (open) wakeUnfinished();
     },
   });
+  options.metrics?.observe({ kinds, informers, accounts, clock });
   const accountController = new Controller({
     ...{ name: "gatewayaccount", log, clock, concurrency: 4, timeoutSeconds: PASS_SECONDS, backoff: BACKOFF },
     ...(options.controllerMetrics && { metrics: options.controllerMetrics }),

@@ -1,13 +1,12 @@
 import type { Resource } from "../gateway/resource.ts";
-import { type Kind, listOf } from "../kinds/define.ts";
+import type { Kind } from "../kinds/define.ts";
 import type { Account } from "../reconcile/account.ts";
-import { isFate } from "../reconcile/fate.ts";
-import type { ManagedObject } from "../reconcile/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { sleep } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Informers } from "./kube-cluster.ts";
+import { accountsUsed, type Swept, sweptOf } from "./swept.ts";
 
 export interface SweeperOptions {
   kinds: readonly Kind[];
@@ -25,18 +24,7 @@ export interface SweeperOptions {
  * signal; a list that fails is left to the next interval, since objects with work to do report an outage themselves.
  */
 export async function sweep(options: SweeperOptions, signal: AbortSignal): Promise<void> {
-  const resources = [...new Set(options.kinds.map(listOf))].filter((resource) => resource !== undefined);
-  const swept = resources.map((resource) => ({
-    resource,
-    kinds: options.kinds.filter((kind) => listOf(kind) === resource),
-  }));
-  await Promise.all(swept.map((one) => sweepOne(one, options, signal)));
-}
-
-/** A resource, and the kinds whose remotes its list shows. */
-interface Swept {
-  resource: Resource;
-  kinds: readonly Kind[];
+  await Promise.all(sweptOf(options.kinds).map((one) => sweepOne(one, options, signal)));
 }
 
 async function sweepOne({ resource, kinds }: Swept, options: SweeperOptions, signal: AbortSignal): Promise<void> {
@@ -62,23 +50,6 @@ async function refresh(
     await collection.listed(clock.now(), "sync");
   } catch (error) {
     if (!signal.aborted) log.warn({ error, resource: resource.name }, "Resync failed");
-  }
-}
-
-/** Accounts in which some object of these kinds has a remote. */
-function accountsUsed(kinds: readonly Kind[], { accounts, informers }: SweeperOptions): Account[] {
-  const objects = kinds.flatMap(({ kind }) => informers.get(kind)?.store.list() ?? []);
-  const used = objects.filter(({ status }) => status?.id !== undefined).map((object) => accountOf(accounts, object));
-  return [...new Set(used)].filter((account) => account !== undefined);
-}
-
-/** Undefined where there is none to go to; the object says so itself. */
-function accountOf(accounts: Accounts, object: ManagedObject): Account | undefined {
-  try {
-    return accounts.of(object);
-  } catch (error) {
-    if (isFate(error)) return undefined;
-    throw error;
   }
 }
 

@@ -1,10 +1,8 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createOperatorMetrics } from "../../src/operator/metrics.ts";
-import { collectProcessMetrics, createMetrics } from "../../src/runtime/metrics.ts";
+import { createTelemetry } from "../../src/operator/telemetry.ts";
 import type { KubeJSON } from "../support/world.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
 
@@ -166,10 +164,7 @@ test("chart, image and package have one version", async () => {
 
 describe("alerts and dashboard", () => {
   test("name only metrics that there are", async () => {
-    const registry = new Registry();
-    createMetrics(registry).controller("any", { concurrency: 1, depth: () => new Map(), runningSeconds: () => [] });
-    createOperatorMetrics(registry).observe(new Map());
-    collectProcessMetrics(registry);
+    const { registry } = createTelemetry({ version: "1.0.0", resyncSeconds: 300 });
     const known = (await registry.getMetricsAsJSON()).map(({ name }) => name);
     const text = (await template(...monitoring)).replaceAll("_bucket{", "{");
     const used = [...text.matchAll(/\b([a-z]+_[a-z0-9_]+)\{/g)].map(([, name]) => name);
