@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { annotations, OWNER_KEY } from "../kinds/contract.ts";
+import type { Kind } from "../kinds/define.ts";
+import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { ownerIn } from "./ownership.ts";
 import { Scene } from "./testing/scene.ts";
 
@@ -112,6 +115,26 @@ describe("an object that is only observed", () => {
     expect(scene.gateway.taken()).toEqual(["list"]);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
   });
+
+  it.each([
+    [
+      EventDestination,
+      { target: { monitoring: { service: "theirs" } } },
+      { target: { monitoring: { service: "mine", apiKeyRef: { name: "missing", key: "key" } } } },
+      ["description", "target"],
+    ],
+    [TLSCertificate, { certificate_pem: "theirs" }, { secretName: "missing" }, ["description"]],
+  ] as [Kind, object, object, string[]][])(
+    "needs none of its Secrets, as $0.kind",
+    async (kind, members, spec, shown) => {
+      const { id } = scene.gateway.seed(kind.remote, { ...members, description: "theirs" });
+      const object = scene.cluster.apply(kind, "one", { ...spec, description: "mine", adopt: { id }, ...observe });
+      expect(await scene.look(object)).toBeNull();
+      expect(scene.condition(object, "Ready")?.status).toBe("True");
+      expect(scene.cluster.now(object).status?.drift).toEqual(shown);
+      expect(scene.cluster.secretReads).toEqual([]);
+    },
+  );
 
   it("may be another's", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, foreign);

@@ -15,7 +15,7 @@ import { plan } from "./plan.ts";
 import { remove } from "./remove.ts";
 import { replace, retire } from "./replace.ts";
 import { appliedFields, type Ending, isSame, nextStatus } from "./report.ts";
-import { type Desired, desire } from "./resolve.ts";
+import { type Desired, desire, openPart } from "./resolve.ts";
 import { update } from "./update.ts";
 
 /** When the object is due again, apart from what wakes it. Null: not before something happens. */
@@ -93,12 +93,12 @@ async function current(pass: Pass, desired: Desired, row: Row): Promise<Row> {
   return next;
 }
 
-/** Only observed: what differs is shown, and nothing is written. */
+/** Only observed: what differs is shown, nothing is written, and no Secret is read. */
 async function compared(pass: Pass, found: Row | undefined): Promise<Row> {
   const { kind, object, findings, cluster } = pass;
   if (!found) throw new TypeError(`${kind.kind} ${object.metadata.name} is only observed and was not found`);
-  const { body } = await desire(kind, object, cluster);
-  const { fields, frozen } = plan(kind, { wanted: body, seen: fromAnswer(kind.spec, found), applied: [], renewed: [] });
+  const wanted = await openPart(kind, object, cluster);
+  const { fields, frozen } = plan(kind, { wanted, seen: fromAnswer(kind.spec, found), applied: [], renewed: [] });
   const differing = [...frozen, ...fields];
   if (differing.length > 0) {
     const message = `Change ${differing.map((field) => `spec.${field}`).join(", ")} to match, or ignore it: the account has other values`;
@@ -146,7 +146,9 @@ function errands(pass: Pass, { resyncSeconds }: Routine): (number | undefined)[]
 
 /** A change of what it reads of Kubernetes is told by nothing. */
 const readsOthers = ({ kind, object }: Pass): boolean =>
-  needsOf(kind.spec, object.spec).some(({ sort }) => sort !== "reference");
+  needsOf(kind.spec, object.spec).some(
+    ({ sort }) => sort === "configMap" || (sort === "secret" && !isObserveOnly(object)),
+  );
 
 const isRetiring = ({ findings, object }: Pass): boolean =>
   !findings.retired && (findings.retiring ?? object.status?.retiring) !== undefined;

@@ -21,15 +21,24 @@ export interface Desired {
  * Throws Waiting where a reference or Secret is not there yet; nothing is sent before all of them are.
  */
 export async function desire(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
-  const needs = needsOf(kind.spec, object.spec);
+  const values = await open(kind, object, cluster);
+  const digest = digestOf(toRequest(kind.spec, object.spec, values as Resolved));
+  const secrets = await readSecrets(needsOf(kind.spec, object.spec), object, cluster, values);
+  return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets, digest };
+}
+
+/** The request without what comes from Secrets: all that can be compared where nothing is to be sent. */
+export async function openPart(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Body> {
+  return toRequest(kind.spec, object.spec, (await open(kind, object, cluster)) as Resolved);
+}
+
+async function open(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Map<string, unknown>> {
   const values = new Map<string, unknown>();
-  for (const need of needs) {
+  for (const need of needsOf(kind.spec, object.spec)) {
     if (need.sort === "reference") values.set(need.path, referenced(need, object, cluster));
     if (need.sort === "configMap") values.set(need.path, await configured(need, object, cluster));
   }
-  const digest = digestOf(toRequest(kind.spec, object.spec, values as Resolved));
-  const secrets = await readSecrets(needs, object, cluster, values);
-  return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets, digest };
+  return values;
 }
 
 function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedObject, cluster: Cluster): unknown {
