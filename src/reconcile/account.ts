@@ -58,6 +58,8 @@ export class Account {
   readonly #unsupported = new Set<string>();
   readonly #refused = new Map<string, number>();
   readonly #postponed = new Map<string, number>();
+  /** Ids of remotes that were found again, by the uids of their objects. */
+  readonly #taken = new Map<string, string>();
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
@@ -123,6 +125,16 @@ export class Account {
     return this.#refused.get(object.metadata.uid) === intent.last;
   }
 
+  /** What was found again for an object is no other's from then on, also before the object's status says so. */
+  take(id: string, { metadata }: ManagedObject): void {
+    this.#taken.set(id, metadata.uid);
+  }
+
+  isTaken(id: string, { metadata }: ManagedObject): boolean {
+    const taker = this.#taken.get(id);
+    return taker !== undefined && taker !== metadata.uid;
+  }
+
   /** The deletion of a remote was refused, and is not tried again for so long. */
   postpone(id: string, seconds: number): void {
     this.#postponed.set(id, this.#options.clock.now() + seconds * 1000);
@@ -138,6 +150,7 @@ export class Account {
   /** The object is no more. */
   forget(uid: string): void {
     this.#refused.delete(uid);
+    for (const [id, taker] of this.#taken) if (taker === uid) this.#taken.delete(id);
     this.corrections.forget(uid);
     this.brake.forget(uid);
   }

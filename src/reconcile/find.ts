@@ -160,8 +160,12 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
     if (!row || !free(row)) return undefined;
     return ownerIn(row) === ownerText(owner) || within(row) ? row : undefined;
   }
-  const like = (wanted: Wanted) =>
-    oldest(rows.filter((row) => free(row) && within(row) && isAsWanted(pass, wanted, row)));
+  const like = (wanted: Wanted) => {
+    const row = oldest(rows.filter((one) => free(one) && within(one) && isAsWanted(pass, wanted, one)));
+    // nothing in it tells whose it is, and another object may be looking for the same
+    if (row) account.take(row.id, object);
+    return row;
+  };
   if (intent.sent) return like(wantedBy(intent.sent, kind)) ?? updatedSince(pass, like);
   const marked = remotesOf(pass).ownedBy(ownerText(owner));
   const ours = marked.filter((row) => free(row) && canBeOf(intent, row, account.deadlineMs));

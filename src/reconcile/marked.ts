@@ -36,8 +36,8 @@ const fits = ({ kind }: Pass, row: Row, wanted: Parameters<typeof plan>[1]["want
   plan(kind, { wanted, seen: fromAnswer(kind.spec, row), applied: [], renewed: [] }).frozen.length === 0;
 
 /** No other object has it. */
-export const isFree = ({ cluster, kind, object }: Pass, { id }: Row): boolean =>
-  cluster.othersWithID(kind, id, object).length === 0;
+export const isFree = ({ account, cluster, kind, object }: Pass, { id }: Row): boolean =>
+  cluster.othersWithID(kind, id, object).length === 0 && !account.isTaken(id, object);
 
 /** Whether a row has the natural key of the spec; true where the kind has none. */
 export function hasSameKey({ kind, object }: Pass, row: Row): boolean {

@@ -211,6 +211,30 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     expect(scene.idOf(object)).not.toBe(id);
   });
 
+  it.each([
+    ["both were made", "loseAnswer"],
+    ["one was made", "swallow"],
+  ] as const)(
+    "is taken by one of two that ask for the same, where %s, and the other has its own",
+    async (_, second) => {
+      scene.gateway.loseAnswer("create");
+      scene.gateway[second]("create");
+      const spec = { metadata: "opaque" };
+      const both = [1, 2].map((number) => scene.cluster.apply(ReservedAddress, `same-${number}`, spec));
+      await Promise.all(both.map((object) => scene.look(object)));
+      await scene.clock.advance(1000);
+      // neither has written down what it found when the other looks
+      await Promise.all(both.map((object) => scene.look(object)));
+      await Promise.all(both.map((object) => scene.settle(object)));
+      expect(both.map((object) => scene.reason(object))).toEqual([
+        expect.stringMatching(/^Available: /),
+        expect.stringMatching(/^Available: /),
+      ]);
+      const ids = scene.gateway.rowsOf(ReservedAddress.remote).map(({ id }) => id);
+      expect(both.map((object) => scene.idOf(object)).sort()).toEqual(ids.sort());
+    },
+  );
+
   it("waits for what the spec refers to, since the create was made of it", async () => {
     const destination = { name: "logs" };
     const object = scene.cluster.apply(EventSubscription, "all", {
