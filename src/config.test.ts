@@ -29,6 +29,7 @@ describe("readConfig", () => {
       requestSeconds: 30,
       metricsAddress: ":8080",
       leaderElection: false,
+      watchSecrets: false,
       logLevel: "info",
       podNamespace: undefined,
       kubeconfig: undefined,

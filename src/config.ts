@@ -81,6 +81,7 @@ const environment = z
       .regex(/^[^\s]*:\d{1,5}$/, "must be host:port or :port")
       .default(":8080"),
     LEADER_ELECTION: flag.default(false),
+    WATCH_SECRETS: flag.default(false),
   })
   .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
     path: ["GATEWAY_API_KEY_FILE"],
@@ -121,6 +122,8 @@ export interface Config extends ClusterConfig {
   requestSeconds: number;
   metricsAddress: string;
   leaderElection: boolean;
+  /** Their names and versions are followed, so that a change is seen at once. Needs the right to list and watch them. */
+  watchSecrets: boolean;
 }
 
 /** Bad input from whoever starts the operator; the message names every variable and what it must be. */
@@ -145,6 +148,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     requestSeconds: values.REQUEST_TIMEOUT,
     metricsAddress: values.METRICS_ADDRESS,
     leaderElection: values.LEADER_ELECTION,
+    watchSecrets: values.WATCH_SECRETS,
   };
 }
 

@@ -39,7 +39,8 @@ function configured(): Configured {
 }
 
 function checks(given: Configured, { client, transport }: Connected): [name: string, check: Check][] {
-  const scope = "config" in given ? { ...given.config } : { ...given.cluster, leaderElection: false };
+  const scope =
+    "config" in given ? { ...given.config } : { ...given.cluster, leaderElection: false, watchSecrets: false };
   return [
     ["environment", async () => environment(given)],
     ["Kubernetes API", () => apiServer(transport)],

@@ -10,6 +10,7 @@ import {
   homeGrants,
   leaseGrants,
   operatorGrants,
+  secretWatchGrants,
   uninstallGrants,
 } from "./rbac.ts";
 
@@ -25,6 +26,7 @@ export function chartParts(catalogue: Catalogue): Map<string, string> {
     home: homeGrants(catalogue),
     commands: commandGrants(catalogue),
     lease: leaseGrants(),
+    "watch-secrets": secretWatchGrants(),
     "uninstall-retain": uninstall.retain,
     "uninstall-delete": uninstall.delete,
     view: access.view,

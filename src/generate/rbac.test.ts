@@ -3,7 +3,15 @@ import * as z from "zod";
 import { customResourceOf } from "../kinds/common.ts";
 import type { CustomResource } from "../kinds/define.ts";
 import { customResources, kinds } from "../kinds/index.ts";
-import { accessGrants, clusterGrants, commandGrants, type Grant, homeGrants, operatorGrants } from "./rbac.ts";
+import {
+  accessGrants,
+  clusterGrants,
+  commandGrants,
+  type Grant,
+  homeGrants,
+  operatorGrants,
+  secretWatchGrants,
+} from "./rbac.ts";
 
 const catalogue = { customResources };
 const rights = (grants: readonly Grant[]) =>
@@ -11,10 +19,11 @@ const rights = (grants: readonly Grant[]) =>
 
 const everything = [operatorGrants, clusterGrants, homeGrants, commandGrants].flatMap((grants) => grants(catalogue));
 
-test("no right is granted by a wildcard, and Secrets are neither listed nor watched", () => {
+test("no right is granted by a wildcard, and Secrets are neither listed nor watched unless that is asked for", () => {
   const all = rights(everything);
   expect(all.filter((right) => right.includes("*"))).toEqual([]);
   expect(all.filter((right) => /^(list|watch|delete) secrets/.test(right))).toEqual([]);
+  expect(rights(secretWatchGrants())).toEqual(["list secrets", "watch secrets"]);
 });
 
 test("no rule grants what another grants already", () => {

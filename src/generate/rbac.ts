@@ -66,6 +66,11 @@ export function clusterGrants({ customResources }: Catalogue): Grant[] {
   ];
 }
 
+/** What it does besides where it may follow Secrets. The API server has no right that ends at their metadata. */
+export const secretWatchGrants = (): Grant[] => [
+  { use: "See at once that a Secret has changed; only metadata is asked for", rule: core("secrets", "list", "watch") },
+];
+
 /** What it does in its own namespace in any case, and there only. */
 export const homeGrants = ({ customResources }: Catalogue): Grant[] =>
   objectGrants(customResources.filter(({ home }) => home));

@@ -18,6 +18,8 @@ export interface AccountControllerOptions {
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
   clock: Clock;
   resyncSeconds: number;
+  /** A watch tells of a Secret that comes or changes. */
+  secretsWatched: boolean;
   /** Of accounts that name none. */
   baseURL: string;
   /** How many objects with a remote need this account, by `namespace/name` of the GatewayAccount. */
@@ -47,13 +49,13 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
     const fate = fateOf(error);
     if (!fate) throw error;
     await tell(options, object, { usable: false, fate });
-    return again(fate);
+    return again(options, fate);
   }
 }
 
-function again(fate: Unfinished): Result {
-  // nothing tells of a Secret that comes or changes
-  if (fate.reason === "SecretNotReady") return { afterSeconds: MISSING_SECRET_SECONDS };
+function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, fate: Unfinished): Result {
+  if (fate.reason === "SecretNotReady")
+    return { afterSeconds: secretsWatched ? resyncSeconds : MISSING_SECRET_SECONDS };
   if (fate.reason === "Unauthorized" || fate instanceof Retry) return { afterSeconds: 60 };
   const seconds = delayOf(fate);
   return seconds === undefined ? { backoff: true } : { afterSeconds: seconds };

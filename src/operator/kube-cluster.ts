@@ -54,13 +54,16 @@ export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): R
 /** How an object of any kind is named in the index of references. */
 export const referenceTo = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 
-/** The objects that a spec refers to by name. */
+/** The objects that a spec refers to by name, with the Secrets that it reads or has the operator write. */
 export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): string[] {
-  const needs = needsOf(kind.spec, spec);
-  return needs.flatMap((need) => {
+  const { namespace } = metadata;
+  const written = kind.output && (spec[kind.output.field] as string | undefined);
+  const references = needsOf(kind.spec, spec).flatMap((need) => {
+    if (need.sort === "secret") return [referenceTo(secrets.kind, namespace, need.name)];
     if (need.sort !== "reference" || need.to.name === undefined) return [];
-    return [referenceTo(need.to.kind ?? need.trait.kinds[0] ?? "", metadata.namespace, need.to.name)];
+    return [referenceTo(need.to.kind ?? need.trait.kinds[0] ?? "", namespace, need.to.name)];
   });
+  return written === undefined ? references : [...references, referenceTo(secrets.kind, namespace, written)];
 }
 
 /** Indexes of the store of a kind. */

@@ -22,9 +22,10 @@ import { reconcileAccount } from "./account-controller.ts";
 import { AccountObjects } from "./account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts.ts";
 import { ClusterIdentity } from "./identity.ts";
-import { indexersOf, KubeCluster, typeOf } from "./kube-cluster.ts";
+import { indexersOf, KubeCluster, referenceTo, secrets, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { probe } from "./prober.ts";
+import { secretWatch } from "./secret-watch.ts";
 import { sweep } from "./sweeper.ts";
 import { everywhere, priority, wakesOf } from "./wake.ts";
 
@@ -71,7 +72,9 @@ export function createOperator(options: OperatorOptions): Operator {
   const identity = new ClusterIdentity({ client, config, clock, log });
   const accountInformer = new Informer<AccountObject>({
     ...{ client, log, clock, type: typeOf(GatewayAccount), namespaces: config.watchNamespaces },
+    indexers: { references: secretOf },
   });
+  const secretInformer = secretWatch({ config, client, log, clock }, wakeReaders);
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
@@ -94,7 +97,7 @@ export function createOperator(options: OperatorOptions): Operator {
       reconcileAccount(
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
-          baseURL: config.baseURL,
+          ...{ baseURL: config.baseURL, secretsWatched: config.watchSecrets },
           objects: new AccountObjects(client, accountInformer.store),
           dependents: (key) => dependentsOf(key).length,
         },
@@ -147,6 +150,14 @@ export function createOperator(options: OperatorOptions): Operator {
     }
   }
 
+  /** Whoever has to do with a Secret, by its reference. */
+  function wakeReaders(secret: string): void {
+    for (const object of accountInformer.store.by("references", secret)) accountController.enqueue(keyOf(object));
+    for (const { kind, key, priority } of everywhere(informers, "references", secret)) {
+      controllers.get(kind)?.enqueue(key, { priority });
+    }
+  }
+
   function wakeSwept({ name }: Resource, { changed, absent }: Sweep): void {
     log.debug({ resource: name, changed: changed.length, absent: absent.length }, "Listed the account");
     for (const id of [...changed, ...absent]) {
@@ -157,7 +168,13 @@ export function createOperator(options: OperatorOptions): Operator {
   }
 
   return {
-    informers: [identity, ...informers.values(), accountInformer, ...sessions.informers],
+    informers: [
+      identity,
+      ...informers.values(),
+      accountInformer,
+      ...(secretInformer ? [secretInformer] : []),
+      ...sessions.informers,
+    ],
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
       signal.addEventListener("abort", () => accounts.end(), { once: true });
@@ -183,6 +200,10 @@ class NotLeading extends Error {
 /** Own writes to an account's status ask for nothing. */
 const concernsAccount = (old: AccountObject, { metadata }: AccountObject): boolean =>
   old.metadata.generation !== metadata.generation || old.metadata.deletionTimestamp !== metadata.deletionTimestamp;
+
+const secretOf = ({ metadata, spec }: AccountObject): string[] => [
+  referenceTo(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),
+];
 
 const readiness = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;
 
@@ -234,7 +255,8 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result
       return accounts.of(object);
     },
   };
-  const visit = await reconcile(pass, { resyncSeconds: options.config.resyncSeconds });
+  const { resyncSeconds, watchSecrets } = options.config;
+  const visit = await reconcile(pass, { resyncSeconds, secretsWatched: watchSecrets });
   logChanges(request.log, pass);
   options.metrics?.onPass(kind.kind, pass.findings);
   return resultOf(visit);

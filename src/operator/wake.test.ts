@@ -1,16 +1,22 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../kinds/api-key.ts";
+import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { annotations, FINALIZER } from "../kinds/contract.ts";
 import type { Kind } from "../kinds/define.ts";
+import { EventDestination } from "../kinds/event-destination.ts";
+import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import { kinds } from "../kinds/index.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
+import { SSHHostCertificate } from "../kinds/ssh-host-certificate.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import type { ManagedObject, Status } from "../reconcile/object.ts";
 import { Store } from "../runtime/store.ts";
 import { type Informers, indexersOf } from "./kube-cluster.ts";
-import { priority, wakesOf } from "./wake.ts";
+import { everywhere, priority, wakesOf } from "./wake.ts";
 
 let stores: Map<string, Store<ManagedObject>>;
 let informers: Informers;
@@ -161,6 +167,41 @@ describe("those that refer to an object", () => {
         object(ReservedAddress, "one", { status: { id: "ra_1", [field]: value } }),
       );
       expect(updated(ReservedAddress, before as ManagedObject, after as ManagedObject)).toEqual(["TCPEdge n/web"]);
+    }
+  });
+});
+
+describe("those that have to do with a Secret", () => {
+  const readers = (secret: string): string[] =>
+    everywhere(informers, "references", secret).map(({ kind, key }) => `${kind} ${key}`);
+  const ref = { name: "shared", key: "k" };
+
+  beforeEach(() => {
+    given(EventDestination, "monitoring", { spec: { target: { monitoring: { apiKeyRef: ref, service: "s" } } } });
+    given(HTTPSEdgeRoute, "login", {
+      spec: { oidc: { clientSecretRef: ref }, webhookVerification: { secretRef: ref } },
+    });
+    given(CertificateAuthority, "clients", { spec: { caPemFrom: { secretKeyRef: ref } } });
+    given(TLSCertificate, "site", { spec: { secretName: "shared" } });
+    given(APIKey, "ci", { spec: { tokenSecretName: "shared" } });
+    given(SSHHostCertificate, "host", { spec: { certificateSecretName: "shared" } });
+  });
+
+  it("read it at any depth, or have it written, and are named once", () => {
+    expect(readers("Secret/n/shared").sort()).toEqual([
+      "APIKey n/ci",
+      "CertificateAuthority n/clients",
+      "EventDestination n/monitoring",
+      "HTTPSEdgeRoute n/login",
+      "SSHHostCertificate n/host",
+      "TLSCertificate n/site",
+    ]);
+  });
+
+  it("are none for another Secret, one elsewhere, or an object of that name", () => {
+    given(CertificateAuthority, "public", { spec: { caPemFrom: { configMapKeyRef: { name: "other", key: "k" } } } });
+    for (const secret of ["Secret/n/other", "Secret/elsewhere/shared", "APIKey/n/shared"]) {
+      expect(readers(secret)).toEqual([]);
     }
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { annotations } from "../kinds/contract.ts";
 import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
-import { Scene } from "./testing/scene.ts";
+import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
 
 let scene: Scene;
 
@@ -54,6 +54,19 @@ describe("a value from a Secret", () => {
     scene.cluster.setSecret("other", { api: "third" });
     await scene.look(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("is asked for more and more rarely, and not at all between resyncs where a watch tells of it", async () => {
+    const visits = async ({ secretsWatched }: { secretsWatched: boolean }) => {
+      const some = new Scene({ secretsWatched });
+      const object = some.cluster.apply(EventDestination, "dd", spec);
+      const first = await some.look(object);
+      await some.clock.advance(3_600_000);
+      return [first, await some.look(object)];
+    };
+    expect(await visits({ secretsWatched: false })).toEqual([{ afterSeconds: 1 }, { afterSeconds: 30 }]);
+    const resync = { afterSeconds: RESYNC_SECONDS };
+    expect(await visits({ secretsWatched: true })).toEqual([resync, resync]);
   });
 
   it("leaves an object ready when it cannot be read any more", async () => {

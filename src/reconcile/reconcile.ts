@@ -27,6 +27,8 @@ const RETIRING_SECONDS = 2;
 export interface Routine {
   /** How often what only a read can show is looked at again, such as a Secret that may not be watched. Seconds. */
   resyncSeconds: number;
+  /** A watch tells of Secrets that come, change or go, so that one which is missing need not be asked for. */
+  secretsWatched?: boolean;
 }
 
 /**
@@ -153,8 +155,8 @@ const readsOthers = ({ kind, object }: Pass): boolean =>
 const isRetiring = ({ findings, object }: Pass): boolean =>
   !findings.retired && (findings.retiring ?? object.status?.retiring) !== undefined;
 
-function afterFate(pass: Pass, fate: Unfinished, { resyncSeconds }: Routine): Visit {
-  if (fate.reason === "SecretNotReady") return { afterSeconds: secretDelay(pass) };
+function afterFate(pass: Pass, fate: Unfinished, { resyncSeconds, secretsWatched }: Routine): Visit {
+  if (fate.reason === "SecretNotReady") return { afterSeconds: secretsWatched ? resyncSeconds : secretDelay(pass) };
   const seconds = delayOf(fate);
   if (seconds === undefined) return { backoff: true };
   if (fate instanceof Retry) return { backoff: true, atLeastSeconds: seconds };

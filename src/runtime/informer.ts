@@ -15,6 +15,8 @@ export interface InformerOptions<T extends KubeObject> {
   labelSelector?: string;
   /** Leaves spec, status and data on the server. */
   metadataOnly?: boolean;
+  /** What of each object is kept, from the moment it arrives; has to keep what identifies it. */
+  keep?: (object: KubeObject) => T;
   indexers?: Readonly<Record<string, Indexer<T>>>;
   log: Logger;
   clock?: Clock;
@@ -102,13 +104,14 @@ export class Informer<T extends KubeObject = KubeObject> {
   }
 
   #reflect(namespace: string): Reflector {
-    const { client, type, labelSelector, metadataOnly, timing } = this.#options;
+    const { client, type, labelSelector, metadataOnly, keep, timing } = this.#options;
     return new Reflector({
       client,
       type,
       namespace: namespace || undefined,
       labelSelector,
       metadataOnly,
+      keep,
       timing,
       feed: this.store.feed(namespace),
       clock: this.#options.clock ?? systemClock,

@@ -15,6 +15,7 @@ export interface ReflectorOptions {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   metadataOnly?: boolean | undefined;
+  keep?: ((object: KubeObject) => KubeObject) | undefined;
   feed: Feed;
   clock: Clock;
   random: Random;
@@ -91,7 +92,7 @@ export class Reflector {
     for await (const batch of this.#events(signal)) {
       for (const event of batch) {
         if (this.#resourceVersion !== undefined) this.#tell(event, signal);
-        else if (completes(initial, event)) {
+        else if (completes(initial, this.#kept(event))) {
           this.#replace([...initial.values()], event.object.metadata.resourceVersion, signal);
           initial.clear();
         }
@@ -103,7 +104,8 @@ export class Reflector {
   async #pageList(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, labelSelector, metadataOnly } = this.#options;
     const list = await client.listAll(type, { namespace, labelSelector, metadataOnly, signal, deadlineSeconds: 60 });
-    this.#replace(list.items, list.resourceVersion, signal);
+    const { keep } = this.#options;
+    this.#replace(keep ? list.items.map(keep) : list.items, list.resourceVersion, signal);
   }
 
   #events(signal: AbortSignal, resourceVersion?: string): AsyncGenerator<WatchEvent[]> {
@@ -121,8 +123,15 @@ export class Reflector {
     });
   }
 
-  #tell({ type, object }: WatchEvent, signal: AbortSignal): void {
+  /** A bookmark is no object. */
+  #kept(event: WatchEvent): WatchEvent {
+    const { keep } = this.#options;
+    return keep && event.type !== "BOOKMARK" ? { ...event, object: keep(event.object) } : event;
+  }
+
+  #tell(event: WatchEvent, signal: AbortSignal): void {
     signal.throwIfAborted();
+    const { type, object } = this.#kept(event);
     const { resourceVersion = "" } = object.metadata;
     if (type === "BOOKMARK") this.#options.feed.advance(resourceVersion);
     else if (type === "DELETED") this.#options.feed.remove(object);

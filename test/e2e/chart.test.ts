@@ -113,6 +113,28 @@ describe("rendered", () => {
     expect([...new Set(roles)].sort()).toEqual(["one", "operator", "two"]);
   });
 
+  test.each([
+    ["everywhere", [], ["-"]],
+    ["in some namespaces", set({ "watchNamespaces[0]": "one", "watchNamespaces[1]": "two" }), ["one", "two"]],
+  ])("%s, the right to follow Secrets only where it is asked for", async (_, scope, expected) => {
+    const following = (objects: KubeJSON[]) =>
+      objects
+        .filter(({ rules = [] }) =>
+          rules.some(
+            ({ resources, verbs }: KubeJSON) =>
+              resources.includes("secrets") && (verbs.includes("list") || verbs.includes("watch")),
+          ),
+        )
+        .map(({ metadata }) => metadata.namespace ?? "-");
+    const switched = (objects: KubeJSON[]) =>
+      find(objects, "Deployment").spec.template.spec.containers[0].env.find(
+        ({ name }: KubeJSON) => name === "WATCH_SECRETS",
+      ).value;
+    const [off, on] = [await render(...scope), await render(...scope, ...set({ "secrets.watch": true }))];
+    expect([following(off), switched(off)]).toEqual([[], "false"]);
+    expect([following(on), switched(on)]).toEqual([expected, "true"]);
+  });
+
   test("without credentials of the chart's, a pod that starts all the same", async () => {
     const { spec } = find(await render(), "Deployment").spec.template;
     expect(spec.volumes).toEqual([

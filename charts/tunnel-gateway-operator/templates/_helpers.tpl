@@ -123,6 +123,8 @@ annotations:
   value: {{ printf ":%d" (int .Values.metrics.port) | quote }}
 - name: LEADER_ELECTION
   value: {{ .Values.leaderElection.enabled | quote }}
+- name: WATCH_SECRETS
+  value: {{ .Values.secrets.watch | quote }}
 {{- with .Values.clusterID }}
 - name: CLUSTER_ID
   value: {{ . | quote }}

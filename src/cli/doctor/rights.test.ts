@@ -7,7 +7,7 @@ const needs = (scope: Parameters<typeof neededRights>[0]) =>
   );
 
 test("without a list of namespaces, rights are needed in all, and those of home at home", () => {
-  const all = needs({ watchNamespaces: [], podNamespace: "home", leaderElection: true });
+  const all = needs({ watchNamespaces: [], podNamespace: "home", leaderElection: true, watchSecrets: false });
   expect(all).toContain("watch tcpedges * *");
   expect(all).toContain("get namespaces * *");
   expect(all).toContain("get customresourcedefinitions tcpedges.tunnelgateway.dev *");
@@ -17,11 +17,19 @@ test("without a list of namespaces, rights are needed in all, and those of home 
 });
 
 test("with one, nothing is needed anywhere else", () => {
-  const some = needs({ watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false });
+  const some = needs({ watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false, watchSecrets: false });
   expect(some).toContain("watch tcpedges * b");
   expect(some).toContain("get namespaces a a");
   expect(some).toContain("watch agentcommands * home");
   expect(some.filter((right) => right.endsWith(" *"))).toEqual([]);
   expect(some.filter((right) => right.includes("leases"))).toEqual([]);
   expect(some.filter((right) => /secrets .* home/.test(right))).toEqual([]);
+});
+
+test("Secrets have to be listed and watched in each namespace, and only where that is switched on", () => {
+  const given = { watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false };
+  const following = (watchSecrets: boolean) =>
+    needs({ ...given, watchSecrets }).filter((right) => /^(list|watch) secrets/.test(right));
+  expect(following(true)).toEqual(["list secrets * a", "watch secrets * a", "list secrets * b", "watch secrets * b"]);
+  expect(following(false)).toEqual([]);
 });

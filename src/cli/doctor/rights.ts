@@ -6,6 +6,7 @@ import {
   homeGrants,
   leaseGrants,
   operatorGrants,
+  secretWatchGrants,
 } from "../../generate/rbac.ts";
 import { customResources } from "../../kinds/index.ts";
 import type { KubeClient } from "../../runtime/client.ts";
@@ -37,7 +38,7 @@ interface Right {
 /** Asks the API server about each right that the operator needs. */
 export async function checkRights(
   client: KubeClient,
-  scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace"> & Pick<Config, "leaderElection">,
+  scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace"> & Pick<Config, "leaderElection" | "watchSecrets">,
 ): Promise<string> {
   const rights = neededRights(scope);
   const refused: Right[] = [];
@@ -53,6 +54,7 @@ export function neededRights({
   watchNamespaces,
   podNamespace,
   leaderElection,
+  watchSecrets,
 }: Parameters<typeof checkRights>[1]): Right[] {
   const catalogue = { customResources };
   const everywhere = watchNamespaces.length === 0;
@@ -62,8 +64,9 @@ export function neededRights({
     ...(leaderElection ? leaseGrants() : []),
     ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(catalogue)),
   ];
+  const inEach = [...operatorGrants(catalogue), ...(watchSecrets ? secretWatchGrants() : [])];
   return [
-    ...watched.flatMap((namespace) => rightsOf(operatorGrants(catalogue), namespace)),
+    ...watched.flatMap((namespace) => rightsOf(inEach, namespace)),
     ...(everywhere ? rightsOf(clusterGrants(catalogue), undefined) : []),
     ...(podNamespace ? rightsOf(atHome, podNamespace) : []),
   ];

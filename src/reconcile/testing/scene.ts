@@ -18,6 +18,8 @@ export interface SceneOptions {
   undocumented?: boolean;
   /** Kinds beside those of the operator. */
   more?: readonly Kind[];
+  /** A watch tells of Secrets. */
+  secretsWatched?: boolean;
 }
 
 /** One cluster, one account, and an operator between them that looks only when a test says so. */
@@ -50,7 +52,8 @@ export class Scene {
   /** One look at an object, as it is now. */
   async look(object: ManagedObject): Promise<Visit> {
     await this.#listOnce(this.#kindOf(object));
-    return reconcile(this.passFor(object), { resyncSeconds: RESYNC_SECONDS });
+    const { secretsWatched = false } = this.#options;
+    return reconcile(this.passFor(object), { resyncSeconds: RESYNC_SECONDS, secretsWatched });
   }
 
   passFor(object: ManagedObject): Pass {
