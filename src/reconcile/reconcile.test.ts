@@ -69,11 +69,15 @@ describe("a value from a Secret", () => {
     expect(await visits({ secretsWatched: true })).toEqual([resync, resync]);
   });
 
-  it("leaves an object ready when it cannot be read any more", async () => {
+  it("leaves an object ready when it cannot be read any more, and says so", async () => {
     const object = await scene.given(EventDestination, "dd", spec);
     scene.cluster.setSecret("dd", {});
     await scene.look(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "SecretNotReady" });
+    scene.cluster.setSecret("dd", { api: "back" });
+    await scene.look(object);
+    expect(scene.condition(object, "Synced")?.status).toBe("True");
   });
 });
 

@@ -86,8 +86,8 @@ const rows: Row[] = [
   {
     ending: "waiting",
     given: waiting,
-    // nothing was sent, so what is known of the last call stays
-    expected: { ready: "True Synced", edited: "False Synced Reconciling", otherwise: "False Reconciling" },
+    // nothing was sent, so what is known of the last call stays; where Ready stays too, nothing else would tell
+    expected: { ready: "True", edited: "False Synced Reconciling", otherwise: "False Reconciling" },
   },
   { ending: "to be tried again", given: retrying, expected: { ready: "True", otherwise: "False Reconciling" } },
   { ending: "blocked", given: blocked, expected: { otherwise: "False Stalled" } },

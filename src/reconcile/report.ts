@@ -121,10 +121,11 @@ function drifted({ drift }: Findings): Told[] {
  */
 function unfinished(object: ManagedObject, findings: Findings, fate: Unfinished): Told[] {
   const { reason, message } = fate;
-  const call: Told[] =
-    fate instanceof Waiting ? kept(object, ["Synced"]) : [{ ...synced, status: "False", reason, message }];
+  const failed: Told = { ...synced, status: "False", reason, message };
   const lost = findings.gone === true && !findings.remote;
-  if (!lost && staysReady(object, fate)) return [...kept(object, ["Ready"]), ...call];
+  if (!lost && staysReady(object, fate)) return [...kept(object, ["Ready"]), failed];
+  // nothing has been asked of the service yet
+  const call = fate instanceof Waiting ? kept(object, ["Synced"]) : [failed];
   const progress: Told = { type: fate instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message };
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
 }
