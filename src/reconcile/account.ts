@@ -14,6 +14,7 @@ import type { Sweep } from "./inventory.ts";
 import { Modules } from "./modules.ts";
 import type { ManagedObject } from "./object.ts";
 import type { Remotes } from "./remotes.ts";
+import { Settling } from "./settling.ts";
 
 const RESYNC_SECONDS = 300;
 
@@ -52,6 +53,7 @@ export class Account {
   readonly gate: Gate;
   readonly deletions: Deletions;
   readonly brake: Brake;
+  readonly settling: Settling;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
@@ -67,6 +69,7 @@ export class Account {
     this.gate = new Gate(options);
     this.deletions = new Deletions(options.clock, options.deletesPerMinute);
     this.brake = new Brake(options.clock);
+    this.settling = new Settling(options.clock, options.deadlineMs);
     this.#options = options;
   }
 
@@ -153,6 +156,7 @@ export class Account {
     for (const [id, taker] of this.#taken) if (taker === uid) this.#taken.delete(id);
     this.corrections.forget(uid);
     this.brake.forget(uid);
+    this.settling.forget(uid);
   }
 
   /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */

@@ -26,8 +26,11 @@ export async function create(pass: Pass, desired: Desired, old?: string): Promis
   await claim(pass);
   refuseStrangeAccount(pass);
   await remotes.admit(sending(pass), body);
+  const began = pass.clock.now();
   const intent = await record(pass, body);
-  if (now(pass) > intent.last + sendWindow(pass.account.deadlineMs)) {
+  // the calendar may have been set meanwhile, and the other clock stands still while the machine is suspended
+  const elapsed = Math.max(pass.clock.now() - began, now(pass) - intent.last);
+  if (elapsed > sendWindow(pass.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
   const row = await send(pass, body, intent);
@@ -80,6 +83,7 @@ async function record(pass: Pass, body: Body): Promise<Intent> {
     fields: appliedFields(kind, object.spec),
     sent: known ? undefined : (withoutSecrets(body, kind.remote.secrets ?? []) as Body),
   };
+  pass.account.settling.recorded(object, intent, pass.clock.now());
   pass.object = await pass.cluster.annotate(pass.kind, pass.object, { finalizer: true, intent: textOf(intent) });
   return intent;
 }

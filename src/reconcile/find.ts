@@ -5,7 +5,7 @@ import { needsOf } from "../kinds/wire/needs.ts";
 import { type Body, toRequest } from "../kinds/wire/request.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
-import { covers, type Intent, intentOf, settledAt } from "./intent.ts";
+import { covers, type Intent, intentOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { firstMarked, hasSameKey, isFree, leftBehind, oldest } from "./marked.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
@@ -129,8 +129,7 @@ export async function recovered(
   intent: Intent,
   search: Search = (rows) => madeByUs(pass, intent, rows),
 ): Promise<Row | undefined> {
-  const settled = settledAt(intent, pass.account.deadlineMs);
-  const wait = settled - now(pass);
+  const wait = pass.account.settling.wait(pass.object, intent);
   // the list must have begun after the create was sent; when it is settled already, one from after that will do
   const since = wait > 0 ? pass.clock.now() : pass.clock.now() + wait;
   const rows = await remotesOf(pass).listed(since, "retry");

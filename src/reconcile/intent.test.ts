@@ -92,4 +92,9 @@ describe("covers", () => {
   ])("what was made %s: %s is %s", (_, createdAt, expected) => {
     expect(covers(intent, createdAt, deadline)).toBe(expected);
   });
+
+  it("reaches over both ends, where the calendar was set back between them", () => {
+    const reversed: Intent = { first: noon, last: noon - 3_600_000 };
+    expect([at(-3600), at(0)].map((time) => covers(reversed, time, deadline))).toEqual([true, true]);
+  });
 });

@@ -73,12 +73,17 @@ export function textOf({ first, last, old, fields = [], sent }: Intent): string 
 }
 
 /** From this time on (epoch milliseconds), a list without the remote proves that the create came to nothing. */
-export const settledAt = ({ last }: Intent, deadlineMs: number): number =>
-  last + sendWindow(deadlineMs) + deadlineMs + lateness(deadlineMs) + SKEW_MS;
+export const settledAt = ({ last }: Intent, deadlineMs: number): number => last + settlesAfter(deadlineMs);
+
+/** How long after it was recorded that is. */
+export const settlesAfter = (deadlineMs: number): number =>
+  sendWindow(deadlineMs) + deadlineMs + lateness(deadlineMs) + SKEW_MS;
 
 /** Whether a remote that was created at `createdAt` (RFC 3339) can be the one this intent was for. */
 export function covers(intent: Intent, createdAt: unknown, deadlineMs: number): boolean {
   const time = Date.parse(String(createdAt));
   if (!Number.isFinite(time)) return false;
-  return time >= intent.first - SERVICE_SKEW_MS && time <= settledAt(intent, deadlineMs) + SERVICE_SKEW_MS;
+  // the calendar may have been set back between the two
+  const [first, last] = [Math.min(intent.first, intent.last), Math.max(intent.first, intent.last)];
+  return time >= first - SERVICE_SKEW_MS && time <= last + settlesAfter(deadlineMs) + SERVICE_SKEW_MS;
 }

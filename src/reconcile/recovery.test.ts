@@ -107,6 +107,38 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
   });
 
+  it.each([
+    ["forward", 3],
+    ["back", -3],
+  ])("is settled as soon as ever, and no sooner, when the calendar is set %s", async (_, hours) => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    scene.clock.setBy(hours * 3_600_000);
+    await scene.look(object);
+    await scene.clock.advance(DEADLINE_MS);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    expect(scene.gateway.calls.filter(({ verb }) => verb === "create")).toHaveLength(1);
+    await scene.clock.advance(DEADLINE_MS);
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+  });
+
+  it("is settled in time when the calendar of the process before was ahead", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    scene.restart();
+    scene.clock.setBy(-3 * 3_600_000);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    await scene.clock.advance(2 * DEADLINE_MS);
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
   it("is not taken when another object has it", async () => {
     const first = await scene.given(kind, "first", spec);
     scene.gateway.swallow("create");

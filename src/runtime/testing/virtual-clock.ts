@@ -9,7 +9,7 @@ interface Due {
 /** Time that passes only when a test says so. */
 export class VirtualClock implements Clock {
   readonly #timers = new Set<Due>();
-  readonly #epoch: number;
+  #epoch: number;
   #now = 0;
   #sequence = 0;
 
@@ -23,6 +23,11 @@ export class VirtualClock implements Clock {
 
   date(): Date {
     return new Date(this.#epoch + this.#now);
+  }
+
+  /** Sets the calendar, which no timer heeds. */
+  setBy(milliseconds: number): void {
+    this.#epoch += milliseconds;
   }
 
   setTimeout(callback: () => void, milliseconds: number): Timer {
