@@ -7,6 +7,7 @@ import { delayOf, fateOf } from "../reconcile/outcome.ts";
 import { isSame, stamped, type Told } from "../reconcile/report.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Request, Result } from "../runtime/controller.ts";
+import { keyOf } from "../runtime/object.ts";
 import type { Store } from "../runtime/store.ts";
 import type { AccountObjects } from "./account-objects.ts";
 import type { AccountObject, Accounts } from "./accounts.ts";
@@ -80,10 +81,9 @@ async function check(
   }
 }
 
-async function keepSecret(
-  { objects, readSecret }: AccountControllerOptions,
-  { metadata, spec, status }: AccountObject,
-): Promise<void> {
+async function keepSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+  const { objects, readSecret } = options;
+  const { metadata, spec, status } = object;
   const { namespace } = metadata;
   const { name, key } = spec.apiKeySecretRef;
   const secret = await readSecret(namespace, name);
@@ -91,9 +91,30 @@ async function keepSecret(
     throw new Waiting("SecretNotReady", `Create Secret "${name}" in this namespace: spec.apiKeySecretRef refers to it`);
   if (!secret.data[key])
     throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
+  if (status?.secretName !== name) {
+    await letSecretGo(options, object);
+    // written down before it is held, so that whoever comes next knows what to let go of
+    await objects.writeStatus(object, { ...status, secretName: name });
+  }
   await objects.holdSecret({ namespace, name });
-  const before = status?.secretName;
-  if (before !== undefined && before !== name) await objects.releaseSecret({ namespace, name: before });
+}
+
+async function letSecretGo(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+  const { secretName } = object.status ?? {};
+  if (secretName === undefined || othersNeed(options, object, secretName)) return;
+  await options.objects.releaseSecret({ namespace: object.metadata.namespace, name: secretName });
+}
+
+/** Accounts may have a Secret in common. Those that only wait to go need none. */
+function othersNeed(
+  { store, dependents }: AccountControllerOptions,
+  { metadata }: AccountObject,
+  secretName: string,
+): boolean {
+  return store
+    .list(metadata.namespace)
+    .filter((other) => other.metadata.uid !== metadata.uid && other.status?.secretName === secretName)
+    .some((other) => !other.metadata.deletionTimestamp || dependents(keyOf(other)) > 0);
 }
 
 async function release(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
@@ -105,8 +126,7 @@ async function release(options: AccountControllerOptions, object: AccountObject,
     await tell(options, object, { usable: false, fate });
     return { afterSeconds: 10 };
   }
-  const { namespace } = object.metadata;
-  await objects.releaseSecret({ namespace, name: object.status?.secretName ?? object.spec.apiKeySecretRef.name });
+  await letSecretGo(options, object);
   await objects.release(object);
   accounts.drop(key);
   return undefined;
@@ -115,18 +135,22 @@ async function release(options: AccountControllerOptions, object: AccountObject,
 type Finding = { usable: true } | { usable: false; fate: Unfinished };
 
 async function tell(
-  { objects, clock, baseURL }: AccountControllerOptions,
-  object: AccountObject,
+  { objects, store, clock, baseURL }: AccountControllerOptions,
+  { metadata, spec, status: seen }: AccountObject,
   finding: Finding,
 ): Promise<void> {
+  // this look may have written to it
+  const now = store.get(keyOf({ metadata }));
+  const before = now?.metadata.uid === metadata.uid ? now.status : seen;
   const status: Status = {
-    ...object.status,
-    baseURL: object.spec.baseURL ?? baseURL,
-    secretName: object.spec.apiKeySecretRef.name,
-    observedGeneration: object.metadata.generation,
-    conditions: conditionsOf(finding).map((told) => stamped(object, told, clock.date().getTime())),
+    ...before,
+    baseURL: spec.baseURL ?? baseURL,
+    observedGeneration: metadata.generation,
+    conditions: conditionsOf(finding).map((told) =>
+      stamped({ metadata, status: before }, told, clock.date().getTime()),
+    ),
   };
-  if (!isSame(object.status, status)) await objects.writeStatus(object, status);
+  if (!isSame(before, status)) await objects.writeStatus({ metadata }, status);
 }
 
 function conditionsOf(finding: Finding): Told[] {

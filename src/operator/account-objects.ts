@@ -17,7 +17,10 @@ export class AccountObjects {
     this.#store = store;
   }
 
-  async writeStatus({ metadata }: AccountObject, status: Readonly<Record<string, unknown>>): Promise<void> {
+  async writeStatus(
+    { metadata }: Pick<AccountObject, "metadata">,
+    status: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
     const operations = [
       { op: "test", path: "/metadata/uid", value: metadata.uid },
       { op: "add", path: "/status", value: status },
@@ -31,24 +34,30 @@ export class AccountObjects {
   }
 
   async hold(object: AccountObject): Promise<void> {
-    const held = await hold(this.#client, typeOf(GatewayAccount), object);
-    if (held) this.#store.put(held as AccountObject);
+    await ignoringAbsence(async () => {
+      const held = await hold(this.#client, typeOf(GatewayAccount), object);
+      if (held) this.#store.put(held as AccountObject);
+    });
   }
 
   async release(object: AccountObject): Promise<void> {
-    await letGo(this.#client, typeOf(GatewayAccount), object);
+    await ignoringAbsence(() => letGo(this.#client, typeOf(GatewayAccount), object));
     this.#store.forget(keyOf(object), object.metadata.uid);
   }
 
   /** Keeps a Secret from being deleted before the account is done with it. */
   async holdSecret(ref: ObjectRef): Promise<void> {
     await ignoringAbsence(async () => {
-      await hold(this.#client, secrets, await this.#client.get(secrets, ref));
+      await hold(this.#client, secrets, await this.#metadataOf(ref));
     });
   }
 
   async releaseSecret(ref: ObjectRef): Promise<void> {
-    await ignoringAbsence(async () => letGo(this.#client, secrets, await this.#client.get(secrets, ref)));
+    await ignoringAbsence(async () => letGo(this.#client, secrets, await this.#metadataOf(ref)));
+  }
+
+  #metadataOf(ref: ObjectRef): Promise<KubeObject> {
+    return this.#client.get(secrets, ref, { metadataOnly: true });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { parseBaseURL } from "../gateway/base-url.ts";
 import { GatewayClient } from "../gateway/client.ts";
 import { isUnauthorized } from "../gateway/errors.ts";
 import type { Resource } from "../gateway/resource.ts";
@@ -12,13 +13,11 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { KubeObject } from "../runtime/object.ts";
 import type { Store } from "../runtime/store.ts";
+import { HeldKey } from "./held-key.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 
 /** The account that serves all objects of its namespace that name none. */
 export const DEFAULT_ACCOUNT = "default";
-
-/** How long a key that was read is used before its Secret is read again; at a refusal it is read at once. */
-const KEY_SECONDS = 30;
 
 export interface AccountObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
@@ -44,6 +43,8 @@ interface Known {
   account: Account;
   client: GatewayClient;
   abort: AbortController;
+  /** Undefined for the operator's own. */
+  key?: HeldKey;
   /** What of the object makes it another account. */
   what: string;
 }
@@ -109,8 +110,12 @@ export class Accounts {
     const known = this.#known.get(key);
     if (known?.what === what) return known.account;
     this.drop(key);
-    const made = this.#make(key, baseURL, () => this.#readKey(key));
-    this.#known.set(key, { ...made, what });
+    const held = new HeldKey(this.#options.clock, () => this.#obtainKey(key));
+    const made = this.#make(key, baseURL, async () => {
+      if (isUnauthorized(made.account.gate.problem)) held.refresh();
+      return held.read();
+    });
+    this.#known.set(key, { ...made, key: held, what });
     return made.account;
   }
 
@@ -118,7 +123,6 @@ export class Accounts {
   drop(key: string): void {
     const known = this.#known.get(key);
     this.#known.delete(key);
-    this.#keys.delete(key);
     known?.abort.abort();
     void known?.client.close();
   }
@@ -148,34 +152,30 @@ export class Accounts {
   /** A namespace must not send its requests, and the operator, wherever it likes. */
   #allowed(baseURL: string | undefined): string {
     const { config } = this.#options;
-    if (baseURL === undefined || new URL(baseURL).origin === new URL(config.baseURL).origin)
-      return baseURL ?? config.baseURL;
-    if (config.allowedHosts.includes(new URL(baseURL).host)) return baseURL;
+    if (baseURL === undefined) return config.baseURL;
+    const origin = originOf(baseURL);
+    if (origin === parseBaseURL(config.baseURL).origin) return baseURL;
+    const { host } = new URL(origin);
+    if (config.allowedHosts.includes(host)) return baseURL;
     throw new Blocked(
       "InvalidSpec",
-      `Ask for ${new URL(baseURL).host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`,
+      `Ask for ${host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`,
     );
   }
 
-  readonly #keys = new Map<string, { value: string; at: number }>();
-
-  async #readKey(key: string): Promise<string> {
-    const { clock, store, readSecret } = this.#options;
-    const refused = isUnauthorized(this.#known.get(key)?.account.gate.problem);
-    const held = refused ? undefined : this.#keys.get(key);
-    if (held && clock.now() - held.at < KEY_SECONDS * 1000) return held.value;
+  async #obtainKey(key: string): Promise<string> {
+    const { store, readSecret } = this.#options;
     const object = store().get(key);
     if (!object) throw new Error("the GatewayAccount is gone");
     const { name, key: entry } = object.spec.apiKeySecretRef;
     const value = (await readSecret(object.metadata.namespace, name))?.data[entry];
     if (!value) throw Object.assign(new Error("no key"), { code: "SECRET_NOT_READY" });
-    this.#keys.set(key, { value, at: clock.now() });
     return value;
   }
 
   /** The next request reads the key anew. */
   refresh(key: string): void {
-    this.#keys.delete(key);
+    this.#known.get(key)?.key?.refresh();
   }
 
   #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
@@ -213,5 +213,14 @@ export class Accounts {
       },
     });
     return { account, client, abort, what: "" };
+  }
+}
+
+/** A pattern cannot tell all texts that are no address, so the definition lets some through. */
+function originOf(baseURL: string): string {
+  try {
+    return parseBaseURL(baseURL).origin;
+  } catch (error) {
+    throw new Blocked("InvalidSpec", `Correct spec.baseURL: ${(error as Error).message}`, { cause: error });
   }
 }

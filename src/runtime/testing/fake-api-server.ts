@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Connection } from "../connection.ts";
 import { type KubeObject, keyOf } from "../object.ts";
+import { type Operation, operated } from "./fake-patch.ts";
 import { FakeStorage, Refused } from "./fake-storage.ts";
 import { FakeWatch } from "./fake-watch.ts";
 
@@ -173,7 +174,11 @@ function targetOf(path: string): Target {
 }
 
 /** The status subresource takes the status alone, the main resource all but the status. */
-function patched(current: KubeObject, patch: KubeObject, { subresource }: Target): KubeObject {
+function patched(current: KubeObject, patch: KubeObject | Operation[], { subresource }: Target): KubeObject {
+  if (Array.isArray(patch)) {
+    const { status, ...main } = operated(current, patch);
+    return subresource === "status" ? { ...current, status } : { ...main, ...pick(current, "status") };
+  }
   const { status: _, ...main } = patch;
   const { resourceVersion, uid } = patch.metadata ?? {};
   if (subresource !== "status" && uid && uid !== current.metadata.uid)
@@ -182,6 +187,8 @@ function patched(current: KubeObject, patch: KubeObject, { subresource }: Target
   const guards = { metadata: { ...(resourceVersion && { resourceVersion }) } };
   return merge(current, subresource === "status" ? { ...guards, status: patch["status"] } : main) as KubeObject;
 }
+
+const pick = (object: KubeObject, member: string): object => (member in object ? { [member]: object[member] } : {});
 
 function merge(current: unknown, patch: unknown): unknown {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;

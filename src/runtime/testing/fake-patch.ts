@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from "node:util";
+import type { KubeObject } from "../object.ts";
+import { Refused } from "./fake-storage.ts";
+
+export interface Operation {
+  op: string;
+  path: string;
+  value?: unknown;
+}
+
+type Container = Record<string, unknown>;
+
+/** A JSON patch with `test`, `add` and `remove`, which is answered as a real API server does. */
+export function operated(object: KubeObject, operations: readonly Operation[]): KubeObject {
+  const result = structuredClone(object);
+  for (const { op, path, value } of operations) {
+    const names = path.split("/").slice(1).map(unescaped);
+    const last = names.pop() ?? "";
+    const parent = names.reduce<Container | undefined>((at, name) => at?.[name] as Container | undefined, result);
+    if (!parent) throw new Refused(422, "Invalid", `${path} is not there`);
+    if (op === "test" && !isDeepStrictEqual(parent[last], value)) throw new Refused(422, "Invalid", "test failed");
+    if (op === "add") parent[last] = value;
+    if (op === "remove") remove(parent, last);
+  }
+  return result;
+}
+
+const unescaped = (name: string): string => name.replaceAll("~1", "/").replaceAll("~0", "~");
+
+function remove(parent: Container, name: string): void {
+  if (Array.isArray(parent)) parent.splice(Number(name), 1);
+  else delete parent[name];
+}
