@@ -25,16 +25,20 @@ export async function find(pass: Pass): Promise<Row | undefined> {
   if (object.spec.adopt?.id) return adoptable(pass, object.spec.adopt.id);
   const found = object.spec.adopt?.existing || isObserveOnly(object) ? await existing(pass) : undefined;
   if (found) return found;
-  const made = intent && !pass.account.wasRefused(object, intent) ? await recovered(pass, intent) : undefined;
-  if (made && intent?.old) retireReplaced(pass, intent.old);
-  return made ?? leftBehind(pass);
+  return (intent && (await intended(pass, intent))) ?? leftBehind(pass);
 }
 
-/** The status was lost in the middle of a replacement: the one that was replaced is still to go. */
-function retireReplaced(pass: Pass, old: string): void {
-  const row = pass.kind.replacement && remotesOf(pass).known(old);
-  if (!row || !isFree(pass, row) || isForeign(pass, row)) return;
-  pass.findings.retiring = old;
+/** What the create of an intent has made, or what it was to take the place of, in the middle of a replacement. */
+async function intended(pass: Pass, intent: Intent): Promise<Row | undefined> {
+  const made = pass.account.wasRefused(pass.object, intent) ? undefined : await recovered(pass, intent);
+  const old = intent.old === undefined ? undefined : await replaced(pass, intent.old);
+  if (made && old) pass.findings.retiring = old.id;
+  return made ?? old;
+}
+
+async function replaced(pass: Pass, id: string): Promise<Row | undefined> {
+  const row = pass.kind.replacement && (await look(pass, id));
+  return row && isFree(pass, row) && !isForeign(pass, row) ? row : undefined;
 }
 
 /** A create was begun to take the place of this id, and no other id was written down since. */

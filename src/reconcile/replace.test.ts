@@ -29,6 +29,21 @@ describe("a certificate that was renewed", () => {
     expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
   });
 
+  it("is still there when the upload came to nothing and the status was lost, and is replaced then", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    const old = scene.idOf(object);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.gateway.swallow("create", "unsent");
+    await scene.look(object);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.idOf(object)).not.toBe(old);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote).map(({ id }) => id)).toEqual([scene.idOf(object)]);
+  });
+
   it("is kept while a domain may be being created with it", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.gateway.swallow("create");

@@ -40,6 +40,8 @@ export class FakeGateway {
   /** Changes what an answer to a write holds, as a service does that normalises. */
   normalise: (row: Row) => Row = (row) => row;
   pageSize = 100;
+  /** Told of each call before it is carried out. */
+  beforeCall: (call: Call) => void = () => {};
   readonly #clock: Clock;
   readonly #rows = new Map<string, Map<string, Row>>();
   readonly #faults: { verb: Verb; fault: Fault }[] = [];
@@ -108,7 +110,7 @@ export class FakeGateway {
   // the calls of the client
 
   create = async (resource: Resource, body: Body): Promise<never> => {
-    this.calls.push({ verb: "create", resource: resource.name, body });
+    this.#arrive({ verb: "create", resource: resource.name, body });
     return this.#perform("create", resource, () => {
       refuseUnknown(body, resource.create);
       const member = this.unique[resource.name];
@@ -119,12 +121,12 @@ export class FakeGateway {
   };
 
   get = async (resource: Resource, id: string): Promise<never> => {
-    this.calls.push({ verb: "get", resource: resource.name, id });
+    this.#arrive({ verb: "get", resource: resource.name, id });
     return this.#perform("get", resource, () => this.#existing(resource, id));
   };
 
   update = async (resource: Resource, id: string, body: Body): Promise<never> => {
-    this.calls.push({ verb: "update", resource: resource.name, id, body });
+    this.#arrive({ verb: "update", resource: resource.name, id, body });
     return this.#perform("update", resource, () => {
       const row = this.#existing(resource, id);
       refuseUnknown(body, [...resource.update, ...resource.updateUnshown]);
@@ -134,7 +136,7 @@ export class FakeGateway {
   };
 
   delete = async (resource: Resource, id: string): Promise<void> => {
-    this.calls.push({ verb: "delete", resource: resource.name, id });
+    this.#arrive({ verb: "delete", resource: resource.name, id });
     this.#perform("delete", resource, () => {
       this.#existing(resource, id);
       this.#of(resource).delete(id);
@@ -144,7 +146,7 @@ export class FakeGateway {
   async *list(resource: Resource, _options?: CallOptions): AsyncGenerator<Page<never>, void, void> {
     const rows = this.rowsOf(resource).reverse();
     for (let from = 0; from === 0 || from < rows.length; from += this.pageSize) {
-      this.calls.push({ verb: "list", resource: resource.name });
+      this.#arrive({ verb: "list", resource: resource.name });
       const page = this.#perform("list", resource, () => rows.slice(from, from + this.pageSize));
       const last = from + this.pageSize >= rows.length;
       yield { rows: page as never[], problems: [], startedAt: this.#clock.date().getTime(), last };
@@ -152,7 +154,7 @@ export class FakeGateway {
   }
 
   createSource = async (id: string, type: string): Promise<never> => {
-    this.calls.push({ verb: "createSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
+    this.#arrive({ verb: "createSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
     return this.#perform("createSource", eventSubscriptions, () => {
       const row = this.#existing(eventSubscriptions, id);
       if (sourcesOf(row).includes(type)) throw refusal(409, `${type} is there`);
@@ -163,7 +165,7 @@ export class FakeGateway {
   };
 
   deleteSource = async (id: string, type: string): Promise<void> => {
-    this.calls.push({ verb: "deleteSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
+    this.#arrive({ verb: "deleteSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
     this.#perform("deleteSource", eventSubscriptions, () => {
       const row = this.#existing(eventSubscriptions, id);
       if (!sourcesOf(row).includes(type)) throw refusal(404, "not found");
@@ -173,7 +175,7 @@ export class FakeGateway {
   };
 
   getModule = async (module: Module, { id }: ModuleOwner): Promise<never> => {
-    this.calls.push({ verb: "getModule", resource: module.name, id });
+    this.#arrive({ verb: "getModule", resource: module.name, id });
     return this.#perform("getModule", module, () => {
       const value = this.#owner(id)?.row[memberOf(module)];
       if (!value) throw refusal(404, "not found");
@@ -182,7 +184,7 @@ export class FakeGateway {
   };
 
   putModule = async (module: Module, { id }: ModuleOwner, body: Body): Promise<never> => {
-    this.calls.push({ verb: "putModule", resource: module.name, id, body });
+    this.#arrive({ verb: "putModule", resource: module.name, id, body });
     return this.#perform("putModule", module, () => {
       const owner = this.#owner(id);
       if (!owner) throw refusal(404, "not found");
@@ -195,7 +197,7 @@ export class FakeGateway {
   };
 
   deleteModule = async (module: Module, { id }: ModuleOwner): Promise<void> => {
-    this.calls.push({ verb: "deleteModule", resource: module.name, id });
+    this.#arrive({ verb: "deleteModule", resource: module.name, id });
     this.#perform("deleteModule", module, () => {
       const owner = this.#owner(id);
       if (owner) owner.rows.set(id, { ...owner.row, [memberOf(module)]: null });
@@ -208,6 +210,11 @@ export class FakeGateway {
       if (row) return { rows, row };
     }
     return undefined;
+  }
+
+  #arrive(call: Call): void {
+    this.calls.push(call);
+    this.beforeCall(call);
   }
 
   #perform<T>(verb: Verb, { path }: { path: string }, work: () => T): never {
