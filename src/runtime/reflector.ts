@@ -2,6 +2,7 @@ import { Backoff, type Random } from "./backoff.ts";
 import type { KubeClient } from "./client.ts";
 import { type Clock, sleep } from "./clock.ts";
 import { isGone, isNotFound, KubeError } from "./errors.ts";
+import { lean } from "./freeze.ts";
 import { type Logger, textOf } from "./log.ts";
 import { type KubeObject, keyOf, type ResourceType, resourceName } from "./object.ts";
 import type { Feed } from "./store.ts";
@@ -104,8 +105,8 @@ export class Reflector {
   async #pageList(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, labelSelector, metadataOnly } = this.#options;
     const list = await client.listAll(type, { namespace, labelSelector, metadataOnly, signal, deadlineSeconds: 60 });
-    const { keep } = this.#options;
-    this.#replace(keep ? list.items.map(keep) : list.items, list.resourceVersion, signal);
+    const { keep = lean } = this.#options;
+    this.#replace(list.items.map(keep), list.resourceVersion, signal);
   }
 
   #events(signal: AbortSignal, resourceVersion?: string): AsyncGenerator<WatchEvent[]> {
@@ -123,10 +124,10 @@ export class Reflector {
     });
   }
 
-  /** A bookmark is no object. */
-  #kept(event: WatchEvent): WatchEvent {
-    const { keep } = this.#options;
-    return keep && event.type !== "BOOKMARK" ? { ...event, object: keep(event.object) } : event;
+  /** A bookmark is no object. What is dropped is dropped here, since a whole list waits for its end in memory. */
+  #kept({ type, object }: WatchEvent): WatchEvent {
+    const { keep = lean } = this.#options;
+    return { type, object: type === "BOOKMARK" ? object : keep(object) };
   }
 
   #tell(event: WatchEvent, signal: AbortSignal): void {

@@ -1,0 +1,30 @@
+/**
+ * Several values under one key. Most keys have a single value, which then stands for itself: a Set for each would take
+ * more memory than all the values.
+ */
+export class Multimap {
+  readonly #values = new Map<string, string | Set<string>>();
+
+  get(key: string): Iterable<string> {
+    const found = this.#values.get(key);
+    return typeof found === "string" ? [found] : (found ?? []);
+  }
+
+  /** Number of keys. */
+  get size(): number {
+    return this.#values.size;
+  }
+
+  add(key: string, value: string): void {
+    const found = this.#values.get(key);
+    if (found === undefined) this.#values.set(key, value);
+    else if (typeof found !== "string") found.add(value);
+    else if (found !== value) this.#values.set(key, new Set([found, value]));
+  }
+
+  /** A key without values is no more. */
+  delete(key: string, value: string): void {
+    const found = this.#values.get(key);
+    if (found === value || (found instanceof Set && found.delete(value) && found.size === 0)) this.#values.delete(key);
+  }
+}
