@@ -78,6 +78,15 @@ describe("Gate", () => {
     expect(probes.slice(5)).toEqual([122, 182, 242]);
   });
 
+  it("waits no longer for requests that were under way when it closed, and fail as well", async () => {
+    fail(outage, 40);
+    await clock.advance(2000);
+    expect(isOpen()).toBe(true);
+    gate.failed(outage);
+    await clock.advance(4000);
+    expect(isOpen()).toBe(true);
+  });
+
   it("lets no second probe through while one is under way", async () => {
     fail(unauthorized, 1);
     await clock.advance(2000);

@@ -11,6 +11,8 @@ interface Closed {
   error: GatewayError;
   probeAt: number;
   delayMs: number;
+  /** One request has been let through, and is not answered yet. */
+  probing: boolean;
 }
 
 export interface GateOptions {
@@ -52,6 +54,7 @@ export class Gate {
     const now = this.#options.clock.now();
     if (now < closed.probeAt) throw closed.error;
     closed.probeAt = now + closed.delayMs;
+    closed.probing = true;
   }
 
   /** The service answered, whatever it said about the request. */
@@ -69,10 +72,17 @@ export class Gate {
     }
     this.#failures += 1;
     if (!this.#closed && isUnavailable(error) && error.code !== NO_API_KEY && this.#failures < OUTAGE) return;
-    const first = !this.#closed;
-    const delayMs = Math.min((this.#closed?.delayMs ?? FIRST_PROBE_MS / 2) * 2, LONGEST_PROBE_MS);
-    this.#closed = { error, delayMs, probeAt: this.#options.clock.now() + delayMs };
-    if (first) this.#options.onClose?.();
+    if (!this.#closed) {
+      this.#close(error, FIRST_PROBE_MS);
+      this.#options.onClose?.();
+      return;
+    }
+    // of requests that were under way when it closed, and say no more than the first of them
+    if (this.#closed.probing) this.#close(error, Math.min(this.#closed.delayMs * 2, LONGEST_PROBE_MS));
+  }
+
+  #close(error: GatewayError, delayMs: number): void {
+    this.#closed = { error, delayMs, probeAt: this.#options.clock.now() + delayMs, probing: false };
   }
 
   /** Something about the account has changed, such as its key: the next request is sent. */
