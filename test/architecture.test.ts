@@ -63,6 +63,25 @@ describe("the parts of src", () => {
     expect(wrong.map(told)).toEqual([]);
   });
 
+  it("need no package that only development has", () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const later = production.flatMap((file) =>
+      [...readFileSync(join(root, file), "utf8").matchAll(/createRequire\(import\.meta\.url\)\("([^"]+)"\)/g)].map(
+        ([, to = ""]) => ({ from: file, to, typeOnly: false }),
+      ),
+    );
+    expect(later.length).toBeGreaterThan(0);
+    const packages = [...imports, ...later].filter(
+      ({ to, typeOnly }) => !typeOnly && !to.startsWith(`src${sep}`) && !to.startsWith("node:"),
+    );
+    const name = (to: string) =>
+      to
+        .split("/")
+        .slice(0, to.startsWith("@") ? 2 : 1)
+        .join("/");
+    expect(packages.filter(({ to }) => !(name(to) in dependencies)).map(told)).toEqual([]);
+  });
+
   it("are all known here", () => {
     const parts = new Set(production.map(part));
     expect([...parts].filter((name) => !(name in arrows) && !assembly.includes(name))).toEqual([]);
