@@ -40,6 +40,12 @@ export async function helmBinary(options: BuildOptions = {}): Promise<string> {
   return helm as string;
 }
 
+/** Path of what says how GitOps tools judge objects, built when it is not there. */
+export async function verdictBinary(options: BuildOptions = {}): Promise<string> {
+  const { verdict } = await buildTool("verdict", options);
+  return verdict as string;
+}
+
 /** Whether {@link buildTool} would need no compiler. */
 export async function isBuilt(name: ToolName): Promise<boolean> {
   return exists(cacheDirectory(await pinnedTool(name)));

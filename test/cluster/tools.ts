@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** What can be built from the Go modules under `tools/`. `kubectl` alone is for clusters that came from elsewhere. */
-export type ToolName = "kubernetes" | "kubectl" | "etcd" | "helm";
+export type ToolName = "kubernetes" | "kubectl" | "etcd" | "helm" | "verdict";
 
 interface Tool {
   /** Folder under `tools/`. */
@@ -50,6 +50,13 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     binaries: { helm: "helm.sh/helm/v4/cmd/helm" },
     ldflags: (version) => [...stripped(), `-X helm.sh/helm/v4/internal/version.version=${version}`],
   },
+  // of our own: kstatus, and Lua as Argo CD runs it
+  verdict: {
+    module: "verdict",
+    versionOf: "github.com/fluxcd/cli-utils",
+    binaries: { verdict: "tools/verdict" },
+    ldflags: stripped,
+  },
 };
 
 /** A tool at the version its go.mod pins. */
@@ -66,13 +73,12 @@ export interface PinnedTool {
 export async function pinnedTool(name: ToolName): Promise<PinnedTool> {
   const tool = tools[name];
   const moduleDirectory = join(import.meta.dirname, "tools", tool.module);
-  const [goMod, goSum] = await Promise.all(
-    ["go.mod", "go.sum"].map((file) => readFile(join(moduleDirectory, file), "utf8")),
-  );
-  const version = versionIn(goMod ?? "", tool.versionOf);
+  const files = (await readdir(moduleDirectory)).sort();
+  const contents = await Promise.all(files.map((file) => readFile(join(moduleDirectory, file), "utf8")));
+  const version = versionIn(contents[files.indexOf("go.mod")] ?? "", tool.versionOf);
   const ldflags = tool.ldflags(version).join(" ");
   const digest = createHash("sha256")
-    .update(JSON.stringify([goMod, goSum, ldflags, tool.binaries]))
+    .update(JSON.stringify([...contents, ldflags, tool.binaries]))
     .digest("hex")
     .slice(0, 12);
   return { name, version, moduleDirectory, binaries: tool.binaries, ldflags, digest };

@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { json, text } from "node:stream/consumers";
+import { parse } from "yaml";
+import { GROUP } from "../../../src/kinds/contract.ts";
+import { verdictBinary } from "../../cluster/build.ts";
+import type { KubeJSON } from "../../support/world.ts";
+
+/** What one tool makes of one object: its value, or why it could not say. */
+interface Outcome {
+  value?: KubeJSON;
+  error?: string;
+}
+
+export interface Verdict {
+  kstatus: Outcome;
+  scripts: Record<string, Outcome>;
+}
+
+/** The verdicts on all objects, in their order, by one process. Each script is run for each object, as Argo CD does. */
+export async function judge(
+  objects: readonly object[],
+  scripts: Readonly<Record<string, string>> = {},
+): Promise<Verdict[]> {
+  const child = spawn(await verdictBinary(), { stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(JSON.stringify({ objects, scripts }));
+  const complaint = text(child.stderr);
+  const answer = json(child.stdout).catch(async () => Promise.reject(new Error(await complaint)));
+  return (await answer) as Verdict[];
+}
+
+/** The Lua of examples/gitops/argocd: health of the group, discovery of the actions, and each action by its name. */
+export async function argoScripts(): Promise<Record<string, string>> {
+  const file = join(import.meta.dirname, "../../../examples/gitops/argocd/argocd-cm.yaml");
+  const { data } = parse(await readFile(file, "utf8"));
+  const health = parse(data["resource.customizations"])[`${GROUP}/*`]["health.lua"];
+  const actions = parse(data[`resource.customizations.actions.${GROUP}_IPPolicy`]);
+  const named = actions.definitions.map((action: KubeJSON) => [action.name, action["action.lua"]]);
+  return { health, discovery: actions["discovery.lua"], ...Object.fromEntries(named) };
+}
+
+/** The two words that decide: of kstatus, and of Argo CD, which looks at no script when an object is being deleted. */
+export function words(object: KubeJSON, verdict: Verdict | undefined): string {
+  const health = object.metadata.deletionTimestamp ? "Progressing" : said(verdict?.scripts["health"]);
+  return `${said(verdict?.kstatus)} ${health}`;
+}
+
+const said = ({ value, error }: Outcome = {}): string => value?.status ?? error ?? "nothing";
