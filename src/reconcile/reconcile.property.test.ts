@@ -419,6 +419,14 @@ class World {
     else if (!object.metadata.finalizers?.includes(FINALIZER)) this.#faults.push(`${verb} ${id} without a finalizer`);
     else if (verb === "delete" && !isDeleting(object) && !this.#isOutdated(one, id))
       this.#faults.push(`delete ${id}, whose object stays`);
+    if (verb === "delete" && this.#isNeeded(id)) this.#faults.push(`delete ${id}, which an edge needs`);
+  }
+
+  /** An edge that stays has it in its restriction. */
+  #isNeeded(id: string): boolean {
+    const edge = this.scene.cluster.get(TCPEdge.kind, "team-a", "edge");
+    const row = edge?.status?.id === undefined ? undefined : this.scene.gateway.row(TCPEdge.remote, edge.status.id);
+    return edge !== undefined && !isDeleting(edge) && JSON.stringify(row?.["ip_restriction"] ?? "").includes(`"${id}"`);
   }
 
   #noteOwners(): void {
