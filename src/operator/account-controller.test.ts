@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { ipPolicies } from "../gateway/resources/index.ts";
 import { FINALIZER } from "../kinds/contract.ts";
+import type { AccountObject } from "./accounts.ts";
 import { AccountScene, type SceneOptions } from "./testing/account-scene.ts";
 
 /** An account whose key the service takes, and that has been looked at. */
@@ -81,6 +83,18 @@ describe("a key", () => {
     await scene.look("a");
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
     expect(scene.keysSent).toEqual(["right", "next"]);
+  });
+
+  it("that may be one of another account is told until that is cleared", async () => {
+    const scene = await settled();
+    const { brake } = scene.accounts.from(scene.now("a") as AccountObject);
+    brake.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
+    await scene.look("a");
+    expect(scene.summary("a")).toEqual(["Ready False AccountMismatch", "Stalled True AccountMismatch"]);
+    expect(scene.condition("a", "Ready")?.message).toMatch(/^Check the API key.*: 7 of 60 under \/ip_policies /);
+    brake.clear(ipPolicies);
+    await scene.look("a");
+    expect(scene.summary("a")).toEqual(["Ready True Available"]);
   });
 
   it("cannot be judged during an outage, which is told and looked at again", async () => {

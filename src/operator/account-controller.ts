@@ -1,5 +1,6 @@
 import { isGatewayError } from "../gateway/errors.ts";
 import { ipPolicies } from "../gateway/resources/index.ts";
+import type { Account } from "../reconcile/account.ts";
 import type { SecretValue } from "../reconcile/cluster.ts";
 import { Blocked, Outdated, Retry, type Unfinished, Waiting } from "../reconcile/fate.ts";
 import type { Status } from "../reconcile/object.ts";
@@ -79,6 +80,17 @@ async function check(
     // a key may be good for other things than this one
     if (!isGatewayError(error) || error.status !== 403) throw error;
   }
+  refuseOther(account);
+}
+
+/** A key that the service accepts may be one of another account. */
+function refuseOther({ brake: { problem } }: Account): void {
+  if (!problem) return;
+  const { resource, missing, total } = problem;
+  throw new Blocked(
+    "AccountMismatch",
+    `Check the API key, it may be one of another account: ${missing} of ${total} under ${resource.path} are not there. The objects tell how to go on`,
+  );
 }
 
 async function keepSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {

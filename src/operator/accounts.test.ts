@@ -114,6 +114,17 @@ describe("the key of an account", () => {
     expect(scene.clock.now()).toBeLessThan(30_000);
   });
 
+  it("is read for each request while it may be one of another account", async () => {
+    const scene = await given();
+    const account = scene.accounts.of(object("a"));
+    await ask(account);
+    account.brake.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
+    scene.accepted.add("next");
+    scene.secret("a", { key: "next" });
+    await ask(account);
+    expect(scene.keysSent).toEqual(["right", "next"]);
+  });
+
   it("is read again at once when the account is looked at", async () => {
     const scene = await given();
     await ask(scene.accounts.of(object("a")));

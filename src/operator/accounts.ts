@@ -35,7 +35,9 @@ export interface AccountsOptions {
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
   permit: () => void;
   onSweep: (resource: Resource, sweep: Sweep) => void;
-  /** The service, or its acceptance of a key, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
+  /** Whether some object stands for the remote of this id. */
+  isWanted: (id: string) => boolean;
+  /** The service, its acceptance of a key, or the account that is expected, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
   onGate: (account: Account, key: string, open: boolean) => void;
 }
 
@@ -112,7 +114,8 @@ export class Accounts {
     this.drop(key);
     const held = new HeldKey(this.#options.clock, () => this.#obtainKey(key));
     const made = this.#make(key, baseURL, async () => {
-      if (isUnauthorized(made.account.gate.problem)) held.refresh();
+      const { gate, brake } = made.account;
+      if (isUnauthorized(gate.problem) || brake.problem) held.refresh();
       return held.read();
     });
     this.#known.set(key, { ...made, key: held, what });
@@ -179,7 +182,7 @@ export class Accounts {
   }
 
   #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
-    const { config, clock, log, metrics, permit, onSweep, onGate } = this.#options;
+    const { config, clock, log, metrics, permit, onSweep, onGate, isWanted } = this.#options;
     const abort = new AbortController();
     const client = new GatewayClient({
       baseURL,
@@ -194,7 +197,7 @@ export class Accounts {
       ...(metrics && { onWait: metrics.onWait }),
     });
     const account: Account = new Account({
-      ...{ client, budget, clock, permit, onSweep },
+      ...{ client, budget, clock, permit, onSweep, isWanted },
       deadlineMs: config.requestSeconds * 1000,
       undocumented: config.undocumentedOperations,
       deletesPerMinute: config.deletesPerMinute,
@@ -209,6 +212,15 @@ export class Accounts {
       },
       onOpen: () => {
         log.info({ account: key }, "Requests to the service go through again");
+        onGate(account, key, true);
+      },
+      onSuspect: () => {
+        const { resource, missing, total } = account.brake.problem ?? {};
+        log.warn({ account: key, resource: resource?.name, missing, total }, "It may be the wrong account");
+        onGate(account, key, false);
+      },
+      onCleared: () => {
+        log.info({ account: key }, "It is the right account");
         onGate(account, key, true);
       },
     });

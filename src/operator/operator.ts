@@ -84,6 +84,7 @@ export function createOperator(options: OperatorOptions): Operator {
       if (options.leads && !options.leads()) throw new NotLeading();
     },
     onSweep: (resource, found) => wakeSwept(resource, found),
+    isWanted: (id) => everywhere(informers, "remoteID", id).length > 0,
     onGate(_account, key, open) {
       if (key) accountController.enqueue(key);
       if (open) wakeUnfinished();

@@ -37,6 +37,12 @@ export interface AccountOptions {
   onOpen?: () => void;
   /** Told when nothing goes through any more. */
   onClose?: () => void;
+  /** Told when so much of what objects stand for is missing that it may be another account than before. */
+  onSuspect?: () => void;
+  /** Whether some object stands for this remote; otherwise nobody waits for it to be there again. */
+  isWanted?: (id: string) => boolean;
+  /** Told when it is known to be the right one: what was stopped has to be looked at. */
+  onCleared?: () => void;
   onSweep?: (resource: Resource, sweep: Sweep) => void;
 }
 
@@ -68,7 +74,10 @@ export class Account {
     this.corrections = new Corrections(options.clock);
     this.gate = new Gate(options);
     this.deletions = new Deletions(options.clock, options.deletesPerMinute);
-    this.brake = new Brake(options.clock);
+    this.brake = new Brake({
+      clock: options.clock,
+      onChange: (suspected) => (suspected ? options.onSuspect : options.onCleared)?.(),
+    });
     this.settling = new Settling(options.clock, options.deadlineMs);
     this.#options = options;
   }
@@ -162,13 +171,17 @@ export class Account {
   /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
   async lookForLost(signal: AbortSignal): Promise<void> {
     for (const { resource, id } of this.brake.due()) {
+      if (this.#options.isWanted?.(id) === false) {
+        this.brake.clear(resource);
+        continue;
+      }
       const collection = this.collection(resource);
       const back = collection.known(id) ?? (await collection.find(id, { lane: "sync", signal }, true));
       if (!back) continue;
       await collection.listed(this.#options.clock.now(), "sync");
-      this.brake.clear(resource);
       // its own answer came before the list, which finds it unchanged
       this.#options.onSweep?.(resource, { changed: [id], absent: [] });
+      this.brake.clear(resource);
     }
   }
 

@@ -127,7 +127,8 @@ describe("a suspected account", () => {
       await scene.clock.advance(1000);
       await lookForLost();
     }
-    expect(scene.gateway.taken()).toHaveLength(3);
+    // after 2, 4, 8, 16 and 20 seconds
+    expect(scene.gateway.taken()).toHaveLength(5);
     giveBack();
     await scene.clock.advance(20_000);
     await lookForLost();

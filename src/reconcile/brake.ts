@@ -11,8 +11,9 @@ const SHARE = 0.1;
 /** So many deletions of one kind a process may have under way when it is killed; its successor finds them done. */
 const UNDER_WAY = 32;
 
-/** How often one of what is missing is asked for. */
-const RECHECK_MS = 20_000;
+/** How soon one of what is missing is asked for, at first and at the longest: the right key may be back any moment. */
+const FIRST_RECHECK_MS = 2_000;
+const LONGEST_RECHECK_MS = 20_000;
 
 /** An object that is blocked is looked at more often than this, and suspects its account anew. */
 const SUSPICION_MS = 60 * 60_000;
@@ -23,41 +24,66 @@ export interface Suspect {
   id: string;
 }
 
+export interface Loss {
+  missing: number;
+  total: number;
+}
+
 interface Suspicion extends Suspect {
+  loss: Loss;
   since: number;
-  askedAt: number;
+  askAt: number;
+  delayMs: number;
+}
+
+export interface BrakeOptions {
+  clock: Clock;
+  /** Told when the account comes under suspicion, and when it is cleared of all. */
+  onChange?: (suspected: boolean) => void;
 }
 
 /** What is remembered of an account that is suspected of being another one than before. */
 export class Brake {
-  readonly #clock: Clock;
+  readonly #options: BrakeOptions;
   readonly #suspicions = new Map<string, Suspicion>();
   readonly #confirmed = new Map<string, string | undefined>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(options: BrakeOptions) {
+    this.#options = options;
   }
 
-  suspect({ resource, id }: Suspect): void {
-    const now = this.#clock.now();
-    const askedAt = this.#suspicions.get(resource.name)?.askedAt ?? now;
-    this.#suspicions.set(resource.name, { resource, id, since: now, askedAt });
+  suspect({ resource, id }: Suspect, loss: Loss): void {
+    const now = this.#options.clock.now();
+    const { askAt = now + FIRST_RECHECK_MS, delayMs = FIRST_RECHECK_MS } = this.#suspicions.get(resource.name) ?? {};
+    const first = this.#suspicions.size === 0;
+    this.#suspicions.set(resource.name, { resource, id, loss, since: now, askAt, delayMs });
+    if (first) this.#options.onChange?.(true);
   }
 
   isSuspected({ name }: Resource): boolean {
     return this.#suspicions.has(name);
   }
 
+  /** What is missing of one resource; undefined when nothing is suspected. */
+  get problem(): (Loss & { resource: Resource }) | undefined {
+    const [first] = this.#suspicions.values();
+    return first && { resource: first.resource, ...first.loss };
+  }
+
   clear({ name }: Resource): void {
-    this.#suspicions.delete(name);
+    if (this.#suspicions.delete(name) && this.#suspicions.size === 0) this.#options.onChange?.(false);
   }
 
   /** One remote of each resource, each once in a while. */
   due(): Suspect[] {
-    const now = this.#clock.now();
-    for (const [name, { since }] of this.#suspicions) if (now - since > SUSPICION_MS) this.#suspicions.delete(name);
-    const due = [...this.#suspicions.values()].filter(({ askedAt }) => now - askedAt >= RECHECK_MS);
-    for (const suspicion of due) suspicion.askedAt = now;
+    const now = this.#options.clock.now();
+    for (const { resource, since } of [...this.#suspicions.values()])
+      if (now - since > SUSPICION_MS) this.clear(resource);
+    const due = [...this.#suspicions.values()].filter(({ askAt }) => now >= askAt);
+    for (const suspicion of due) {
+      suspicion.delayMs = Math.min(suspicion.delayMs * 2, LONGEST_RECHECK_MS);
+      suspicion.askAt = now + suspicion.delayMs;
+    }
     return due;
   }
 
@@ -110,12 +136,7 @@ export function refuseStrangeAccount(pass: Pass): void {
   if (!brake.isSuspected(suspectOf(pass).resource) || brake.isConfirmed(pass.object)) return;
   const loss = lossOf(pass, (object) => !isDeleting(object));
   // no list wakes what is not in the account yet
-  if (isMass(loss) && loss.missing === loss.total) throw mismatch(pass, loss, RECHECK_MS / 1000);
-}
-
-interface Loss {
-  missing: number;
-  total: number;
+  if (isMass(loss) && loss.missing === loss.total) throw mismatch(pass, loss, LONGEST_RECHECK_MS / 1000);
 }
 
 function lossOf(pass: Pass, counts: (object: ManagedObject) => boolean): Loss {
@@ -129,12 +150,12 @@ function lossOf(pass: Pass, counts: (object: ManagedObject) => boolean): Loss {
 
 const isMass = ({ missing, total }: Loss): boolean => missing >= FEWEST && missing > total * SHARE;
 
-function mismatch(pass: Pass, { missing, total }: Loss, afterSeconds?: number): Blocked {
+function mismatch(pass: Pass, loss: Loss, afterSeconds?: number): Blocked {
   const suspect = suspectOf(pass);
-  if (suspect.id !== "") pass.account.brake.suspect(suspect);
+  if (suspect.id !== "") pass.account.brake.suspect(suspect, loss);
   return new Blocked(
     "AccountMismatch",
-    `Check the API key: ${missing} of ${total} are not in the account. If they were deleted there, set the annotation reconcile-requested-at`,
+    `Check the API key: ${loss.missing} of ${loss.total} are not in the account. If they were deleted there, set the annotation reconcile-requested-at`,
     afterSeconds === undefined ? {} : { afterSeconds },
   );
 }

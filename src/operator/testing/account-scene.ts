@@ -73,6 +73,7 @@ export class AccountScene {
       permit: () => {},
       onSweep: () => {},
       onGate: () => {},
+      isWanted: () => true,
     });
   }
 
