@@ -3,7 +3,7 @@ import { PHASES, readArguments, UsageError } from "./arguments.ts";
 
 describe("the arguments of the bench", () => {
   it("has defaults for all", () => {
-    expect(readArguments([])).toMatchObject({ objects: 2000, latencies: [0, 50], repeat: 1, phases: PHASES });
+    expect(readArguments([])).toMatchObject({ objects: 2000, latencies: [0, 50], repeat: 3, phases: PHASES });
   });
 
   it("goes through phases in their own order, each once", () => {

@@ -27,7 +27,7 @@ service, each in a process of its own. See docs/performance.md for what the colu
   --objects <n>          half of them ReservedDomain, half TunnelGroupBackend (default 2000)
   --phases <a,b>         of ${PHASES.join(", ")} (default all)
   --latency <ms,ms>      of the service; all phases but big run at each (default 0,50)
-  --repeat <n>           and show medians (default 1)
+  --repeat <n>           and show medians (default 3)
   --big-objects <n>      for the phase big (default 10000)
   --trickle-seconds <n>  of 20 objects each (default 30)
   --operator <file>      what to measure (default dist/main.js)
@@ -43,7 +43,7 @@ const options = {
   objects: { type: "string", default: "2000" },
   phases: { type: "string", default: PHASES.join(",") },
   latency: { type: "string", default: "0,50" },
-  repeat: { type: "string", default: "1" },
+  repeat: { type: "string", default: "3" },
   "big-objects": { type: "string", default: "10000" },
   "trickle-seconds": { type: "string", default: "30" },
   operator: { type: "string", default: "dist/main.js" },

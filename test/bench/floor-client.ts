@@ -1,4 +1,6 @@
 // A process of its own: makes the writes that creating takes, with as little around them as there can be.
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { Agent, type Dispatcher, request } from "undici";
 import { API_VERSION, annotations, FINALIZER, OWNER_KEY } from "../../src/kinds/contract.ts";
 import { loadConnection } from "../../src/runtime/kubeconfig.ts";
@@ -10,8 +12,8 @@ export interface FloorSettings {
   kubeconfig: string;
   namespace: string;
   service: { url: string; apiKey: string };
-  /** Objects of each type that are worked on at once. */
-  concurrency: number;
+  /** Objects of each type that are worked on at once; "follow": each as soon as a watch tells of it, until killed. */
+  work: { concurrency: number } | "follow";
 }
 
 /** Printed as two lines of JSON. */
@@ -85,12 +87,34 @@ function statusOf({ id, uri, created_at, domain }: Record<string, string>, obser
   };
 }
 
+interface List {
+  metadata: { resourceVersion: string };
+  items: KubeObject[];
+}
+
+const addressOf = (type: ResourceType): string =>
+  `${connection.server}${pathOf(type, { namespace: settings.namespace })}`;
+
+const listOf = async (type: ResourceType): Promise<List> =>
+  (await send(kubernetes, addressOf(type), { method: "GET", headers })) as List;
+
 async function listed(type: ResourceType): Promise<KubeObject[]> {
-  const path = pathOf(type, { namespace: settings.namespace });
-  const { items } = (await send(kubernetes, `${connection.server}${path}`, { method: "GET", headers })) as {
-    items: KubeObject[];
-  };
+  const { items } = await listOf(type);
   return items.map((item) => ({ ...item, apiVersion: API_VERSION, kind: type.kind }));
+}
+
+async function opened(type: ResourceType): Promise<Readable> {
+  const { resourceVersion } = (await listOf(type)).metadata;
+  const query = { watch: "true", resourceVersion };
+  return (await request(addressOf(type), { dispatcher: kubernetes, headers, query })).body;
+}
+
+async function follow(type: ResourceType, watch: Readable): Promise<void> {
+  for await (const line of createInterface({ input: watch })) {
+    const event = JSON.parse(line) as { type: string; object: KubeObject };
+    // a failure ends the process
+    if (event.type === "ADDED") void create(type, event.object);
+  }
 }
 
 function tell(): void {
@@ -98,12 +122,20 @@ function tell(): void {
   console.log(JSON.stringify({ at: Date.now(), cpuSeconds: (user + system) / 1e6 } satisfies FloorLine));
 }
 
-const objects = await Promise.all(types.map(listed));
-tell();
-await Promise.all(
-  types.map((type, index) =>
-    concurrently(objects[index] ?? [], settings.concurrency, (object) => create(type, object)),
-  ),
-);
-tell();
+async function workOff(concurrency: number): Promise<void> {
+  const objects = await Promise.all(types.map(listed));
+  tell();
+  await Promise.all(
+    types.map((type, index) => concurrently(objects[index] ?? [], concurrency, (object) => create(type, object))),
+  );
+  tell();
+}
+
+async function followAll(): Promise<void> {
+  const watches = await Promise.all(types.map(opened));
+  tell();
+  await Promise.all(types.map((type, index) => follow(type, watches[index] as Readable)));
+}
+
+await (settings.work === "follow" ? followAll() : workOff(settings.work.concurrency));
 await Promise.all([kubernetes.close(), service.close()]);
