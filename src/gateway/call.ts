@@ -6,6 +6,8 @@ import { Unsent } from "./unsent.ts";
 export interface CallOptions {
   /** Ends the call. Once its request is written, the outcome is `unknown`. */
   readonly signal?: AbortSignal | undefined;
+  /** Asked when the first byte is about to be written, however long that took. What it throws leaves the call unsent. */
+  readonly permit?: (() => void) | undefined;
 }
 
 /** A call in terms of the API page. */
@@ -28,6 +30,7 @@ export function call<T>(connection: Connection, request: Request<T>, options: Ca
     resource: family.name,
     secrets: family.secrets,
     signal: options.signal,
+    permit: options.permit,
     path() {
       if (verb === "none") throw new Unsent("there is no such operation");
       return path ?? connection.base.prefix + expandPath(rest.route, ids);

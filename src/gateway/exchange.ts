@@ -41,6 +41,7 @@ export interface Call<T> {
   /** Members of the body whose text never belongs in a message. */
   readonly secrets?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly permit?: (() => void) | undefined;
   readonly read: (body: string) => T;
 }
 
@@ -82,7 +83,8 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
   }
 }
 
-function requestOf({ base, userAgent }: Connection, { method, path, body }: Call<unknown>, key: string): Request {
+function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: string): Request {
+  const { method, path, body, permit } = call;
   const headers = {
     accept: "application/json",
     "accept-encoding": "identity",
@@ -90,7 +92,7 @@ function requestOf({ base, userAgent }: Connection, { method, path, body }: Call
     "svc-version": VERSION,
     "user-agent": userAgent,
   };
-  const request = { origin: base.origin, path: path(), method };
+  const request = { origin: base.origin, path: path(), method, permit };
   if (body === undefined) return { ...request, headers };
   return { ...request, headers: { ...headers, "content-type": "application/json" }, body: toJSON(body) };
 }

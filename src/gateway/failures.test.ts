@@ -65,6 +65,23 @@ describe("unsent: it surely never reached the service", () => {
     expect(seen).toEqual([]);
   });
 
+  test("no longer permitted when the key was read and a connection made", async () => {
+    const { url, seen } = await serve((response) => json(response, 201, { id: "ipp_1" }));
+    const key = Promise.withResolvers<string>();
+    const { client } = connect(url, { apiKey: () => key.promise });
+    let leads = true;
+    const permit = () => {
+      if (!leads) throw new Error("another leads");
+    };
+    const call = failureOf(client.create(ipPolicies, {}, { permit }));
+    leads = false;
+    key.resolve("key");
+    expect(await call).toMatchObject({ kind: "unsent", message: "POST /ip_policies: not sent: another leads" });
+    leads = true;
+    await expect(client.create(ipPolicies, {}, { permit })).resolves.toMatchObject({ id: "ipp_1" });
+    expect(seen).toHaveLength(1);
+  });
+
   test("stopped while waiting for a connection, and not sent later either", async () => {
     const arrived = Promise.withResolvers<() => void>();
     const { url, seen } = await serve((response, { method }) => {

@@ -7,6 +7,7 @@ export interface Request {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  readonly permit?: (() => void) | undefined;
 }
 
 interface Head {
@@ -31,7 +32,7 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  * `dispatch` rather than `request`, because only it tells the moment a request is written to a connection, and so
  * whether a failure leaves something undone for certain or in doubt. It follows no redirect and repeats nothing.
  */
-export function send(dispatcher: Dispatcher, request: Request, stop: AbortSignal): Promise<Reply> {
+export function send(dispatcher: Dispatcher, { permit, ...request }: Request, stop: AbortSignal): Promise<Reply> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
     let head: Head | undefined;
@@ -62,6 +63,12 @@ export function send(dispatcher: Dispatcher, request: Request, stop: AbortSignal
         // called right before the first byte is written; an abort in here keeps it from being written
         onRequestStart(given) {
           if (settled) return given.abort(stop.reason);
+          try {
+            permit?.();
+          } catch (error) {
+            lose(error as Error);
+            return given.abort(error as Error);
+          }
           controller = given;
         },
         onResponseStart(_, status, headers) {

@@ -12,7 +12,7 @@ export interface Sending {
 export interface CallsOptions {
   budget: Budget;
   gate: Gate;
-  /** Asked right before anything is changed in the account; throws when this process may not. */
+  /** Asked before anything is changed in the account, and again when it is about to be sent; throws when it must not be. */
   permit: () => void;
 }
 
@@ -44,8 +44,10 @@ export class Calls {
 
   /** A change whose turn has come before, so that nothing delays it now. */
   async admitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    this.#options.permit();
-    return this.#watched(() => call({ signal }));
+    const { permit } = this.#options;
+    permit();
+    // the key may have to be read and a connection made, which takes its time
+    return this.#watched(() => call({ signal, permit }));
   }
 
   /** A removal. A 404 counts as done, and is told by false. */
