@@ -48,3 +48,16 @@ export class Deadline implements Disposable {
     this.#parent?.removeEventListener("abort", this.#follow);
   }
 }
+
+/** Rejects with the reason of the signal as soon as it is aborted; the work, which others may share, goes on. */
+export async function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal?.reason);
+  if (signal?.aborted) abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+}

@@ -101,6 +101,14 @@ describe("Transport", () => {
     expect((await get()).status).toBe(200);
   });
 
+  it("waits no longer for credentials than its caller does", async () => {
+    transport = new Transport({ server: server.url, credentials: () => new Promise(() => {}) });
+    const caller = new AbortController();
+    const answer = get(caller.signal);
+    caller.abort(new Error("enough"));
+    await expect(answer).rejects.toThrow("enough");
+  });
+
   it("tells about each answer, and about none", async () => {
     const answers: string[] = [];
     connect(["t"], { onAnswer: ({ code, method, host }) => answers.push(`${method} ${host} ${code}`) });

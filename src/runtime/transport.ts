@@ -5,6 +5,7 @@ import { type Agents, createAgents } from "./agents.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Connection, TlsOptions } from "./connection.ts";
 import { CredentialCache, type Loaded } from "./credentials.ts";
+import { unless } from "./deadline.ts";
 import { KubeUnreachable } from "./errors.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -98,7 +99,8 @@ export class Transport {
 
   async #authenticate(exchange: Exchange, load: () => Promise<Loaded>): Promise<Loaded> {
     try {
-      const loaded = await load();
+      // a plug-in may hang
+      const loaded = await unless(exchange.signal, load());
       this.#useTls(loaded.tls);
       return loaded;
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Collection } from "../reconcile/collection.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
+import { unless } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../runtime/store.ts";
 import type { SessionMetrics } from "./metrics.ts";
@@ -65,6 +66,7 @@ export class Mirror {
   async #sync(signal: AbortSignal): Promise<void> {
     const { collection, clock, log, metrics, onSynced } = this.#options;
     try {
+      // the list is shared, and may go on for others
       const sessions = await unless(signal, collection.listed(clock.now(), "sync"));
       await this.#write(sessions as Session[], !collection.hadUnreadable);
       metrics?.synced(sessions.length);
@@ -105,17 +107,4 @@ async function spread(tasks: readonly (() => Promise<unknown>)[]): Promise<unkno
   };
   await Promise.all(Array.from({ length: WRITERS }, work));
   return failures;
-}
-
-/** Rejects as soon as the signal is aborted: the list is shared, and may go on for others. */
-async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
