@@ -39,6 +39,16 @@ describe("HealthServer", () => {
     expect(await get("/metrics")).toEqual({ status: 200, type: "text/plain; version=0.0.4", body: "up 1\n" });
   });
 
+  it("answers, and goes on, when metrics or a check throw", async () => {
+    const broken = () => {
+      throw new TypeError("a fault in the program");
+    };
+    const get = await serve({ metrics: { ...metrics, metrics: async () => broken() }, readiness: { broken } });
+    expect(await get("/metrics")).toMatchObject({ status: 500, body: "a fault in the program\n" });
+    expect(await get("/readyz")).toMatchObject({ status: 503, body: "[-] broken: a fault in the program\nfailed\n" });
+    expect((await get("/healthz")).status).toBe(200);
+  });
+
   it.each([
     ["/elsewhere", "GET", 404],
     ["/metrics", "POST", 405],

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { textOf } from "./log.ts";
 
 /** Returns why something is not well, or undefined when it is. */
 export type Check = () => string | undefined;
@@ -25,7 +26,10 @@ export class HealthServer {
 
   /** Resolves with the real address once it listens; rejects when it cannot. */
   async listen(): Promise<{ host: string; port: number }> {
-    const server = createServer((request, response) => void this.#serve(request, response));
+    // a probe or a scrape must never end the process
+    const server = createServer((request, response) => {
+      this.#serve(request, response).catch((error) => respond(response, 500, `${textOf(error)}\n`));
+    });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     server.once("error", reject);
     server.listen(parseAddress(this.#options.address), resolve);
@@ -62,10 +66,18 @@ export class HealthServer {
 }
 
 function report(response: ServerResponse, checks: Readonly<Record<string, Check>>): void {
-  const results = Object.entries(checks).map(([name, check]) => ({ name, reason: check() }));
+  const results = Object.entries(checks).map(([name, check]) => ({ name, reason: reasonOf(check) }));
   const lines = results.map(({ name, reason }) => (reason === undefined ? `[+] ${name}` : `[-] ${name}: ${reason}`));
   const healthy = results.every(({ reason }) => reason === undefined);
   respond(response, healthy ? 200 : 503, `${[...lines, healthy ? "ok" : "failed"].join("\n")}\n`);
+}
+
+function reasonOf(check: Check): string | undefined {
+  try {
+    return check();
+  } catch (error) {
+    return textOf(error);
+  }
 }
 
 function respond(
