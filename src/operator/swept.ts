@@ -1,7 +1,6 @@
 import type { Resource } from "../gateway/resource.ts";
 import { type Kind, listOf } from "../kinds/define.ts";
 import type { Account } from "../reconcile/account.ts";
-import { isFate } from "../reconcile/fate.ts";
 import type { ManagedObject } from "../reconcile/object.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Stores } from "./kube-cluster.ts";
@@ -33,8 +32,7 @@ export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: Us
 function accountOf(accounts: Users["accounts"], object: ManagedObject): Account | undefined {
   try {
     return accounts.of(object);
-  } catch (error) {
-    if (isFate(error)) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
