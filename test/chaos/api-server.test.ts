@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seed } from "../../src/runtime/testing/seed.ts";
 import { type Cluster, startCluster } from "../cluster/cluster.ts";
 import type { Members } from "../simulator/resource/collection.ts";
+import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { type KubeJSON, manifest, World } from "../support/world.ts";
+import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./ordeal.ts";
+import { randomFrom } from "./random.ts";
 
 const COUNT = 40;
 const crds = join(import.meta.dirname, "../../crds");
@@ -22,10 +26,7 @@ beforeAll(async () => {
     await cluster.kubectlRun(["create", "namespace", name]);
     return name;
   };
-  world = new World(
-    { ...cluster, freshNamespace },
-    { env: { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" }, simulator: { latencyMs: 50 } },
-  );
+  world = new World({ ...cluster, freshNamespace }, { env: ORDEAL_ENV, simulator: { latencyMs: 50 } });
   await world.open();
 }, 120_000);
 
@@ -120,4 +121,45 @@ test("killed while objects are deleted", { timeout: 120_000 }, async ({ skip }) 
   await Promise.allSettled(known.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));
   await world.until("all are gone", async () => (await world.kube.all()).length === 0, 60);
   expect(control.accountIsEmpty()).toBe(true);
+});
+
+describe.each([seed()])("another process, with CHAOS_SEED=%d", (chosen) => {
+  let link: Link;
+  let kubeconfig: LinkedKubeconfig;
+
+  beforeAll(async () => {
+    link = await Link.to(cluster.url);
+    kubeconfig = await linkedKubeconfig(cluster.kubeconfig, link);
+  });
+
+  afterAll(() => Promise.all([link.close(), kubeconfig.remove()]));
+
+  test("starts while the API server is away", { timeout: ORDEAL_MS }, async ({ skip }) => {
+    if (!cluster.stopAPIServer) skip("the control plane is not ours");
+    await world.operator.stop();
+    await cluster.stopAPIServer?.("SIGKILL");
+    const starting = world.startOperator({}, { kubeconfig: kubeconfig.path });
+    await sleep(3_000);
+    await cluster.startAPIServer?.();
+    await starting;
+    expect(await ready()).toBe(true);
+  });
+
+  test("lists again after etcd was compacted while its watches were cut", { timeout: ORDEAL_MS }, async ({ skip }) => {
+    if (!cluster.compact) skip("the control plane is not ours");
+    const ordeal = new Ordeal(world, randomFrom(chosen));
+    await ordeal.begin();
+    await ordeal.survive(async () => {
+      await sleep(1_000);
+      link.darken();
+      await sleep(1_000);
+      await cluster.compact?.();
+      // or it would still have what etcd has forgotten
+      await cluster.stopAPIServer?.("SIGKILL");
+      await cluster.startAPIServer?.();
+      link.lighten();
+    });
+    const expired = world.operator.log.filter((line) => line.includes("Listing again") && line.includes("too old"));
+    expect(expired.length).toBeGreaterThan(5);
+  });
 });

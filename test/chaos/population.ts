@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { isNotFound, isUnreachable, KubeError } from "../../src/runtime/errors.ts";
 import { isReady, type KubeJSON, manifest, type World } from "../support/world.ts";
 import type { Random } from "./random.ts";
 import { SECRET, type Species, species } from "./species.ts";
@@ -83,15 +85,31 @@ export class Population {
 
   async #apply(one: Individual): Promise<void> {
     const { of, name, revision } = one;
-    await this.#world.kube.apply(manifest(of.kind, name, of.spec(labelOf(one), revision)));
+    await insist(() => this.#world.kube.apply(manifest(of.kind, name, of.spec(labelOf(one), revision))));
   }
 
   async #delete(one: Individual): Promise<void> {
     one.state = "deleted";
-    await this.#world.kube.delete(one.of.kind, one.name);
+    // its answer may have been lost
+    await insist(() => this.#world.kube.delete(one.of.kind, one.name)).catch((error) => {
+      if (!isNotFound(error)) throw error;
+    });
   }
 
   async #bury(one: Individual): Promise<void> {
-    if ((await this.#world.kube.get(one.of.kind, one.name)) === undefined) one.state = "gone";
+    const object = await insist(() => this.#world.kube.get(one.of.kind, one.name));
+    if (object === undefined) one.state = "gone";
+  }
+}
+
+/** While the API server is away or starting, people try again. */
+async function insist<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isUnreachable(error) && !(error instanceof KubeError && error.status >= 500)) throw error;
+      await sleep(200);
+    }
   }
 }

@@ -1,6 +1,6 @@
-import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seeds } from "../../src/runtime/testing/seed.ts";
 import type { Members } from "../simulator/resource/collection.ts";
 import { useWorld } from "../support/world.ts";
 import { Others } from "./others.ts";
@@ -8,15 +8,12 @@ import { Population } from "./population.ts";
 import { randomFrom } from "./random.ts";
 import { Storm } from "./storm.ts";
 
-/** CHAOS_SEED=<number> repeats a run, as far as time allows. */
-const given = process.env["CHAOS_SEED"];
-const seeds = given ? [Number(given)] : [randomInt(2 ** 31), randomInt(2 ** 31)];
-
 const STORM_SECONDS = 10;
 
 const env = { REQUEST_TIMEOUT: "2s", RESYNC_INTERVAL: "3s", MAX_DELETES_PER_MINUTE: "0" };
 
-describe.each(seeds)("killed again and again, with CHAOS_SEED=%d", (seed) => {
+// CHAOS_SEED repeats a run as far as time allows
+describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => {
   const world = useWorld({ startOperator: false, simulator: { seed, pageSize: 20 }, env });
   const random = randomFrom(seed);
   const population = new Population(world, random);

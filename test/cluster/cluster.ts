@@ -23,6 +23,8 @@ export interface Cluster {
   stopAPIServer?(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port, or lets a frozen one go on, and waits until it is ready. */
   startAPIServer?(): Promise<void>;
+  /** Makes etcd forget its history, so that no watch can be resumed where it was once the API server starts anew. */
+  compact?(): Promise<void>;
   /** Ends all that was started and removes its directory. A cluster named by TEST_KUBECONFIG is left as it is. */
   stop(): Promise<void>;
 }

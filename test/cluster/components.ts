@@ -70,4 +70,5 @@ export function controllerManager(files: Files): Component {
 }
 
 // a socket clashes with nobody, and only this user can open its directory
-const etcdURL = (directory: string) => `unix://${join(directory, "etcd.sock")}`;
+export const etcdSocket = (directory: string) => join(directory, "etcd.sock");
+const etcdURL = (directory: string) => `unix://${etcdSocket(directory)}`;

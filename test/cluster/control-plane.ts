@@ -1,6 +1,7 @@
 import type { Binaries } from "./build.ts";
 import type { Cluster, StartOptions } from "./cluster.ts";
-import { apiServer, type Component, controllerManager, etcd } from "./components.ts";
+import { apiServer, type Component, controllerManager, etcd, etcdSocket } from "./components.ts";
+import { compactEtcd } from "./etcd.ts";
 import { type Files, writeFiles, writeKubeconfig } from "./files.ts";
 import { kubectlFor } from "./kubectl.ts";
 import { freePort } from "./port.ts";
@@ -38,6 +39,7 @@ function clusterOf(plane: ControlPlane, kubectl: string): Cluster {
     kubectlRun: kubectlFor({ kubectl, kubeconfig }),
     stopAPIServer: (signal) => plane.stopAPIServer(signal),
     startAPIServer: () => plane.startAPIServer(),
+    compact: () => compactEtcd(etcdSocket(plane.processes.directory)),
     stop: () => plane.processes.end(),
   };
 }

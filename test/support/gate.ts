@@ -47,6 +47,7 @@ interface Behind {
 export class Gate {
   readonly #server: Server;
   readonly #behind: Behind;
+  readonly #watches = new Set<Watch>();
   guard: Guard = () => undefined;
 
   private constructor(behind: Behind) {
@@ -68,6 +69,11 @@ export class Gate {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Ends every watch that goes through it, with a last line from the server. */
+  endWatches(line: string): void {
+    for (const watch of this.#watches) watch.end(line);
   }
 
   close(): Promise<void> {
@@ -96,7 +102,14 @@ export class Gate {
     }
     if (other) return substitute(response, other);
     response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
+    if (isWatch(passage)) this.#watch(answer, response);
+    else answer.pipe(response);
+  }
+
+  #watch(answer: IncomingMessage, response: ServerResponse): void {
+    const watch = new Watch(answer, response);
+    this.#watches.add(watch);
+    response.once("close", () => this.#watches.delete(watch));
   }
 
   #forward({ method, path, headers, body }: Passage): Promise<IncomingMessage> {
@@ -108,6 +121,40 @@ export class Gate {
         .once("error", reject)
         .end(body);
     });
+  }
+}
+
+export const isWatch = ({ path }: Pick<Passage, "path">): boolean => /[?&]watch=true(&|$)/.test(path);
+
+/** Passes lines on, and comes between two of them. */
+class Watch {
+  readonly #answer: IncomingMessage;
+  readonly #response: ServerResponse;
+  #betweenLines = true;
+  #last: string | undefined;
+
+  constructor(answer: IncomingMessage, response: ServerResponse) {
+    this.#answer = answer;
+    this.#response = response;
+    response.flushHeaders();
+    answer.on("data", (chunk: Buffer) => {
+      response.write(chunk);
+      this.#betweenLines = chunk.at(-1) === 0x0a;
+      this.#finish();
+    });
+    answer.once("end", () => response.end());
+    answer.once("error", () => response.destroy());
+  }
+
+  end(line: string): void {
+    this.#last = line;
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#last === undefined || !this.#betweenLines) return;
+    this.#answer.destroy();
+    this.#response.end(`${this.#last}\n`);
   }
 }
 

@@ -83,7 +83,7 @@ export class World {
   /** `via`: other ways to both sides than the straight ones. */
   async startOperator(
     env: Readonly<Record<string, string>> = {},
-    via: Partial<Pick<OperatorSettings, "kubeconfig" | "gateway">> = {},
+    via: Partial<Pick<OperatorSettings, "kubeconfig" | "gateway" | "clock">> = {},
   ): Promise<OperatorProcess> {
     this.#operator = await OperatorProcess.start({
       kubeconfig: this.cluster.kubeconfig,

@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seed } from "../../src/runtime/testing/seed.ts";
+import type { FaultAction } from "../simulator/control/faults.ts";
+import { Gate, type Guard, isWatch, type Substitute, writeKubeconfig } from "../support/gate.ts";
+import { useWorld } from "../support/world.ts";
+import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./ordeal.ts";
+import { randomFrom } from "./random.ts";
+
+/** What an API server says instead of an answer. */
+const refusal = (code: number, reason: string, retryAfterSeconds?: number): Substitute => ({
+  status: code,
+  body: statusOf(code, reason),
+  ...(retryAfterSeconds !== undefined && { headers: { "retry-after": String(retryAfterSeconds) } }),
+});
+
+const statusOf = (code: number, reason: string): string =>
+  JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message: reason, metadata: {} });
+
+const expired = `{"type":"ERROR","object":${statusOf(410, "Expired")}}`;
+
+const overload: readonly Substitute[] = [
+  refusal(429, "TooManyRequests", 1),
+  refusal(429, "TooManyRequests"),
+  refusal(503, "ServiceUnavailable", 1),
+  refusal(503, "ServiceUnavailable"),
+  refusal(500, "InternalError"),
+  { status: 502, body: "<html>a proxy on the way</html>" },
+];
+
+describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
+  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });
+  const random = randomFrom(chosen);
+  const ordeal = new Ordeal(world, random);
+  let gate: Gate;
+  let removeKubeconfig: () => Promise<void>;
+  let lists = 0;
+
+  beforeAll(async () => {
+    gate = await Gate.beforeCluster(world.cluster.kubeconfig);
+    const { path, remove } = await writeKubeconfig(gate.url);
+    removeKubeconfig = remove;
+    behave(() => undefined);
+    await world.startOperator({}, { kubeconfig: path });
+    await ordeal.begin();
+  });
+
+  afterAll(async () => {
+    await world.operator.stop("SIGKILL");
+    await Promise.all([gate.close(), removeKubeconfig()]);
+  });
+
+  /** Lists are counted. */
+  function behave(guard: Guard): void {
+    gate.guard = (passage, side) => {
+      if (side === "before" && passage.path.includes("sendInitialEvents")) lists += 1;
+      return guard(passage, side);
+    };
+  }
+
+  const overloaded: Guard = (_, side) => {
+    // carried out, and the answer took too long
+    if (side === "after") return random() < 0.1 ? refusal(504, "Timeout") : undefined;
+    return random() < 0.4 ? random.of(overload) : undefined;
+  };
+
+  /** While it lasts, answers of the API server are what the guard says. */
+  async function during(milliseconds: number, guard: Guard): Promise<void> {
+    behave(guard);
+    await sleep(milliseconds);
+    behave(() => undefined);
+  }
+
+  test("of the API server: a watch has expired, in its middle and when it is resumed", {
+    timeout: ORDEAL_MS,
+  }, async () => {
+    const before = lists;
+    await ordeal.survive(async () => {
+      const gone = refusal(410, "Expired");
+      const guard: Guard = (passage, side) =>
+        side === "before" && isWatch(passage) && random() < 0.3 ? gone : undefined;
+      const refusing = during(3_000, guard);
+      for (let round = 0; round < 5; round += 1) {
+        await sleep(100 + random.below(900));
+        gate.endWatches(expired);
+      }
+      await refusing;
+    });
+    // each kind, more than once
+    expect(lists - before).toBeGreaterThan(20);
+  });
+
+  test("of the API server: too many requests, unavailable, failed, and late", { timeout: ORDEAL_MS }, () =>
+    ordeal.survive(async () => {
+      const storm = during(6_000, overloaded);
+      await sleep(2_000);
+      gate.endWatches(`{"type":"ERROR","object":${statusOf(500, "InternalError")}}`);
+      await storm;
+    }),
+  );
+
+  const refusing: FaultAction[] = [
+    { rateLimit: { retryAfterSeconds: 1 } },
+    { status: 429, body: { msg: "slow down" } },
+    { status: 503, body: { msg: "down for a moment" }, headers: { "retry-after": "1" } },
+    { status: 503, body: "<html>down</html>" },
+  ];
+  const broken: FaultAction[] = [
+    { delayMs: 700 },
+    { delayMs: 2_500 },
+    { garbage: true },
+    { truncate: true },
+    { cut: "before" },
+    { cut: "after" },
+    { hang: true },
+    { hang: "after" },
+  ];
+
+  test.each([
+    { how: "too many requests, and unavailable", actions: refusing, probability: 0.15 },
+    { how: "slow, garbage, cut off before it acts and after, and none at all", actions: broken, probability: 0.05 },
+  ])("of the service: $how", { timeout: ORDEAL_MS }, ({ actions, probability }) =>
+    ordeal.survive(async () => {
+      const { control } = world.simulator;
+      for (const action of actions) control.fault({ action, probability, times: Number.POSITIVE_INFINITY });
+      await sleep(6_000);
+      control.clearFaults();
+    }),
+  );
+});

@@ -1,0 +1,107 @@
+import { rm, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seed } from "../../src/runtime/testing/seed.ts";
+import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
+import { useWorld } from "../support/world.ts";
+import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./ordeal.ts";
+import { randomFrom } from "./random.ts";
+
+describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (chosen) => {
+  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });
+  const random = randomFrom(chosen);
+  const ordeal = new Ordeal(world, random);
+  let link: Link;
+  let kubeconfig: LinkedKubeconfig;
+
+  const binding = () => `${world.namespace}-operator`;
+
+  /** A token that is good for as long as its Secret is there. */
+  async function newToken(name: string): Promise<string> {
+    await world.kube.apply({ apiVersion: "v1", kind: "Secret", metadata: { name } });
+    const bound = ["--bound-object-kind=Secret", `--bound-object-name=${name}`];
+    return (await world.kubectl("create", "token", "operator", ...bound)).stdout.trim();
+  }
+
+  beforeAll(async () => {
+    link = await Link.to(world.cluster.url);
+    await world.kubectl("create", "serviceaccount", "operator");
+    const subject = `--serviceaccount=${world.namespace}:operator`;
+    await world.kubectl("create", "clusterrolebinding", binding(), "--clusterrole=cluster-admin", subject);
+    kubeconfig = await linkedKubeconfig(world.cluster.kubeconfig, link, await newToken("first"));
+    await world.startOperator({}, { kubeconfig: kubeconfig.path });
+    await ordeal.begin();
+  });
+
+  afterAll(async () => {
+    await world.operator.stop("SIGKILL");
+    await world.kubectl("delete", "clusterrolebinding", binding());
+    await Promise.all([link.close(), kubeconfig.remove()]);
+  });
+
+  test("connections are reset again and again", { timeout: ORDEAL_MS }, () =>
+    ordeal.survive(async () => {
+      for (let cuts = 0; cuts < 12; cuts += 1) {
+        link.cut();
+        await sleep(100 + random.below(500));
+      }
+    }),
+  );
+
+  test("nothing passes for a while, and nobody is told", { timeout: ORDEAL_MS }, () =>
+    ordeal.survive(async () => {
+      link.darken();
+      await sleep(4_000);
+      link.lighten();
+    }),
+  );
+
+  test("the token is revoked, and its file absent until there is a new one", { timeout: ORDEAL_MS }, () =>
+    ordeal.survive(async () => {
+      const token = await newToken("second");
+      await rm(kubeconfig.tokenFile);
+      await world.kube.delete("Secret", "first");
+      const refused = () => world.operator.metric("rest_client_requests_total", { code: "401" });
+      await world.until("the old token is refused", async () => {
+        link.cut();
+        await sleep(200);
+        return (await refused()) > 0;
+      });
+      await sleep(1_000);
+      expect(await world.operator.read("/healthz")).toContain("ok");
+      await writeFile(kubeconfig.tokenFile, token);
+    }),
+  );
+});
+
+/** So much faster run the clocks of an operator that would otherwise wait three minutes for a sign of life. */
+const RATE = 12;
+
+describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
+  const env = { ...ORDEAL_ENV, REQUEST_TIMEOUT: "60s" };
+  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env });
+  const ordeal = new Ordeal(world, randomFrom(chosen));
+  let link: Link;
+  let kubeconfig: LinkedKubeconfig;
+
+  beforeAll(async () => {
+    link = await Link.to(world.cluster.url);
+    kubeconfig = await linkedKubeconfig(world.cluster.kubeconfig, link);
+    await world.startOperator({}, { kubeconfig: kubeconfig.path, clock: { rate: RATE } });
+    await ordeal.begin();
+  });
+
+  afterAll(async () => {
+    await world.operator.stop("SIGKILL");
+    await Promise.all([link.close(), kubeconfig.remove()]);
+  });
+
+  test("every connection is dead, and the operator is not told, now or ever", { timeout: ORDEAL_MS }, async () => {
+    await ordeal.survive(async () => {
+      await sleep(1_000);
+      link.strand();
+      await sleep(2_000);
+    });
+    expect(world.operator.log.some((line) => line.includes("Nothing heard for too long"))).toBe(true);
+  });
+});
