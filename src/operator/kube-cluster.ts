@@ -9,6 +9,7 @@ import type { KubeClient } from "../runtime/client.ts";
 import {
   isAlreadyExists,
   isConflict,
+  isFailedTest,
   isForbidden,
   isInvalid,
   isNotFound,
@@ -315,7 +316,12 @@ export class KubeCluster implements Cluster {
 
 /** What a refusal of the API server means for the pass that asked. */
 export function translated(error: unknown): unknown {
-  if (isConflict(error) || isInvalid(error)) return new Outdated("the object has changed", { cause: error });
+  if (isConflict(error) || isFailedTest(error)) return new Outdated("the object has changed", { cause: error });
+  if (isInvalid(error)) {
+    // the words of the API server may quote values
+    const fields = error.causes.map(({ field }) => field ?? "it").join(", ");
+    return new Retry("Pending", `Correct ${fields}: the Kubernetes API refuses any write with it`, { cause: error });
+  }
   if (isForbidden(error)) {
     const { message } = error;
     return new Retry("Forbidden", `Grant the operator's service account the right: ${message}`, { cause: error });

@@ -21,6 +21,7 @@ import { createSessions } from "../sessions/sessions.ts";
 import { reconcileAccount } from "./account-controller.ts";
 import { AccountObjects } from "./account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts.ts";
+import { Hurry } from "./hurry.ts";
 import { ClusterIdentity } from "./identity.ts";
 import { indexersOf, KubeCluster, referenceTo, secrets, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics.ts";
@@ -37,9 +38,6 @@ const PASS_SECONDS = 900;
 
 /** Seconds; what failed at the service is tried again more patiently than a local conflict would be. */
 const BACKOFF = { base: 1, cap: 300 };
-
-/** How soon an object whose cached state was outdated is looked at again: the watch has told by then. */
-const SOON_SECONDS = 0.2;
 
 export interface OperatorOptions {
   config: Config;
@@ -229,9 +227,10 @@ function informerOf(kind: Kind, { client, config, log, clock }: OperatorOptions)
 
 function controllerOf(kind: Kind, parts: Parts): Controller {
   const { options, clock } = parts;
+  const hurry = new Hurry();
   return new Controller({
     name: kind.kind.toLowerCase(),
-    reconcile: (request) => visit(kind, request, parts),
+    reconcile: async (request) => resultOf(request, await visit(kind, request, parts), hurry),
     concurrency: CONCURRENCY,
     timeoutSeconds: PASS_SECONDS,
     log: options.log,
@@ -242,11 +241,11 @@ function controllerOf(kind: Kind, parts: Parts): Controller {
   });
 }
 
-async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result> {
+async function visit(kind: Kind, request: Request, parts: Parts): Promise<Visit> {
   const { cluster, accounts, identity, clock, options } = parts;
   const { namespace, name, signal } = request;
   const object = cluster.get(kind.kind, namespace, name);
-  if (!object) return undefined;
+  if (!object) return null;
   const owner = { cluster: identity.id, namespace, name };
   const lane = laneOf(request);
   const pass: Pass = {
@@ -260,7 +259,7 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Result
   const visit = await reconcile(pass, { resyncSeconds, secretsWatched: watchSecrets });
   logChanges(request.log, pass);
   options.metrics?.onPass(kind.kind, pass.findings);
-  return resultOf(visit);
+  return visit;
 }
 
 /** A line for each change in the account, and none where nothing was changed. */
@@ -279,9 +278,10 @@ function laneOf({ priority: given }: Request): Lane {
   return given < priority.edit ? "retry" : "edit";
 }
 
-function resultOf(visit: Visit): Result {
+function resultOf({ key }: Request, visit: Visit, hurry: Hurry): Result {
+  if (visit !== null && "soon" in visit) return { afterSeconds: hurry.again(key) };
+  hurry.end(key);
   if (visit === null) return undefined;
-  if ("soon" in visit) return { afterSeconds: SOON_SECONDS };
   if ("backoff" in visit) return visit;
   return { afterSeconds: visit.afterSeconds, priority: priority.retry };
 }

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { annotations } from "../kinds/contract.ts";
 import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
+import { Outdated, Retry } from "./fate.ts";
 import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
 
 let scene: Scene;
@@ -94,6 +95,29 @@ describe("a paused object", () => {
     await scene.look(object);
     expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "b" }]);
     expect(scene.condition(object, "Paused")).toBeUndefined();
+  });
+});
+
+describe("a status that cannot be written", () => {
+  it("is told in the log, which alone is left, and tried again more and more rarely", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    const refusal = new Retry("Pending", "Correct spec.description");
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus") throw refusal;
+    };
+    expect(await scene.look(object)).toEqual({ backoff: true, error: refusal });
+  });
+
+  it("since the object has changed meanwhile is written at the next look", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus") throw new Outdated("the object has changed");
+    };
+    expect(await scene.look(object)).toEqual({ soon: true });
+    scene.cluster.beforeWrite = () => {};
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
   });
 });
 

@@ -19,7 +19,12 @@ import { type Desired, desire, openPart } from "./resolve.ts";
 import { update } from "./update.ts";
 
 /** When the object is due again, apart from what wakes it. Null: not before something happens. */
-export type Visit = { afterSeconds: number } | { backoff: true; atLeastSeconds?: number } | { soon: true } | null;
+export type Visit =
+  | { afterSeconds: number }
+  /** With an error where the status cannot tell of it. */
+  | { backoff: true; atLeastSeconds?: number; error?: unknown }
+  | { soon: true }
+  | null;
 
 /** How soon a remote that was replaced is looked at again; it costs no request while something refers to it. */
 const RETIRING_SECONDS = 2;
@@ -43,7 +48,7 @@ export async function reconcile(pass: Pass, routine: Routine): Promise<Visit> {
     return nextVisit(pass, ending, routine);
   } catch (error) {
     // the status could not be written; the next pass finds the same, and writes it
-    return fateOf(error) ? { backoff: true } : { soon: true };
+    return fateOf(error) ? { backoff: true, error } : { soon: true };
   }
 }
 

@@ -52,6 +52,8 @@ export const isNotFound = statusIs(404);
 export const isForbidden = statusIs(403);
 export const isUnauthorized = statusIs(401);
 export const isInvalid = statusIs(422);
+/** A `test` of a JSON patch did not hold. What a rule of the kind refuses has a cause for each field. */
+export const isFailedTest = (error: unknown): error is KubeError => isInvalid(error) && error.causes.length === 0;
 export const isTooManyRequests = statusIs(429);
 
 /** The resourceVersion asked for is no longer, or not yet, known to the server: list again. */

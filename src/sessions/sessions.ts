@@ -8,7 +8,7 @@ import { conditionOf } from "../reconcile/object.ts";
 import type { KubeClient } from "../runtime/client.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Controller, type ControllerOptions } from "../runtime/controller.ts";
-import { isConflict, isInvalid, isNotFound } from "../runtime/errors.ts";
+import { isConflict, isFailedTest, isNotFound } from "../runtime/errors.ts";
 import type { EventRecorder } from "../runtime/events.ts";
 import { Informer } from "../runtime/informer.ts";
 import type { Logger } from "../runtime/log.ts";
@@ -147,7 +147,7 @@ async function remove(client: KubeClient, store: Store<CommandObject>, { metadat
   }
 }
 
-const isStale = (error: unknown): boolean => isNotFound(error) || isConflict(error) || isInvalid(error);
+const isStale = (error: unknown): boolean => isNotFound(error) || isConflict(error) || isFailedTest(error);
 
 function announce(recorder: EventRecorder, { metadata, status }: CommandObject): void {
   const ready = conditionOf(status, "Ready");

@@ -64,6 +64,14 @@ describe("the tables know all that the definitions check", () => {
   });
 });
 
+// by this the operator tells an object that has changed from one that it can never write
+test("a test in a patch that does not hold is refused without naming a field", async () => {
+  const { kind, metadata } = await world.kube.create(objectOf("IPPolicy", {}));
+  const failing = [{ op: "test", path: "/metadata/uid", value: "another" }] as const;
+  expect(await refused(world.kube.patchJSON(kind, metadata.name, failing))).toEqual([]);
+  await world.kube.delete(kind, metadata.name);
+});
+
 describe("a text that is too long is refused", () => {
   test.each(limits.map((limit) => [`${limit.kind} ${limit.field}`, limit] as const))("%s", async (_, limit) => {
     const { kind, field, most, counts } = limit;

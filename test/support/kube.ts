@@ -1,6 +1,6 @@
 import { API_VERSION, GROUP, VERSION } from "../../src/kinds/contract.ts";
 import { customResources, kinds } from "../../src/kinds/index.ts";
-import { KubeClient, type MergePatch } from "../../src/runtime/client.ts";
+import { KubeClient, type MergePatch, type PatchOperation } from "../../src/runtime/client.ts";
 import { isNotFound } from "../../src/runtime/errors.ts";
 import { loadConnection } from "../../src/runtime/kubeconfig.ts";
 import type { KubeObject, ResourceType } from "../../src/runtime/object.ts";
@@ -93,6 +93,10 @@ export class Kube {
   async patchStatus(kind: string, name: string, status: object): Promise<KubeJSON> {
     const ref = { namespace: this.namespace, name };
     return this.#client.patchMerge(typeOf(kind), ref, { status }, { subresource: "status" });
+  }
+
+  patchJSON(kind: string, name: string, operations: readonly PatchOperation[]): Promise<KubeJSON> {
+    return this.#client.patchJSON(typeOf(kind), { namespace: this.namespace, name }, operations);
   }
 
   async delete(kind: string, name: string): Promise<void> {
