@@ -49,6 +49,7 @@ async function read(pass: Pass, id: string): Promise<Row> {
 }
 
 async function send(pass: Pass, body: Body, intent: Intent): Promise<Row> {
+  pass.findings.sent = true;
   try {
     return made(pass, await remotesOf(pass).create(body, sending(pass)));
   } catch (error) {

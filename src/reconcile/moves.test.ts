@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
+import { EventDestination } from "../kinds/event-destination.ts";
+import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TLSEdge } from "../kinds/tls-edge.ts";
@@ -96,5 +98,62 @@ describe("what somebody else changes", () => {
     await scene.look(edge);
     expect(scene.condition(edge, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
     expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
+  });
+});
+
+describe("what somebody else changes while the operator could not look", () => {
+  const spec = { description: "ours", driftPolicy: "Report" } as const;
+
+  /** A settled object, an outage in which it is looked at, and a change that somebody makes meanwhile. */
+  async function changedUnseen(fail: (object: ManagedObject) => Promise<void>): Promise<ManagedObject> {
+    const object = await scene.given(IPPolicy, "office", spec);
+    await fail(object);
+    scene.gateway.change(IPPolicy.remote, scene.idOf(object), { description: "theirs" });
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    return object;
+  }
+
+  const isTold = (object: ManagedObject): void => {
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    expect(scene.gateway.row(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+  };
+
+  it("is theirs after an outage of the service", async () => {
+    const object = await changedUnseen(async (object) => {
+      scene.restart();
+      scene.gateway.refuse("list", 503);
+      await scene.look(object);
+      expect(scene.condition(object, "Synced")?.status).toBe("False");
+    });
+    isTold(object);
+  });
+
+  it("is theirs after a time without a Secret", async () => {
+    const target = { monitoring: { apiKeyRef: { name: "dd", key: "api" }, service: "s" } };
+    scene.cluster.setSecret("dd", { api: "one" });
+    const object = await scene.given(EventDestination, "dd", { target, description: "ours", driftPolicy: "Report" });
+    const version = await scene.cluster.secret("team-a", "dd");
+    scene.cluster.removeSecret("dd");
+    await scene.look(object);
+    expect(scene.condition(object, "Synced")?.reason).toBe("SecretNotReady");
+    scene.cluster.restoreSecret("dd", version);
+    scene.gateway.change(EventDestination.remote, scene.idOf(object), { description: "theirs" });
+    await scene.resync(EventDestination);
+    await scene.look(object);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    expect(scene.gateway.row(EventDestination.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+  });
+
+  it("cannot be told from an update of ours whose answer was lost", async () => {
+    const object = await scene.given(IPPolicy, "office", spec);
+    scene.cluster.apply(IPPolicy, "office", { ...spec, description: "next" });
+    scene.gateway.loseAnswer("update");
+    await scene.look(object);
+    scene.cluster.apply(IPPolicy, "office", spec);
+    await scene.resync(IPPolicy);
+    await scene.settle(object);
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+    expect(scene.gateway.row(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "ours" });
   });
 });

@@ -27,6 +27,8 @@ export interface Findings {
   sentFields?: readonly string[];
   appliedSecrets?: SecretVersion[];
   appliedDigest?: string;
+  /** Something that changes the remote was sent, whatever came of it. */
+  sent?: true;
   /** Spec fields that differ in the account and are left so. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
   /** Fields that somebody else had changed, and that were put right. */

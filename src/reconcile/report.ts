@@ -53,7 +53,7 @@ const isAnswer = (ending: Ending): boolean =>
   ending.end === "settled" || (ending.end === "unfinished" && ending.fate.reason === "AccountMismatch");
 
 function observed(kind: Kind, before: Status, findings: Findings): Partial<Status> {
-  const { remote, appliedFields, appliedSecrets, appliedDigest } = findings;
+  const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = findings;
   const shown = shownOf(kind);
   const fresh = remote ? (toStatus(shown, remote) as Status) : undefined;
   // an answer without its other members (an unreadable one with an id) takes nothing away
@@ -64,7 +64,8 @@ function observed(kind: Kind, before: Status, findings: Findings): Partial<Statu
     ...(fresh && { ...(complete ? absent : old), ...fresh }),
     ...(appliedFields && { appliedFields: appliedFields.length > 0 ? appliedFields : undefined }),
     ...(appliedSecrets && { appliedSecrets: appliedSecrets.length > 0 ? appliedSecrets : undefined }),
-    ...(appliedDigest && { appliedDigest }),
+    // of what was sent and did not come to its end, nobody knows what arrived
+    ...((appliedDigest || sent) && { appliedDigest }),
   } as Partial<Status>;
 }
 

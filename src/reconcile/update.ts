@@ -91,11 +91,14 @@ const mustBeMarked = ({ findings, object, owner, account, kind }: Pass, row: Row
   ownerIn(row) === undefined &&
   canBeMarked((row["metadata"] as string | null | undefined) ?? undefined, owner);
 
-/** Everything this object asks for was in the account once, so somebody else has changed it. */
+/**
+ * Everything this object asks for was in the account, and nothing was sent since: somebody else has changed it. Whether
+ * the last look came to something does not matter, for an outage may have been in between.
+ */
 function isDrift(pass: Pass, desired: Desired): boolean {
   const { status, metadata } = pass.object;
-  const synced = conditionOf(status, "Synced");
-  return synced?.status === "True" && synced.observedGeneration === metadata.generation && !hasNews(pass, desired);
+  const seen = conditionOf(status, "Synced")?.observedGeneration === metadata.generation;
+  return seen && status?.appliedDigest !== undefined && !hasNews(pass, desired);
 }
 
 /** What the spec refers to has changed, so there is something to send that the account never had. */
@@ -175,6 +178,7 @@ const unsupported = ({ kind }: Pass, fields: readonly string[]): Blocked =>
 
 /** Undefined when the service turns out not to have the operation. */
 async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row | undefined> {
+  pass.findings.sent = true;
   let current = row;
   if (Object.keys(body).length > 0) {
     const patched = await patch(pass, body, row);

@@ -92,6 +92,11 @@ export class FakeCluster implements Cluster {
     this.#secrets.delete(name);
   }
 
+  /** As it was, with its resourceVersion. */
+  restoreSecret(name: string, secret: SecretValue | undefined): void {
+    if (secret) this.#secrets.set(name, secret);
+  }
+
   setConfigMap(name: string, data: Record<string, string>): void {
     this.#configMaps.set(name, data);
   }
