@@ -22,22 +22,23 @@ export async function find(pass: Pass): Promise<Row | undefined> {
   const intent = intentOf(object);
   const id = object.status?.id;
   if (id !== undefined) return id === intent?.old ? successor(pass, intent, id) : known(pass, id);
-  if (object.spec.adopt?.id) return adoptable(pass, object.spec.adopt.id);
+  // with an intent that names an old one, what was taken over has been replaced, or is about to be
+  if (object.spec.adopt?.id && intent?.old === undefined) return adoptable(pass, object.spec.adopt.id);
   const found = object.spec.adopt?.existing || isObserveOnly(object) ? await existing(pass) : undefined;
-  if (found) return found;
-  return (intent && (await intended(pass, intent))) ?? leftBehind(pass);
+  return found ?? (intent && (await begun(pass, intent))) ?? leftBehind(pass);
 }
 
-/** What the create of an intent has made, or what it was to take the place of, in the middle of a replacement. */
-async function intended(pass: Pass, intent: Intent): Promise<Row | undefined> {
+/** Nothing but the intent is left: what the create made, or what it was to take the place of. */
+async function begun(pass: Pass, intent: Intent): Promise<Row | undefined> {
   const made = pass.account.wasRefused(pass.object, intent) ? undefined : await recovered(pass, intent);
-  const old = intent.old === undefined ? undefined : await replaced(pass, intent.old);
+  if (intent.old === undefined || (made && !pass.kind.replacement)) return made;
+  const old = await stillOurs(pass, intent.old);
   if (made && old) pass.findings.retiring = old.id;
   return made ?? old;
 }
 
-async function replaced(pass: Pass, id: string): Promise<Row | undefined> {
-  const row = pass.kind.replacement && (await look(pass, id));
+async function stillOurs(pass: Pass, id: string): Promise<Row | undefined> {
+  const row = await remotesOf(pass).find(id, sending(pass), true);
   return row && isFree(pass, row) && !isForeign(pass, row) ? row : undefined;
 }
 

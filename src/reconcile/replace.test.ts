@@ -4,6 +4,8 @@ import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { Retry } from "./fate.ts";
+import type { ManagedObject } from "./object.ts";
+import { withOwner } from "./ownership.ts";
 import { Scene } from "./testing/scene.ts";
 
 const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
@@ -100,6 +102,107 @@ describe("a certificate that was renewed", () => {
   });
 });
 
+describe("a replacement in the middle of which the status was lost", () => {
+  const opaque = "a text of the user's";
+  const renew = () => scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+
+  /** What a restore from a backup leaves to the next process. */
+  function restore(object: ManagedObject): void {
+    scene.cluster.loseStatus(object);
+    scene.restart();
+  }
+
+  const left = () => scene.gateway.rowsOf(TLSCertificate.remote);
+
+  describe.each([
+    ["by its mark", {}],
+    ["by all that was sent", { metadata: opaque }],
+  ])("and whose certificate is known %s", (_, more) => {
+    const spec = { ...more, secretName: "tls" };
+
+    it("goes on from the old one, where the new one was never made", async () => {
+      const object = await scene.given(TLSCertificate, "web", spec);
+      renew();
+      scene.gateway.swallow("create");
+      await scene.look(object);
+      restore(object);
+      await scene.settle(object);
+      expect(left()).toMatchObject([{ id: scene.idOf(object), certificate_pem: pem("second") }]);
+      expect(scene.gateway.taken().filter((call) => call === "create")).toHaveLength(2);
+    });
+
+    it("goes on from the old one, where the service refused to make the new one", async () => {
+      const object = await scene.given(TLSCertificate, "web", spec);
+      renew();
+      scene.gateway.refuse("create", 400);
+      await scene.look(object);
+      scene.cluster.loseStatus(object);
+      await scene.settle(object);
+      expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+    });
+
+    it("takes the new one and deletes the old one, where both are there", async () => {
+      const object = await scene.given(TLSCertificate, "web", spec);
+      renew();
+      scene.gateway.loseAnswer("create");
+      await scene.look(object);
+      restore(object);
+      await scene.settle(object);
+      expect(scene.idOf(object)).toBe("cert_2");
+      expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+    });
+
+    it.each(["swallow", "loseAnswer"] as const)(
+      "leaves nothing behind when it is deleted then (%s)",
+      async (mishap) => {
+        const object = await scene.given(TLSCertificate, "web", spec);
+        renew();
+        scene.gateway[mishap]("create");
+        await scene.look(object);
+        restore(object);
+        scene.cluster.delete(object);
+        await scene.settle(object);
+        expect(scene.cluster.exists(object)).toBe(false);
+        expect(left()).toEqual([]);
+      },
+    );
+
+    it.each(["swallow", "loseAnswer"] as const)(
+      "goes on also where the old one was taken over (%s)",
+      async (mishap) => {
+        const { id } = scene.gateway.seed(TLSCertificate.remote, { certificate_pem: pem("first"), ...more });
+        const object = await scene.given(TLSCertificate, "web", { ...spec, adopt: { id } });
+        renew();
+        scene.gateway[mishap]("create");
+        await scene.look(object);
+        restore(object);
+        await scene.settle(object);
+        expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+        // the id that the spec names is gone by now
+        restore(object);
+        await scene.settle(object);
+        expect(left()).toMatchObject([{ id: scene.idOf(object) }]);
+        expect(scene.condition(object, "Ready")?.status).toBe("True");
+      },
+    );
+  });
+
+  it("leaves the old one alone, where somebody else has it by now", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    renew();
+    scene.gateway.swallow("create");
+    await scene.look(object);
+    restore(object);
+    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
+    scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
+    await scene.settle(object);
+    expect(left()).toMatchObject([
+      { id: "cert_1", certificate_pem: pem("first"), metadata },
+      { id: "cert_2", certificate_pem: pem("second") },
+    ]);
+  });
+});
+
 describe("a resource that may be deleted and created anew", () => {
   it("is not so for ever when the service keeps a value otherwise than it was sent", async () => {
     scene.gateway.normalise = (row) => ({ ...row, region: "eu" });
@@ -108,6 +211,19 @@ describe("a resource that may be deleted and created anew", () => {
     expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(4);
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
   });
+});
+
+it("what was taken over and then made anew is found again, though the spec names the one before", async () => {
+  const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
+  const spec = { region: "us", adopt: { id }, replacement: "Recreate" as const };
+  const object = scene.cluster.apply(ReservedAddress, "db", spec);
+  await scene.settle(object, 4);
+  const made = scene.idOf(object);
+  scene.cluster.loseStatus(object);
+  scene.restart();
+  await scene.settle(object, 4);
+  expect(scene.idOf(object)).toBe(made);
+  expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([{ id: made, region: "us" }]);
 });
 
 describe("a certificate that was taken over", () => {
@@ -181,6 +297,18 @@ describe("a key whose Secret was lost", () => {
     expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object, 6);
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(token()).toBe(`token of ${scene.idOf(object)}`);
+  });
+
+  it.each(["swallow", "loseAnswer"] as const)("leaves one key when its status is lost as well (%s)", async (mishap) => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.cluster.removeSecret("ci");
+    scene.gateway[mishap]("create");
+    await scene.look(object);
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    await scene.settle(object, 12);
     expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
     expect(token()).toBe(`token of ${scene.idOf(object)}`);
   });
