@@ -7,7 +7,7 @@ import { refuseHollowDeletion, refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { covers, type Intent, intentOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
-import { firstMarked, hasSameKey, isFree, leftBehind, oldest } from "./marked.ts";
+import { first, hasSameKey, isFree, leftBehind } from "./marked.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
 import { canBeMarked, ownerIn, ownerText } from "./ownership.ts";
 import { look, now, type Pass, remotesOf, sending } from "./pass.ts";
@@ -165,7 +165,8 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
     return ownerIn(row) === ownerText(owner) || within(row) ? row : undefined;
   }
   const like = (wanted: Wanted) => {
-    const row = oldest(rows.filter((one) => free(one) && within(one) && isAsWanted(pass, wanted, one)));
+    const alike = rows.filter((one) => free(one) && within(one) && isAsWanted(pass, wanted, one));
+    const row = first(pass, alike);
     // nothing in it tells whose it is, and another object may be looking for the same
     if (row) account.take(row.id, object);
     return row;
@@ -174,7 +175,7 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
   const marked = remotesOf(pass).ownedBy(ownerText(owner));
   const ours = marked.filter((row) => free(row) && canBeOf(intent, row, account.deadlineMs));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
-  if (ours.length > 0 || markable) return firstMarked(pass, ours);
+  if (ours.length > 0 || markable) return first(pass, ours);
   return like(await wantedOf(pass));
 }
 
@@ -232,6 +233,12 @@ function refuseShared({ cluster, kind, object }: Pass, id: string): void {
 function isOlder(one: Pass["object"], other: Pass["object"]): boolean {
   const age = ({ metadata }: Pass["object"]) => `${metadata.creationTimestamp} ${metadata.uid}`;
   return age(one) <= age(other);
+}
+
+/** Whether somebody else has marked a remote of this object's meanwhile, as far as the account was last seen. */
+export function isTaken(pass: Pass, id: string): boolean {
+  const row = remotesOf(pass).known(id);
+  return row !== undefined && isForeign(pass, row);
 }
 
 function isForeign({ owner }: Pass, row: Row): boolean {

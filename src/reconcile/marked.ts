@@ -23,7 +23,7 @@ export async function leftBehind(pass: Pass): Promise<Row | undefined> {
   if (marked.length === 0) return undefined;
   const { body } = await desire(kind, object, cluster);
   const fitting = marked.filter((row) => fits(pass, row, body));
-  const row = firstMarked(pass, fitting);
+  const row = first(pass, fitting);
   if (!row) return undefined;
   const now = await remotes.find(row.id, sending(pass), true);
   if (!now || ownerIn(now) !== ownerText(owner)) return undefined;
@@ -47,15 +47,10 @@ export function hasSameKey({ kind, object }: Pass, row: Row): boolean {
   return normalize(row[naturalKey]) === normalize(object.spec[naturalKey]);
 }
 
-/** The oldest of those with this object's mark. The others stay, and are told. */
-export function firstMarked({ findings }: Pass, rows: readonly Row[]): Row | undefined {
-  const first = oldest(rows);
-  const others = rows.filter((row) => row !== first).map(({ id }) => id);
-  if (others.length > 0) findings.doubles = others;
-  return first;
-}
-
-export function oldest(rows: readonly Row[]): Row | undefined {
+/** Of several that may be this object's the oldest. The others stay, and are told. */
+export function first({ findings }: Pass, rows: readonly Row[]): Row | undefined {
   const time = (row: Row) => Date.parse(String(row["created_at"])) || 0;
-  return rows.toSorted((a, b) => time(a) - time(b))[0];
+  const [oldest, ...others] = rows.toSorted((a, b) => time(a) - time(b));
+  if (others.length > 0) findings.doubles = others.map(({ id }) => id);
+  return oldest;
 }

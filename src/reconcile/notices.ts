@@ -35,7 +35,7 @@ function corrections(findings: Findings): Notice[] {
     told.push({ type: "Normal", reason: "Available", action: "Observe", note: `Took over ${remote.id}` });
   }
   if (doubles && remote) {
-    const note = `Delete ${doubles.join(", ")} in the account unless something uses it: it has the mark of this object, which keeps ${remote.id}`;
+    const note = `Delete ${doubles.join(", ")} in the account, unless another object has it or something uses it: it passes for this object's as well, which keeps ${remote.id}`;
     told.push({ type: "Warning", reason: "OwnershipConflict", action: "Observe", note });
   }
   return told;

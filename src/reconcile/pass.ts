@@ -41,7 +41,7 @@ export interface Findings {
   updated?: string[];
   /** The remote is shared, and was there before any object of ours. */
   preexisting?: boolean;
-  /** Ids of further remotes with this object's mark, which are left as they are. */
+  /** Ids of further remotes that pass for this object's, and are left as they are. */
   doubles?: string[];
   /** The remote was taken over in this pass. */
   adopted?: true;

@@ -234,6 +234,20 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
   });
 
+  it("is the oldest of several that may be it, and the others are told and stay", async () => {
+    scene.gateway.loseAnswer("create");
+    const spec = { metadata: "opaque", description: "one of two" };
+    const object = scene.cluster.apply(ReservedAddress, "db", spec);
+    await scene.look(object);
+    await scene.clock.advance(1000);
+    const { id: double } = scene.gateway.seed(ReservedAddress.remote, spec);
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe("ra_1");
+    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
+    const told = scene.cluster.notices.find(({ reason }) => reason === "OwnershipConflict");
+    expect(told).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
+  });
+
   it("is nothing that has more than the spec asked for", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });

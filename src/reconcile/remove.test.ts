@@ -6,6 +6,7 @@ import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import type { ManagedObject } from "./object.ts";
+import { withOwner } from "./ownership.ts";
 import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
@@ -53,6 +54,22 @@ describe("a deletion", () => {
     scene.forget();
     await scene.look(object);
     expect(scene.cluster.writes).toEqual([]);
+  });
+
+  // guards against a remote that nobody deletes any more, because it could not be deleted for some days
+  it("is never given up", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.delete(object);
+    for (let count = 0; count < 200; count += 1) {
+      scene.gateway.refuse("delete", [500, 503, 409, 403, 400][count % 5] as number);
+      const visit = await scene.look(object);
+      expect(visit).not.toBeNull();
+      expect(scene.cluster.now(object).metadata.finalizers).toHaveLength(1);
+      await scene.clock.advance(1800_000);
+    }
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
   });
 
   it("goes on after an outage", async () => {
@@ -153,6 +170,16 @@ describe("a remote that outlives its object", () => {
     await deleted(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
     expect(scene.gateway.taken()).toEqual([]);
+  });
+
+  it("does not take along what another cluster has marked while no process was there to see it", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "office" });
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    scene.restart();
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
+    expect(scene.gateway.taken()).toEqual(["list"]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { annotations, FINALIZER } from "../kinds/contract.ts";
 import { Blocked, isFate, type Unfinished, Waiting } from "./fate.ts";
-import { refuseForeign } from "./find.ts";
+import { isTaken, refuseForeign } from "./find.ts";
 import { lastingHolder } from "./holder.ts";
 import { isMadeElsewhere } from "./identity.ts";
 import { intentOf } from "./intent.ts";
@@ -52,7 +52,7 @@ async function removeRemote(pass: Pass): Promise<void> {
   if (isMadeElsewhere(pass.kind)) return clear(pass);
   const id = await idOf(pass);
   const retiring = pass.findings.retiring ?? pass.object.status?.retiring;
-  const ids = [id, retiring].filter((one) => one !== undefined);
+  const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !isTaken(pass, one));
   if (ids.length === 0) return;
   waitForReferrers(pass);
   if (id !== undefined) pass.findings.remote ??= { id };
@@ -93,8 +93,10 @@ async function idOf(pass: Pass): Promise<string | undefined> {
   const intent = intentOf(object);
   const id = object.status?.id;
   if (id === undefined || id === intent?.old) return intent ? (await locate(pass))?.id : undefined;
-  const row = remotesOf(pass).known(id);
-  // what another object or cluster has marked meanwhile is not ours to delete
+  const remotes = remotesOf(pass);
+  // what another object or cluster has marked meanwhile is not ours to delete; a new process has seen nothing yet
+  await remotes.listed(0, pass.lane);
+  const row = remotes.known(id);
   if (row) refuseForeign(pass, row);
   return id;
 }

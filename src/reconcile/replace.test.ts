@@ -77,6 +77,20 @@ describe("a certificate that was renewed", () => {
     ]);
   });
 
+  it.each(["the next look", "a deletion"])("stays at %s, when another cluster has marked it meanwhile", async (at) => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.look(object);
+    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
+    scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
+    scene.restart();
+    if (at === "a deletion") scene.cluster.delete(object);
+    await scene.settle(object, 3);
+    expect(scene.gateway.row(TLSCertificate.remote, "cert_1")).toMatchObject({ metadata });
+    if (at === "a deletion") expect(scene.cluster.exists(object)).toBe(false);
+    else expect(scene.cluster.now(object).status?.retiring).toBeUndefined();
+  });
+
   const asItLikes = pem("as the service likes it");
 
   it("is not uploaded for ever when the service keeps it otherwise than it was sent", async () => {

@@ -2,6 +2,7 @@ import { isGatewayError } from "../gateway/errors.ts";
 import type { Account } from "./account.ts";
 import { create } from "./create.ts";
 import { Blocked, Outdated, Waiting } from "./fate.ts";
+import { isTaken } from "./find.ts";
 import { uses } from "./holder.ts";
 import { managedMembers } from "./identity.ts";
 import { intentOf } from "./intent.ts";
@@ -61,7 +62,7 @@ export async function retire(pass: Pass): Promise<void> {
   if (id === undefined || id === findings.remote?.id || account.isPostponed(id)) return;
   if (await isReferredTo(pass, id)) return;
   try {
-    if (!staysForOthers(pass, id)) await removeSurely(pass, id);
+    if (!staysForOthers(pass, id) && !isTaken(pass, id)) await removeSurely(pass, id);
   } catch (error) {
     // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
