@@ -40,7 +40,7 @@ afterEach(async () => {
   expect(clock.pending).toBe(0);
 });
 
-function elector(identity: string, time = clock): LeaderElector {
+function elector(identity: string, time = clock, random = () => 0): LeaderElector {
   const client = new KubeClient(transport, { fieldManager: "test", clock: time });
   const created = new LeaderElector({
     client,
@@ -49,7 +49,7 @@ function elector(identity: string, time = clock): LeaderElector {
     identity,
     log: recordingLogger(),
     clock: time,
-    random: () => 0,
+    random,
   });
   electors.push(created);
   created.start();
@@ -110,6 +110,19 @@ describe("LeaderElector", () => {
     await pass(4);
     expect(two.isLeading).toBe(true);
     expect(lease().spec).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
+  });
+
+  it("does not sleep beyond the end of the lease, however long it would wait between two looks", async () => {
+    const one = elector("one");
+    await one.elected;
+    await one.stop();
+    const looked = server.received.length;
+    const two = elector("two", clock, () => 0.99);
+    await until(() => server.received.length > looked);
+    await pass(15);
+    expect(two.isLeading).toBe(false);
+    await pass(0.5);
+    expect(two.isLeading).toBe(true);
   });
 
   it("takes over at once what was released", async () => {

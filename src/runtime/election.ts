@@ -121,14 +121,23 @@ export class LeaderElector {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { clock, random, retrySeconds } = this.#options;
-    while (!(await this.#try(signal))) await sleep(clock, retrySeconds * 1000 * (1 + 1.2 * random()), signal);
+    const { clock, retrySeconds } = this.#options;
+    while (!(await this.#try(signal))) await sleep(clock, this.#untilNextTry(), signal);
     this.#log.info({}, "Became the leader");
     this.#elected.resolve();
     for (;;) {
       await sleep(clock, retrySeconds * 1000, signal);
       await this.#renew(signal);
     }
+  }
+
+  /** Milliseconds. Not beyond the moment at which the lease of another has run out. */
+  #untilNextTry(): number {
+    const { random, retrySeconds, leaseSeconds, clock } = this.#options;
+    const usual = retrySeconds * 1000 * (1 + 1.2 * random());
+    const { leaseDurationSeconds = leaseSeconds } = this.#lease?.spec ?? {};
+    const left = this.#changedAt + leaseDurationSeconds * 1000 - clock.now();
+    return left > 0 && left < usual ? left + 1 : usual;
   }
 
   async #renew(signal: AbortSignal): Promise<void> {
