@@ -5,6 +5,7 @@ import type { Kind } from "../kinds/define.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
 import type { Lane } from "../reconcile/budget.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
+import { Outdated } from "../reconcile/fate.ts";
 import type { Sweep } from "../reconcile/inventory.ts";
 import { conditionOf, type ManagedObject } from "../reconcile/object.ts";
 import type { Pass } from "../reconcile/pass.ts";
@@ -46,7 +47,7 @@ export interface OperatorOptions {
   recorder: EventRecorder;
   log: Logger;
   clock?: Clock;
-  /** Whether this process holds the lease, so that it may change the account. Always, where nobody else can run. */
+  /** Whether this process holds the lease, so that it may send requests. Always, where nobody else can run. */
   leads?: () => boolean;
   controllerMetrics?: ControllerOptions["metrics"];
   metrics?: OperatorMetrics;
@@ -79,7 +80,8 @@ export function createOperator(options: OperatorOptions): Operator {
     ...(options.metrics && { metrics: options.metrics }),
     store: () => accountInformer.store,
     permit() {
-      if (options.leads && !options.leads()) throw new NotLeading();
+      // another may lead already, and does what is left to do
+      if (options.leads && !options.leads()) throw new Outdated("Not the leader: nothing is sent to the service");
     },
     onSweep: (resource, found) => wakeSwept(resource, found),
     isWanted: (id) => everywhere(informers, "remoteID", id).length > 0,
@@ -187,14 +189,6 @@ export function createOperator(options: OperatorOptions): Operator {
 const isUnfinished = ({ status, metadata }: ManagedObject): boolean =>
   metadata.deletionTimestamp !== undefined ||
   ["Ready", "Synced"].some((type) => conditionOf(status, type)?.status !== "True");
-
-/** The process is about to end: another may lead already, and does what is left to do. */
-class NotLeading extends Error {
-  override readonly name = "NotLeading";
-  constructor() {
-    super("Not the leader: nothing is sent to the service");
-  }
-}
 
 /** Own writes to an account's status ask for nothing. */
 const concernsAccount = (old: AccountObject, { metadata }: AccountObject): boolean =>
