@@ -126,6 +126,41 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed).toEqual([]);
     });
 
+    it("takes the answers to requests that were under way together for one", async () => {
+      const passedInAMinute = async (answers: number) => {
+        clock = new VirtualClock();
+        const limited = new Budget({ perMinute: 60, clock });
+        const { passed, ask } = requester(limited);
+        await askFor(ask, 12);
+        for (let count = 0; count < answers; count += 1) limited.limited(5);
+        await askFor(ask, 100);
+        await clock.advance(65_000);
+        return passed.length - 12;
+      };
+      expect(await passedInAMinute(12)).toBe(await passedInAMinute(1));
+    });
+
+    it("slows down again when it is told so after the pause", async () => {
+      const { passed, ask } = requester(budget);
+      await askFor(ask, 12);
+      budget.limited(1);
+      await clock.advance(1000);
+      budget.limited(1);
+      await askFor(ask, 100);
+      await clock.advance(61_000);
+      expect(passed.length - 12).toBeLessThan(36);
+    });
+
+    it("asks again after ten minutes, however long the service said to wait", async () => {
+      const { passed, ask } = requester(budget);
+      budget.limited(86_400);
+      await askFor(ask, 3);
+      await clock.advance(599_999);
+      expect(passed).toEqual([]);
+      await clock.advance(1);
+      expect(passed).toHaveLength(1);
+    });
+
     it("goes on more slowly, and comes back in minutes", async () => {
       const { passed, ask } = requester(budget);
       await askFor(ask, 12);
@@ -144,7 +179,10 @@ describe("a budget of 60 requests a minute", () => {
 
     it("never stops altogether, however often", async () => {
       const { passed, ask } = requester(budget);
-      for (let times = 0; times < 50; times += 1) budget.limited(1);
+      for (let times = 0; times < 50; times += 1) {
+        budget.limited(1);
+        await clock.advance(1000);
+      }
       await askFor(ask, 5);
       await clock.advance(60_000);
       expect(passed.length).toBeGreaterThanOrEqual(5);
@@ -203,6 +241,25 @@ describe("a budget of any size", () => {
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+describe("a turn that is given back", () => {
+  it("is the next one's, at once", async () => {
+    const budget = new Budget({ perMinute: 60, clock });
+    const { names, ask } = requester(budget);
+    await askFor(ask, 13);
+    budget.giveBack();
+    await settle();
+    expect(names()).toHaveLength(13);
+  });
+
+  it("does not make the burst larger", async () => {
+    const budget = new Budget({ perMinute: 60, clock });
+    budget.giveBack();
+    const { passed, ask } = requester(budget);
+    await askFor(ask, 20);
+    expect(passed).toHaveLength(12);
   });
 });
 

@@ -23,6 +23,9 @@ const MINUTE_MS = 60_000;
 const BACK_OFF = 0.7;
 const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
 
+/** Whatever the service asks for, it is asked again after this: a mistake of its own must not last for ever. */
+export const LONGEST_PAUSE_MS = 10 * MINUTE_MS;
+
 /**
  * How many requests one account may be sent. A token bucket whose burst is a fifth of a minute's requests, so that a
  * full burst and a full minute stay within a service limit of 120 at the default of 100.
@@ -61,13 +64,25 @@ export class Budget {
     this.#options.onWait?.(lane, (this.#options.clock.now() - since) / 1000);
   }
 
-  /** The service said 429: nothing more is sent before it said it may be. */
+  /** What was taken was not used: it is the next one's. */
+  giveBack(): void {
+    this.#tokens += 1;
+    this.#serve();
+  }
+
+  /**
+   * The service said 429: nothing more is sent before it said it may be. Several such answers in one pause are to
+   * requests that were under way together, and slow down once.
+   */
   limited(retryAfterSeconds = 1): void {
     const now = this.#options.clock.now();
     this.#refill(now);
-    this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterSeconds * 1000);
-    this.#tokens = Math.min(this.#tokens, 1);
-    this.#share = Math.max(this.#share * BACK_OFF, 0.1);
+    const isPaused = now < this.#closedUntil;
+    const pause = Math.min(retryAfterSeconds * 1000, LONGEST_PAUSE_MS);
+    this.#closedUntil = Math.max(this.#closedUntil, now + pause);
+    // nothing is saved up meanwhile: one goes first, and the others follow at their rate
+    this.#tokens = 1;
+    if (!isPaused) this.#share = Math.max(this.#share * BACK_OFF, 0.1);
     this.#schedule();
   }
 
@@ -117,8 +132,9 @@ export class Budget {
 
   #refill(now: number): void {
     const passed = now - this.#countedAt;
+    const open = Math.max(now - Math.max(this.#countedAt, this.#closedUntil), 0);
     this.#countedAt = now;
-    this.#tokens = Math.min(this.#burst, this.#tokens + passed * this.#perMs());
+    this.#tokens = Math.min(this.#burst, this.#tokens + open * this.#perMs());
     this.#share = Math.min(1, this.#share + passed * RECOVERY_PER_MS);
   }
 

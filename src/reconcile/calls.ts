@@ -12,7 +12,7 @@ export interface Sending {
 export interface CallsOptions {
   budget: Budget;
   gate: Gate;
-  /** Asked before anything is changed in the account, and again when it is about to be sent; throws when it must not be. */
+  /** Asked before each request, and again when its first byte is about to be written; throws when it must not be sent. */
   permit: () => void;
 }
 
@@ -28,13 +28,21 @@ export class Calls {
 
   /** Waits until one request may be sent. */
   async admit({ lane, signal }: Sending): Promise<void> {
-    this.#options.gate.enter();
-    await this.#options.budget.acquire(lane, signal);
+    const { budget, gate } = this.#options;
+    gate.check();
+    await budget.acquire(lane, signal);
+    try {
+      // it may have closed in the meantime
+      gate.enter();
+    } catch (error) {
+      budget.giveBack();
+      throw error;
+    }
   }
 
   async read<T>(call: Call<T>, sending: Sending): Promise<T> {
     await this.admit(sending);
-    return this.#watched(() => call({ signal: sending.signal }));
+    return this.#watched(call, sending.signal);
   }
 
   async change<T>(call: Call<T>, sending: Sending): Promise<T> {
@@ -44,10 +52,7 @@ export class Calls {
 
   /** A change whose turn has come before, so that nothing delays it now. */
   async admitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const { permit } = this.#options;
-    permit();
-    // the key may have to be read and a connection made, which takes its time
-    return this.#watched(() => call({ signal, permit }));
+    return this.#watched(call, signal);
   }
 
   /** A removal. A 404 counts as done, and is told by false. */
@@ -61,13 +66,21 @@ export class Calls {
     }
   }
 
-  async #watched<T>(call: () => Promise<T>): Promise<T> {
-    const { budget, gate } = this.#options;
+  /** What each call of the client is given. */
+  with(signal: AbortSignal): CallOptions {
+    return { signal, permit: this.#options.permit };
+  }
+
+  async #watched<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    const { budget, gate, permit } = this.#options;
+    permit();
     try {
-      const answer = await call();
+      const answer = await call(this.with(signal));
       gate.passed();
       return answer;
     } catch (error) {
+      // what was not sent for want of the permission says nothing about the service
+      permit();
       if (isLimited(error)) budget.limited(error.retryAfterSeconds);
       if (isGatewayError(error)) gate.failed(error);
       throw error;

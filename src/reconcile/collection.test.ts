@@ -208,19 +208,53 @@ describe("a recent look", () => {
   });
 });
 
-describe("a process that may not write", () => {
-  it("still reads", async () => {
-    class NotLeading extends Error {}
-    const refuse = () => {
-      throw new NotLeading();
-    };
+describe("a key that is refused", () => {
+  it("is not shown again by those that waited for their turn meanwhile", async () => {
+    const budget = new Budget({ perMinute: 60, clock });
+    const collection = of(ipPolicies, { budget });
+    const { id } = gateway.seed(ipPolicies, {});
+    for (let count = 0; count < 12; count += 1) gateway.refuse("get", 401);
+    const answers = Array.from({ length: 40 }, () => collection.find(id, sending, true).catch(({ status }) => status));
+    const all = Promise.all(answers);
+    await clock.advance(60_000);
+    expect(await all).toEqual(Array.from({ length: 40 }, () => 401));
+    expect(gateway.taken()).toHaveLength(12);
+  });
+});
+
+describe("a process that does not lead", () => {
+  class NotLeading extends Error {}
+  let leads: boolean;
+  const permit = () => {
+    if (!leads) throw new NotLeading();
+  };
+
+  it("asks nothing and changes nothing", async () => {
+    leads = false;
     const { id } = gateway.seed(tcpEdges, {});
-    const collection = of(tcpEdges, { permit: refuse });
-    await collection.listed(0, "sync");
+    const collection = of(tcpEdges, { permit });
+    await expect(collection.listed(0, "sync")).rejects.toThrow(NotLeading);
+    await expect(collection.find(id, sending, true)).rejects.toThrow(NotLeading);
+    await expect(collection.probe(sending)).rejects.toThrow(NotLeading);
     await expect(collection.create({}, sending)).rejects.toThrow(NotLeading);
     await expect(collection.update(id, { description: "a" }, sending)).rejects.toThrow(NotLeading);
     await expect(collection.remove(id, sending)).rejects.toThrow(NotLeading);
     await expect(collection.removeModule(id, "policy", tcpEdgePolicy, sending)).rejects.toThrow(NotLeading);
-    expect(gateway.taken()).toEqual(["list"]);
+    expect(gateway.taken()).toEqual([]);
+  });
+
+  it("says nothing about the service when it lost the lease before the request was written", async () => {
+    const gate = new Gate({ clock });
+    const loses = () => {
+      permit();
+      leads = false;
+    };
+    const collection = of(tcpEdges, { permit: loses, gate });
+    for (let times = 0; times < 10; times += 1) {
+      leads = true;
+      gateway.swallow("create", "unsent");
+      await expect(collection.create({}, sending)).rejects.toThrow(NotLeading);
+    }
+    expect(gate.problem).toBeUndefined();
   });
 });

@@ -114,7 +114,7 @@ export class Collection implements Remotes {
 
   /** One request that changes nothing: whether the service answers and accepts the key. */
   async probe(sending: Sending): Promise<void> {
-    const pages = this.#options.client.list(this.resource, { signal: sending.signal });
+    const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
     await this.#calls.read(() => pages.next(), sending);
     await pages.return();
   }
@@ -185,7 +185,7 @@ export class Collection implements Remotes {
     const rows: Row[] = [];
     const unreadable = new Set<string>();
     let unread = false;
-    const pages = this.#options.client.list(this.resource, { signal: sending.signal });
+    const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), sending);
       const page = value as Page<Row>;

@@ -87,6 +87,27 @@ describe("Gate", () => {
     expect(isOpen()).toBe(true);
   });
 
+  it("waits for as long as the service asks, within reason", async () => {
+    fail(failure({ kind: "failed", status: 503, retryAfterSeconds: 90 }), 5);
+    await clock.advance(89_999);
+    expect(isOpen()).toBe(false);
+    await clock.advance(1);
+    expect(isOpen()).toBe(true);
+    gate.failed(failure({ kind: "failed", status: 503, retryAfterSeconds: 86_400 }));
+    await clock.advance(600_000);
+    expect(isOpen()).toBe(true);
+  });
+
+  it("can be asked without being entered", async () => {
+    fail(unauthorized, 1);
+    expect(() => gate.check()).toThrow(unauthorized);
+    await clock.advance(2000);
+    gate.check();
+    gate.check();
+    expect(isOpen()).toBe(true);
+    expect(() => gate.check()).toThrow(unauthorized);
+  });
+
   it("lets no second probe through while one is under way", async () => {
     fail(unauthorized, 1);
     await clock.advance(2000);

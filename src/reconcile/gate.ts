@@ -1,5 +1,6 @@
 import { type GatewayError, isUnauthorized, isUnavailable, NO_API_KEY } from "../gateway/errors.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { LONGEST_PAUSE_MS } from "./budget.ts";
 
 /** So many failures in a row to reach the service are an outage, and no accident of one request. */
 const OUTAGE = 5;
@@ -47,13 +48,17 @@ export class Gate {
     return this.#closed !== undefined && this.#options.clock.now() >= this.#closed.probeAt;
   }
 
-  /** Throws the failure that closed it. Returning means that a request may be sent now. */
+  /** Throws the failure that closed it, unless a request may be sent now. */
+  check(): void {
+    if (this.#closed && !this.isDue) throw this.#closed.error;
+  }
+
+  /** The same for a request that is about to be sent; where it is the one that sees whether it is over, the next waits. */
   enter(): void {
+    this.check();
     const closed = this.#closed;
     if (!closed) return;
-    const now = this.#options.clock.now();
-    if (now < closed.probeAt) throw closed.error;
-    closed.probeAt = now + closed.delayMs;
+    closed.probeAt = this.#options.clock.now() + closed.delayMs;
     closed.probing = true;
   }
 
@@ -82,7 +87,9 @@ export class Gate {
   }
 
   #close(error: GatewayError, delayMs: number): void {
-    this.#closed = { error, delayMs, probeAt: this.#options.clock.now() + delayMs, probing: false };
+    const asked = Math.min((error.retryAfterSeconds ?? 0) * 1000, LONGEST_PAUSE_MS);
+    const probeAt = this.#options.clock.now() + Math.max(delayMs, asked);
+    this.#closed = { error, delayMs, probeAt, probing: false };
   }
 
   /** Something about the account has changed, such as its key: the next request is sent. */
