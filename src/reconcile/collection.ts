@@ -57,10 +57,13 @@ export class Collection implements Remotes {
     if (!fresh && this.listedAt === undefined) await this.listed(0, sending.lane);
     const known = this.#inventory.get(id);
     if (known && !fresh) return known;
+    const startedAt = this.#now();
     try {
-      return await this.#fold(
-        this.#calls.read((options) => this.#options.client.get(this.resource, id, options), sending),
-      );
+      const row = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), sending);
+      const kept = this.#kept(row);
+      this.#inventory.read(kept, startedAt);
+      // something newer may be known by now; but only a 404 means gone
+      return this.#inventory.get(id) ?? kept;
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.#inventory.lose(id, this.#now());

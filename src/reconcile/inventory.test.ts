@@ -114,10 +114,32 @@ describe("a removal", () => {
   });
 });
 
+describe("a row that was read by itself", () => {
+  it("does not undo an own write that ended while it was under way", () => {
+    inventory.put(row("a", 2), 5);
+    inventory.read(row("a", 1), 4);
+    expect(inventory.get("a")).toEqual(row("a", 2));
+  });
+
+  it("does not bring back what was deleted while it was under way", () => {
+    inventory.put(row("a"), 1);
+    inventory.drop("a", 5);
+    inventory.read(row("a"), 4);
+    expect(inventory.get("a")).toBeUndefined();
+  });
+
+  it("is known although a list before had lagged behind", () => {
+    inventory.replace([], 1);
+    inventory.read(row("a"), 2);
+    expect(inventory.get("a")).toEqual(row("a"));
+    expect(inventory.seenAt("a")).toBe(2);
+  });
+});
+
 describe("the inventory", () => {
-  /** An own write or removal, a write of somebody else, and lists that begin, and end in any order. */
+  /** An own write or removal, a write of somebody else, and lists and reads that begin, and end in any order. */
   interface Step {
-    do: "put" | "drop" | "theirs" | "begin" | "end";
+    do: "put" | "drop" | "theirs" | "begin" | "end" | "ask" | "answer";
     id: string;
   }
 
@@ -127,17 +149,33 @@ describe("the inventory", () => {
     readonly rows = new Map<string, number>();
     readonly own = new Map<string, { at: number; did: "put" | "drop" }>();
     readonly lists: { at: number; rows: { id: string; version: number }[] }[] = [];
+    readonly reads: { at: number; row: { id: string; version: number } }[] = [];
 
     take({ do: did, id }: Step, now: number): void {
-      if (did === "begin")
-        this.lists.push({ at: now, rows: Array.from(this.rows, ([one, version]) => row(one, version)) });
-      if (did === "end") this.#end(id === "a" ? this.lists.shift() : this.lists.pop());
-      if (did === "theirs") this.rows.set(id, now);
-      if (did === "put" || did === "drop") this.#write(id, did, now);
+      const next = <T>(all: T[]) => (id === "a" ? all.shift() : all.pop());
+      const steps: Record<Step["do"], () => unknown> = {
+        put: () => this.#write(id, "put", now),
+        drop: () => this.#write(id, "drop", now),
+        theirs: () => this.rows.set(id, now),
+        begin: () => this.lists.push({ at: now, rows: Array.from(this.rows, ([one, version]) => row(one, version)) }),
+        end: () => this.#end(next(this.lists)),
+        ask: () => this.#ask(id, now),
+        answer: () => this.#answer(next(this.reads)),
+      };
+      steps[did]();
+    }
+
+    #ask(id: string, now: number): void {
+      const version = this.rows.get(id);
+      if (version !== undefined) this.reads.push({ at: now, row: row(id, version) });
     }
 
     #end(list: (typeof this.lists)[number] | undefined): void {
       if (list) this.inventory.replace(list.rows, list.at);
+    }
+
+    #answer(read: (typeof this.reads)[number] | undefined): void {
+      if (read) this.inventory.read(read.row, read.at);
     }
 
     #write(id: string, did: "put" | "drop", now: number): void {
@@ -153,11 +191,14 @@ describe("the inventory", () => {
   }
 
   const steps: fc.Arbitrary<Step[]> = fc.array(
-    fc.record({ do: fc.constantFrom("put", "drop", "theirs", "begin", "end"), id: fc.constantFrom("a", "b", "c") }),
+    fc.record({
+      do: fc.constantFrom("put", "drop", "theirs", "begin", "end", "ask", "answer"),
+      id: fc.constantFrom("a", "b", "c"),
+    }),
     { maxLength: 40, size: "max" },
   );
 
-  it("never shows an older state than the latest own write, whatever lists are under way", () => {
+  it("never shows an older state than the latest own write, whatever lists and reads are under way", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const account = new Account();

@@ -75,7 +75,14 @@ export class Inventory {
     this.#followers.push(follower);
   }
 
-  /** An answer about one resource, to a call that ended at `at`. */
+  /** What was read of one resource by a call that began at `startedAt`; like a list, it undoes nothing that came later. */
+  read(row: Row, startedAt: number): void {
+    const isOlderThanList = this.#listedAt !== undefined && startedAt < this.#listedAt;
+    if (isOlderThanList && !this.#rows.has(row.id)) return;
+    this.#learn(row, startedAt);
+  }
+
+  /** The answer to a write, which ended at `at`. */
   put(row: Row, at: number): void {
     const known = this.#rows.get(row.id);
     this.#set({ row, at });
@@ -145,6 +152,7 @@ export class Inventory {
     const removedAt = this.#removed.get(row.id)?.at;
     if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
     const same = known !== undefined && isDeepStrictEqual(known.row, row);
+    this.#removed.delete(row.id);
     // an equal row keeps the old object, so that a quiet sweep leaves no garbage behind
     this.#set({ row: same ? known.row : row, at: startedAt });
     if (!same) this.#tell(known?.row, row);
