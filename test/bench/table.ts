@@ -63,7 +63,7 @@ export function judged(verdicts: readonly Verdict[]): string {
   ]);
 }
 
-function lines(rows: readonly string[][]): string {
+export function lines(rows: readonly string[][]): string {
   const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
   return rows
     .map((row) =>

@@ -20,22 +20,43 @@ export interface OperatorSettings {
 export class OperatorProcess {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
+  readonly #serving = Promise.withResolvers<void>();
+  readonly #started = Promise.withResolvers<void>();
   #address = "";
 
   private constructor(child: ChildProcess) {
     this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream) createInterface({ input: stream }).on("line", (line) => this.#heed(line));
+    }
+    for (const { promise, reject } of [this.#serving, this.#started]) {
+      promise.catch(() => {});
+      child.once("exit", (code) => reject(new Error(`The operator ended with ${code}:\n${this.#lines.join("\n")}`)));
+    }
   }
 
   /** Resolves when its caches are synced and it is at work. */
   static async start(settings: OperatorSettings): Promise<OperatorProcess> {
+    const operator = await OperatorProcess.launch(settings);
+    await operator.started;
+    return operator;
+  }
+
+  /** Resolves when it serves metrics and health, which one that does not lead does as well. */
+  static async launch(settings: OperatorSettings): Promise<OperatorProcess> {
     const { clock } = settings;
     const child = spawn(process.execPath, [...(clock ? ["--import", clockPreload] : []), main], {
       env: { ...environment(settings), ...(clock && { TEST_CLOCK_RATE: String(clock.rate) }), ...settings.env },
       stdio: ["ignore", "pipe", "pipe", ...(clock ? (["ipc"] as const) : [])],
     });
     const operator = new OperatorProcess(child);
-    await operator.#started();
+    await operator.#serving.promise;
     return operator;
+  }
+
+  /** Resolves when it is at work: its caches are synced, and it leads. */
+  get started(): Promise<void> {
+    return this.#started.promise;
   }
 
   /** Everything it printed by now, a line each. */
@@ -49,6 +70,12 @@ export class OperatorProcess {
 
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** The exit code, once it has ended by itself; null after a deadly signal. */
+  async exited(): Promise<number | null> {
+    if (this.running) await once(this.#child, "exit");
+    return this.#child.exitCode;
   }
 
   /** SIGTERM and an orderly end, unless told otherwise. Returns the exit code, or null after a deadly signal. */
@@ -92,23 +119,14 @@ export class OperatorProcess {
     return methods.reduce((sum, count) => sum + count, 0);
   }
 
-  async #started(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const heed = (line: string) => {
-      this.#lines.push(line);
-      if (line.includes('"Serving metrics and health"')) {
-        const { host, port } = JSON.parse(line);
-        this.#address = `${host}:${port}`;
-      }
-      if (line.includes('"msg":"Started"')) resolve();
-    };
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      if (stream) createInterface({ input: stream }).on("line", heed);
+  #heed(line: string): void {
+    this.#lines.push(line);
+    if (line.includes('"Serving metrics and health"')) {
+      const { host, port } = JSON.parse(line);
+      this.#address = `${host}:${port}`;
+      this.#serving.resolve();
     }
-    this.#child.once("exit", (code) =>
-      reject(new Error(`The operator ended with ${code}:\n${this.#lines.join("\n")}`)),
-    );
-    await promise;
+    if (line.includes('"msg":"Started"')) this.#started.resolve();
   }
 }
 
