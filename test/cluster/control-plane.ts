@@ -66,8 +66,9 @@ class ControlPlane {
     this.#run(etcd(this.processes.directory));
     await this.#startOnFreePort();
     await writeKubeconfig(this.files, this.url);
-    if (this.#binaries["kube-controller-manager"]) this.#run(controllerManager(this.files));
     await this.#ready("/readyz");
+    // it ends by itself where the API server is not well within 10 seconds
+    if (this.#binaries["kube-controller-manager"]) this.#run(controllerManager(this.files));
     await this.#ready("/api/v1/namespaces/default");
     if (!this.#binaries["kube-controller-manager"]) return this.#createDefaultServiceAccount();
     await this.#ready(DEFAULT_SERVICE_ACCOUNT, "kube-controller-manager");
