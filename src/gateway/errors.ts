@@ -47,7 +47,7 @@ export class GatewayError extends Error {
   readonly serviceMessage: string | undefined;
   /** The service's id of the call, to quote to its support. */
   readonly operationId: string | undefined;
-  /** What the service asked to wait, in seconds, whatever the status. */
+  /** What the service asked to wait, in seconds, whatever the status; an hour at most. */
   readonly retryAfterSeconds: number | undefined;
   /** Of the resource that an unreadable answer is about. */
   readonly id: string | undefined;

@@ -315,6 +315,8 @@ describe("a status that is not 2xx", () => {
   test.each([
     ["120", 120],
     ["0", 0],
+    ["31536000", 3600],
+    ["Thu, 01 Jan 2099 00:00:00 GMT", 3600],
     ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
     ["soon", undefined],
   ])("reads retry-after %j", async (header, retryAfterSeconds) => {

@@ -45,9 +45,12 @@ function errorBodyOf(body: string, headers: IncomingHttpHeaders): Partial<z.outp
 const quote = (text: string | undefined, clean: Clean, length?: number): string | undefined =>
   text === undefined ? undefined : clean(text, length) || undefined;
 
+/** A wrong date must not stop everything until the next start. */
+const LONGEST_WAIT_SECONDS = 3600;
+
 /** Seconds, given as such or as a date. */
 function retryAfter(header: string | undefined): number | undefined {
   if (!header) return undefined;
   const seconds = /^\s*\d+\s*$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, Math.ceil(seconds)), LONGEST_WAIT_SECONDS) : undefined;
 }
