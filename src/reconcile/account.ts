@@ -149,14 +149,13 @@ export class Account {
 
   /** The deletion of a remote was refused, and is not tried again for so long. */
   postpone(id: string, seconds: number): void {
-    this.#postponed.set(id, this.#options.clock.now() + seconds * 1000);
+    const now = this.#options.clock.now();
+    for (const [other, until] of this.#postponed) if (until <= now) this.#postponed.delete(other);
+    this.#postponed.set(id, now + seconds * 1000);
   }
 
   isPostponed(id: string): boolean {
-    const until = this.#postponed.get(id);
-    if (until === undefined || until > this.#options.clock.now()) return until !== undefined;
-    this.#postponed.delete(id);
-    return false;
+    return (this.#postponed.get(id) ?? 0) > this.#options.clock.now();
   }
 
   /** The object is no more. */

@@ -51,6 +51,16 @@ describe("modules", () => {
     expect(reads()).toEqual(["getModule route_oidc"]);
   });
 
+  it("of what nobody looks at any more are forgotten", async () => {
+    await modules.find(id, sending, false, ["saml"]);
+    await clock.advance(3000);
+    await modules.find("edghts_1/other", sending, false, ["saml"]);
+    expect(modules.rows.map((row) => row.id)).toEqual([id, "edghts_1/other"]);
+    await clock.advance(2000);
+    await modules.find("edghts_1/third", sending, false, ["saml"]);
+    expect(modules.rows.map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
+  });
+
   it("are known from the answers to own requests, without secrets", async () => {
     const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, sending);
     expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });

@@ -16,6 +16,9 @@ export interface ModulesOptions extends CallsOptions {
   believedMs: number;
 }
 
+/** Objects look once in the time for which an answer is believed. */
+const FORGOTTEN = 4;
+
 interface Seen {
   /** Null: not set. */
   value: Answer | null;
@@ -116,8 +119,18 @@ export class Modules implements Remotes {
 
   #keep(id: string, member: string, answer: Answer | null): void {
     const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
-    const seen = this.#seen.get(id) ?? new Map<string, Seen>();
-    this.#seen.set(id, seen.set(member, { value, at: this.#options.clock.now() }));
+    const seen = this.#seen.get(id) ?? this.#begin(id);
+    seen.set(member, { value, at: this.#options.clock.now() });
+  }
+
+  /** What nobody has looked at for long goes: no list tells that its object is gone. */
+  #begin(id: string): Map<string, Seen> {
+    const { clock, believedMs } = this.#options;
+    const isOld = ({ at }: Seen) => clock.now() - at > FORGOTTEN * believedMs;
+    for (const [other, members] of this.#seen) if ([...members.values()].every(isOld)) this.#seen.delete(other);
+    const begun = new Map<string, Seen>();
+    this.#seen.set(id, begun);
+    return begun;
   }
 
   #rowOf(id: string): Row {
