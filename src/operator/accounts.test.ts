@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ipPolicies } from "../gateway/resources/index.ts";
+import { annotations } from "../kinds/contract.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { Account } from "../reconcile/account.ts";
 import type { ManagedObject, Status } from "../reconcile/object.ts";
@@ -82,6 +83,28 @@ describe("the account of an object", () => {
     expect(scene.accounts.of(object("a"))).not.toBe(before);
     await expect(ask(before)).rejects.toThrow();
     expect(scene.keysSent).toEqual([]);
+  });
+});
+
+describe("an account that is being deleted", () => {
+  it("is for those alone that have something in it, or may have", async () => {
+    const scene = await given();
+    await scene.look("a");
+    scene.deleteAccount("a");
+    expect(() => scene.accounts.of(object("a"))).toThrow(
+      expect.objectContaining({
+        name: "Waiting",
+        reason: "AccountNotReady",
+        message: expect.stringMatching(/^Name another account: .*"a" is being deleted/),
+      }),
+    );
+    const intent = "2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z";
+    const theirs = [
+      object("a", { id: "ipp_1", account: "a" }),
+      object("a", undefined, { annotations: { [annotations.createIntent]: intent } }),
+      object("a", undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    ];
+    for (const one of theirs) expect(scene.accounts.all).toContain(scene.accounts.of(one));
   });
 });
 

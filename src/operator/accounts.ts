@@ -7,8 +7,9 @@ import { Account } from "../reconcile/account.ts";
 import { Budget } from "../reconcile/budget.ts";
 import type { SecretValue } from "../reconcile/cluster.ts";
 import { Blocked, Waiting } from "../reconcile/fate.ts";
+import { intentOf } from "../reconcile/intent.ts";
 import type { Sweep } from "../reconcile/inventory.ts";
-import type { ManagedObject, Status } from "../reconcile/object.ts";
+import { isDeleting, type ManagedObject, type Status } from "../reconcile/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { KubeObject } from "../runtime/object.ts";
@@ -86,7 +87,11 @@ export class Accounts {
         `To keep ${status?.id}, ${back}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
       );
     }
-    return this.#named(metadata.namespace, name);
+    const account = this.#named(metadata.namespace, name);
+    if (account?.metadata.deletionTimestamp && isNew(object)) {
+      throw new Waiting("AccountNotReady", `Name another account: GatewayAccount "${name}" is being deleted`);
+    }
+    return account ? this.from(account) : this.own;
   }
 
   /** `namespace/name` of its GatewayAccount; empty for the operator's own. */
@@ -145,10 +150,11 @@ export class Accounts {
     await Promise.all([this.#own, ...this.#known.values()].map(({ client }) => client.close()));
   }
 
-  #named(namespace: string, name: string): Account {
-    if (name === "") return this.own;
+  /** Undefined for the operator's own. */
+  #named(namespace: string, name: string): AccountObject | undefined {
+    if (name === "") return undefined;
     const object = this.#options.store().get(`${namespace}/${name}`);
-    if (object) return this.from(object);
+    if (object) return object;
     throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: spec.accountRef names it`);
   }
 
@@ -227,6 +233,10 @@ export class Accounts {
     return { account, client, abort, what: "" };
   }
 }
+
+/** Nothing was sent for it, so it may be made anywhere. */
+const isNew = (object: ManagedObject): boolean =>
+  object.status?.id === undefined && !isDeleting(object) && intentOf(object) === undefined;
 
 /** A pattern cannot tell all texts that are no address, so the definition lets some through. */
 function originOf(baseURL: string): string {
