@@ -256,6 +256,17 @@ describe("a remote that others use", () => {
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
+  it("does not wait for the calendar where that was set back", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    scene.cluster.delete(edge);
+    await deleted(policy);
+    scene.clock.setBy(-86_400_000);
+    await scene.clock.advance(61_000);
+    await scene.look(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
   it("names three of those that refer to it, and counts the rest", async () => {
     const policy = await scene.given(IPPolicy, "office");
     for (const name of ["a", "b", "c", "d", "e"]) await scene.given(TCPEdge, name, restricted("office"));

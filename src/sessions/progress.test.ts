@@ -37,6 +37,11 @@ describe("due", () => {
     expect(nextMoment(sessions)).toBe(now + 5000);
   });
 
+  test("does not wait for a time that is further away than any it sets: the calendar was set back", () => {
+    const sessions = [result({ phase: "Updated", restartAfter: at(3600) })];
+    expect(ids(due(spec("UpdateAndRestart"), sessions, now))).toEqual(["ts_1"]);
+  });
+
   test("takes no more than can be recorded in good time", () => {
     const many = Array.from({ length: 50 }, (_, index) => result({ id: `ts_${index}` }));
     expect(due(spec("Stop", 50), many, now)).toHaveLength(10);

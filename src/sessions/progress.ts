@@ -65,10 +65,16 @@ function held(session: SessionResult): SessionResult {
 
 /** The sessions whose turn it is to be sent a request. */
 export function due({ maxConcurrent }: CommandSpec, sessions: Results, now: number): SessionResult[] {
-  const updated = sessions.filter((one) => one.phase === "Updated" && Date.parse(one.restartAfter ?? "") <= now);
+  const updated = sessions.filter((one) => one.phase === "Updated" && hasCome(one.restartAfter, now));
   const free = Math.max(0, maxConcurrent - sessions.filter(isActive).length);
   const pending = sessions.filter(({ phase }) => phase === "Pending").slice(0, free);
   return [...updated, ...pending].slice(0, BATCH);
+}
+
+/** What lies further ahead than any time that is set here was set before the calendar went back. */
+function hasCome(restartAfter = "", now: number): boolean {
+  const wait = Date.parse(restartAfter) - now;
+  return wait <= 0 || wait > RESTART_WAIT_MS + 1000;
 }
 
 /** The request that a session is sent next. */

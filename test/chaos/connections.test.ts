@@ -29,7 +29,8 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
     const subject = `--serviceaccount=${world.namespace}:operator`;
     await world.kubectl("create", "clusterrolebinding", binding(), "--clusterrole=cluster-admin", subject);
     kubeconfig = await linkedKubeconfig(world.cluster.kubeconfig, link, await newToken("first"));
-    await world.startOperator({}, { kubeconfig: kubeconfig.path });
+    const env = { LEADER_ELECTION: "true", POD_NAMESPACE: world.namespace };
+    await world.startOperator(env, { kubeconfig: kubeconfig.path });
     await ordeal.begin();
   });
 
