@@ -324,6 +324,12 @@ describe("a status that is not 2xx", () => {
     expect((await failureOf(connect(url).client.get(ipPolicies, "ipp_1"))).retryAfterSeconds).toBe(retryAfterSeconds);
   });
 
+  test("reads retry-after as a date by the service's own clock", async () => {
+    const headers = { date: "Thu, 01 Jan 2026 12:00:00 GMT", "retry-after": "Thu, 01 Jan 2026 12:01:00 GMT" };
+    const { url } = await serve((response) => json(response, 503, {}, headers));
+    expect((await failureOf(connect(url).client.get(ipPolicies, "ipp_1"))).retryAfterSeconds).toBe(60);
+  });
+
   test("reads retry-after as a date", async () => {
     const date = new Date(Date.now() + 90_000).toUTCString();
     const { url } = await serve((response) => json(response, 503, {}, { "retry-after": date }));

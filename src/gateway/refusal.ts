@@ -29,7 +29,7 @@ export function refusalOf(reply: Exclude<Reply, { got: "nothing" }>, clean: Clea
     code: quote(body.error_code, clean, 64),
     serviceMessage: quote(body.msg ?? body.message ?? body.error, clean),
     operationId: quote(body.details?.operation_id, clean, 64),
-    retryAfterSeconds: retryAfter(reply.headers["retry-after"]),
+    retryAfterSeconds: retryAfter(reply.headers),
   };
 }
 
@@ -48,9 +48,10 @@ const quote = (text: string | undefined, clean: Clean, length?: number): string 
 /** A wrong date must not stop everything until the next start. */
 const LONGEST_WAIT_SECONDS = 3600;
 
-/** Seconds, given as such or as a date. */
-function retryAfter(header: string | undefined): number | undefined {
+/** Seconds, given as such or as a date, which is one of the service's own clock. */
+function retryAfter({ "retry-after": header, date }: IncomingHttpHeaders): number | undefined {
   if (!header) return undefined;
-  const seconds = /^\s*\d+\s*$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  const now = Date.parse(date ?? "") || Date.now();
+  const seconds = /^\s*\d+\s*$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1000;
   return Number.isFinite(seconds) ? Math.min(Math.max(0, Math.ceil(seconds)), LONGEST_WAIT_SECONDS) : undefined;
 }

@@ -90,7 +90,7 @@ export function kubeErrorOf(status: number, body: string, retryAfter?: string): 
     message: parsed?.message ?? (text || `HTTP ${status}`),
     reason: parsed?.reason,
     causes: parsed?.details?.causes,
-    retryAfterSeconds: secondsOf(retryAfter) ?? parsed?.details?.retryAfterSeconds,
+    retryAfterSeconds: bounded(secondsOf(retryAfter) ?? parsed?.details?.retryAfterSeconds),
   });
 }
 
@@ -112,6 +112,11 @@ function parseStatus(body: string): Status | undefined {
 
 const isStatus = (value: unknown): value is Status =>
   typeof value === "object" && value !== null && "kind" in value && value.kind === "Status";
+
+/** Or one answer of some proxy would keep a watch shut for ever. */
+const LONGEST_WAIT_SECONDS = 300;
+
+const bounded = (seconds: number | undefined): number | undefined => seconds && Math.min(seconds, LONGEST_WAIT_SECONDS);
 
 function secondsOf(retryAfter: string | undefined): number | undefined {
   if (!retryAfter) return undefined;
