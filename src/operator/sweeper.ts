@@ -5,13 +5,13 @@ import type { Clock } from "../runtime/clock.ts";
 import { sleep } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { Accounts } from "./accounts.ts";
-import type { Informers } from "./kube-cluster.ts";
+import type { Stores } from "./kube-cluster.ts";
 import { accountsUsed, type Swept, sweptOf } from "./swept.ts";
 
 export interface SweeperOptions {
   kinds: readonly Kind[];
-  accounts: Accounts;
-  informers: Informers;
+  accounts: Pick<Accounts, "of">;
+  informers: Stores;
   clock: Clock;
   log: Logger;
   resyncSeconds: number;
@@ -31,11 +31,17 @@ async function sweepOne({ resource, kinds }: Swept, options: SweeperOptions, sig
   const { clock, resyncSeconds, random = Math.random } = options;
   const intervalMs = resyncSeconds * 1000;
   // spread out, so that not every resource is listed in the same moment
-  let wait = intervalMs * (0.9 + 0.2 * random());
-  while (await slept(clock, wait, signal)) {
-    wait = intervalMs * (0.9 + 0.2 * random());
-    await Promise.all(accountsUsed(kinds, options).map((account) => refresh(resource, account, options, signal)));
+  const wait = () => intervalMs * (0.9 + 0.2 * random());
+  const listing = new Map<Account, Promise<void>>();
+  while (await slept(clock, wait(), signal)) {
+    // no account waits for another's service, or its budget
+    for (const account of accountsUsed(kinds, options)) {
+      if (listing.has(account)) continue;
+      const done = refresh(resource, account, options, signal).finally(() => listing.delete(account));
+      listing.set(account, done);
+    }
   }
+  await Promise.all(listing.values());
 }
 
 async function refresh(
