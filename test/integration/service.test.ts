@@ -33,6 +33,12 @@ describe("an account", () => {
     expect(found.filter(isReady)).toHaveLength(objects.length);
   }
 
+  /** A restart would not bring the service back, and a pod that is not ready would hold up a rollout. */
+  async function isWell(): Promise<void> {
+    const answers = await Promise.all((["/healthz", "/readyz"] as const).map((path) => world.operator.read(path)));
+    for (const answer of answers) expect(answer).toMatch(/\nok\n$/);
+  }
+
   test("whose key is refused is asked now and then, and goes on once the key is accepted", async () => {
     const objects = numbered("locked-out", 10);
     control().apiKeys.revoke(world.simulator.apiKey);
@@ -45,6 +51,7 @@ describe("an account", () => {
     const until = Date.now() + 3000;
     await world.until("three seconds are over", async () => Date.now() > until);
     expect(control().count() - before).toBeLessThanOrEqual(4);
+    await isWell();
     control().apiKeys.accept(world.simulator.apiKey);
     await world.allReady([...objects, ...settled]);
     expect(control().objects("ip_policies")).toHaveLength(objects.length + settled.length);
@@ -60,6 +67,7 @@ describe("an account", () => {
       expect(conditionOf(object, "Stalled")).toBeUndefined();
     }
     expect(world.operator.running).toBe(true);
+    await isWell();
     control().outage(false);
     await world.allReady(objects);
     await world.look(...settled);
