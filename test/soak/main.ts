@@ -1,0 +1,36 @@
+import { randomInt } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { startCluster } from "../cluster/cluster.ts";
+import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
+import { soak } from "./run.ts";
+import { judged, table } from "./table.ts";
+import { verdicts } from "./verdict.ts";
+
+const crds = join(import.meta.dirname, "../../crds");
+
+async function main(args: Arguments): Promise<boolean> {
+  if (!existsSync(args.operator)) throw new UsageError(`${args.operator} is not there: npm run build makes it`);
+  const tell = (line: string) => console.error(line);
+  const cluster = await startCluster({ onProgress: tell });
+  try {
+    await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
+    await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
+    const { samples, calm, rest } = await soak({ ...args, cluster, tell });
+    const all = verdicts(samples, rest);
+    console.log(`\n${table(samples)}\n\nAt rest:\n${table(calm, 6)}\n\n${judged(all)}`);
+    return all.every(({ kept }) => kept);
+  } finally {
+    await cluster.stop();
+  }
+}
+
+try {
+  const args = readArguments(process.argv.slice(2), randomInt(2 ** 31));
+  if (args.help) console.log(USAGE);
+  else if (!(await main(args))) process.exitCode = 1;
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(`${error.message}\n\n${USAGE}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,49 @@
+import { readdir, readlink } from "node:fs/promises";
+import type { Operator } from "../bench/operator.ts";
+import { memoryOf } from "../bench/processes.ts";
+
+/** What may grow in a process, at one moment. */
+export interface Sample {
+  /** seconds since the first one */
+  at: number;
+  /** MiB; undefined where /proc does not tell */
+  rss: number | undefined;
+  /** MiB in use */
+  heap: number;
+  sockets: number | undefined;
+  timers: number;
+  /** All that keeps the event loop alive: timers, sockets, pipes. */
+  resources: number;
+}
+
+export const quantities = ["rss", "heap", "sockets", "timers", "resources"] as const;
+export type Quantity = (typeof quantities)[number];
+
+export async function sampleOf(operator: Operator, since: number): Promise<Sample> {
+  const [text, { rss }, sockets] = await Promise.all([
+    operator.metrics(),
+    memoryOf(operator.pid),
+    socketsOf(operator.pid),
+  ]);
+  return {
+    at: (Date.now() - since) / 1000,
+    ...{ rss, sockets },
+    heap: seriesOf(text, "nodejs_heap_size_used_bytes") / 2 ** 20,
+    timers: seriesOf(text, 'nodejs_active_resources{type="Timeout"}'),
+    resources: seriesOf(text, "nodejs_active_resources_total"),
+  };
+}
+
+/** 0 when there is no such series. */
+function seriesOf(text: string, series: string): number {
+  const line = text.split("\n").find((one) => one.startsWith(`${series} `));
+  return Number(line?.slice(series.length) ?? 0);
+}
+
+async function socketsOf(pid: number | undefined): Promise<number | undefined> {
+  const directory = `/proc/${pid}/fd`;
+  const files = await readdir(directory).catch(() => undefined);
+  // one that has been closed since is not open any more
+  const targets = files?.map((file) => readlink(`${directory}/${file}`).catch(() => ""));
+  return targets && (await Promise.all(targets)).filter((target) => target.startsWith("socket:")).length;
+}

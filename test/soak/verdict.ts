@@ -1,0 +1,55 @@
+import { type Quantity, quantities, type Sample } from "./sample.ts";
+
+/** What was seen while there was nothing to do. */
+export interface Rest {
+  seconds: number;
+  /** to Kubernetes */
+  writes: number;
+  /** to the service, apart from pages of lists */
+  others: number;
+  /** Objects that are not Ready, and remotes that no object stands for. */
+  amiss: number;
+}
+
+export interface Verdict {
+  text: string;
+  found: number;
+  atMost: number;
+  kept: boolean;
+}
+
+/** How much more the last quarter may have than the second. The first is for warming up. */
+const GROWTH = 1.1;
+
+/** Where a few more or less are chance: how many requests are under way at the moment of a sample. */
+const chance: Partial<Record<Quantity, number>> = { sockets: 8, timers: 16, resources: 24 };
+
+/** The heap is left out: it is as large as the collector lets it be, within what RSS shows. */
+const judged: readonly Quantity[] = quantities.filter((quantity) => quantity !== "heap");
+
+export function verdicts(samples: readonly Sample[], rest: Rest): Verdict[] {
+  const grown = judged.flatMap((quantity) => {
+    const [before, after] = [quarter(samples, 2, quantity), quarter(samples, 4, quantity)];
+    if (before === undefined || after === undefined) return [];
+    return [verdict(`${quantity}, median of the last quarter`, after, before * GROWTH + (chance[quantity] ?? 0))];
+  });
+  return [
+    ...grown,
+    verdict("Kubernetes writes at rest", rest.writes, 0),
+    verdict("requests at rest that are no page of a list", rest.others, 0),
+    verdict("objects and remotes that are not as they should be", rest.amiss, 0),
+  ];
+}
+
+const verdict = (text: string, found: number, atMost: number): Verdict => ({
+  ...{ text, found, atMost },
+  kept: found <= atMost,
+});
+
+/** The median of a quantity in a quarter of the time, counted from 1; undefined when it was never seen there. */
+export function quarter(samples: readonly Sample[], which: number, quantity: Quantity): number | undefined {
+  const end = Math.max(...samples.map(({ at }) => at));
+  const inside = samples.filter(({ at }) => at > (end * (which - 1)) / 4 && at <= (end * which) / 4);
+  const values = inside.flatMap((sample) => sample[quantity] ?? []).sort((one, other) => one - other);
+  return values[Math.floor(values.length / 2)];
+}
