@@ -29,6 +29,10 @@ export class Backoff {
     this.#random = random;
   }
 
+  reset(): void {
+    this.#failures = 0;
+  }
+
   /** Milliseconds to wait after one more failure; never before the server's Retry-After, in seconds. */
   next(retryAfterSeconds = 0): number {
     const now = this.#clock.now();

@@ -149,6 +149,24 @@ describe("Informer", () => {
     expect(queries()[1]).toMatchObject({ watch: "true", resourceVersion: revision });
   });
 
+  const delays = () => log.lines.flatMap(({ fields: { delaySeconds } }) => (delaySeconds ? [delaySeconds] : []));
+
+  it.each([
+    ["hesitates no longer each time when connections break that have served for a while", 0, [0.01, 0.01, 0.01]],
+    ["hesitates longer each time when they break at once", 60, [0.01, 0.02, 0.04]],
+  ])("%s", async (_, steadySeconds, expected) => {
+    create("a");
+    const backoff = { base: 0.01, cap: 60, resetAfter: 60 };
+    inform({ timing: { ...quick, backoff, steadySeconds }, random: () => 1 });
+    await informer.synced;
+    for (const { length } of [[], [0], [0, 0]]) {
+      await until(() => delays().length === length && server.watches.size === 1);
+      for (const watch of server.watches) watch.reset();
+    }
+    await until(() => delays().length === 3);
+    expect(delays()).toEqual(expected);
+  });
+
   it("goes on from a bookmark, not from the last event", async () => {
     create("a");
     await inform().synced;

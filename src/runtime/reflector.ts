@@ -43,6 +43,8 @@ export class Reflector {
   #streamsLists = true;
   #listedAt = Number.NEGATIVE_INFINITY;
   #problem: string | undefined;
+  /** since when it has been up to date; undefined: it is not */
+  #steadySince: number | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -79,7 +81,7 @@ export class Reflector {
     const begun = this.#options.clock.now();
     let events = 0;
     for await (const batch of this.#events(signal, resourceVersion)) {
-      this.#problem = undefined;
+      this.#isWell();
       events += batch.length;
       for (const event of batch) this.#tell(event, signal);
     }
@@ -145,13 +147,22 @@ export class Reflector {
     if (!resourceVersion) throw new Malformed("A list without resourceVersion");
     this.#options.feed.replace(objects, resourceVersion);
     this.#resourceVersion = resourceVersion;
-    this.#problem = undefined;
+    this.#isWell();
     this.#options.onListed?.();
+  }
+
+  #isWell(): void {
+    this.#problem = undefined;
+    this.#steadySince ??= this.#options.clock.now();
   }
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#options;
     const listing = this.#resourceVersion === undefined;
+    // what breaks long connections now and then must not keep a watch shut for longer each time
+    if (this.#steadySince !== undefined && clock.now() - this.#steadySince >= this.#timing.steadySeconds * 1000)
+      this.#backoff.reset();
+    this.#steadySince = undefined;
     if (listing && this.#streamsLists && cannotStreamLists(error)) {
       this.#streamsLists = false;
       log.info({ error }, "Listing in pages, the server does not stream lists");

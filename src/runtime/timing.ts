@@ -11,6 +11,8 @@ export interface ReflectorTiming {
   silenceSeconds: number;
   /** while the initial objects are streamed */
   initialSilenceSeconds: number;
+  /** a watch that was open for so long was well: when it breaks, the row of failures begins anew */
+  steadySeconds: number;
   /** a watch that ends sooner without any event has failed */
   shortestWatch: number;
   /** at least between two lists, and jitter on top */
@@ -25,6 +27,7 @@ export const defaultTiming: ReflectorTiming = {
   graceSeconds: 15,
   silenceSeconds: 185,
   initialSilenceSeconds: 30,
+  steadySeconds: 10,
   shortestWatch: 1,
   betweenLists: 1,
   absentSeconds: 10,
