@@ -39,6 +39,8 @@ describe("fateOf", () => {
   it.each(["limited", "failed"] as const)("waits as long as the service asked after one that is %s", (kind) => {
     expect(fateOf(failure({ kind, retryAfterSeconds: 17 }))?.afterSeconds).toBe(17);
     expect(fateOf(failure({ kind }))?.afterSeconds).toBeUndefined();
+    // a service that says a day by mistake has not seen the last of the object for a day
+    expect(fateOf(failure({ kind, retryAfterSeconds: 86_400 }))?.afterSeconds).toBe(600);
   });
 
   it.each([new Waiting("InUse", "w"), new Blocked("InUse", "b"), new Retry("Creating", "r")])(

@@ -1,4 +1,5 @@
 import { type GatewayError, isGatewayError, NO_API_KEY } from "../gateway/errors.ts";
+import { LONGEST_PAUSE_MS } from "./budget.ts";
 import { Blocked, isFate, Outdated, Retry, type Unfinished } from "./fate.ts";
 
 /** A stalled object is looked at again after this long, even if nothing is known to have changed. */
@@ -22,7 +23,8 @@ export function delayOf(fate: Unfinished): number | undefined {
 
 function ofService(error: GatewayError): Unfinished {
   const words = error.serviceMessage ?? error.message;
-  const after = error.retryAfterSeconds === undefined ? {} : { afterSeconds: error.retryAfterSeconds };
+  const asked = error.retryAfterSeconds;
+  const after = asked === undefined ? {} : { afterSeconds: Math.min(asked, LONGEST_PAUSE_MS / 1000) };
   const options = { cause: error, ...after };
   switch (error.kind) {
     case "limited":

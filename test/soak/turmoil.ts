@@ -32,6 +32,8 @@ interface Resident {
   readonly subject: Subject;
   isThere: boolean;
   drifts: number;
+  /** Somebody changes it at this moment. */
+  isBusy: boolean;
 }
 
 /** Edits, deletions and creations, changes behind the operator's back, and a service that fails now and then. */
@@ -44,7 +46,7 @@ export class Turmoil {
   constructor(stage: Stage, subjects: readonly Subject[], random: Random) {
     this.#stage = stage;
     this.#random = random;
-    this.#residents = subjects.map((subject) => ({ subject, isThere: true, drifts: 0 }));
+    this.#residents = subjects.map((subject) => ({ subject, isThere: true, drifts: 0, isBusy: false }));
   }
 
   async rage(milliseconds: number): Promise<void> {
@@ -68,7 +70,12 @@ export class Turmoil {
 
   async #person(end: number): Promise<void> {
     while (Date.now() < end) {
-      await this.#change(this.#random.of(this.#residents));
+      const resident = this.#random.of(this.#residents);
+      if (!resident.isBusy) {
+        resident.isBusy = true;
+        await this.#change(resident);
+        resident.isBusy = false;
+      }
       await sleep(this.#random.below(PAUSE_MS));
     }
   }
