@@ -186,13 +186,18 @@ class World {
   /** Nothing happens any more but the operator's own work. */
   async calmDown(): Promise<void> {
     this.scene.cluster.beforeWrite = () => {};
+    // longer than anything waits for what refers to it
+    for (let round = 0; round < 3; round += 1) await this.#pass(40);
     this.#settleReferences();
-    for (let round = 0; round < 12; round += 1) {
-      await this.#everything();
-      await this.#resync();
-      this.#check();
-      await this.scene.clock.advance(round < 6 ? 30_000 : 600_000);
-    }
+    for (let round = 0; round < 8; round += 1) await this.#pass(round < 4 ? 30 : 600);
+  }
+
+  /** All is looked at and listed, and then this time passes. */
+  async #pass(seconds: number): Promise<void> {
+    await this.#everything();
+    await this.#resync();
+    this.#check();
+    await this.scene.clock.advance(seconds * 1000);
   }
 
   expectAgreement(): void {
