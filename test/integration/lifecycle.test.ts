@@ -204,7 +204,8 @@ describe("a namespace with 200 objects of all kinds that refer to one another", 
     }),
   ];
 
-  // guards against an order of deletion that waits for itself, and a namespace that never goes
+  // guards against an order of deletion that waits for itself, and a namespace that never goes; worlds have no limits
+  // on requests and deletions, which would make it two minutes and a half
   test("is gone in less than a minute, and nothing is left in the account", { timeout: 150_000 }, async () => {
     for (const { collection, row } of foreignRows) world.simulator.control.insert(collection, row);
     const sets = Array.from({ length: 22 }, (_, index) => setOf(`set-${index}`));

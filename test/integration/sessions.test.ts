@@ -11,8 +11,8 @@ const world = useWorld({
   env: { SESSION_SYNC_INTERVAL: "1s", REQUEST_TIMEOUT: "2s" },
 });
 
-const mirrored = async (): Promise<KubeJSON[]> => world.list("tunnelsessions");
-const mirror = (id: string) => world.get("tunnelsession", sessionName(id));
+const mirrored = async (): Promise<KubeJSON[]> => world.kube.list("TunnelSession");
+const mirror = (id: string) => world.get("TunnelSession", sessionName(id));
 const online = (members: object = {}, behaviour: object = {}): string =>
   String(world.simulator.control.addSession(members as never, behaviour).id);
 
@@ -23,7 +23,7 @@ async function finished(name: string, seconds = 30): Promise<KubeJSON> {
   return world.until(
     `command ${name} has finished`,
     async () => {
-      const command = await world.get("agentcommand", name);
+      const command = await world.get("AgentCommand", name);
       return command?.status?.completedAt && command;
     },
     seconds,
@@ -32,6 +32,12 @@ async function finished(name: string, seconds = 30): Promise<KubeJSON> {
 
 const sent = (id: string, request?: string) =>
   world.simulator.control.requests({ method: "POST", path: `/tunnel_sessions/${id}${request ? `/${request}` : ""}` });
+
+/** Deletes it, and waits until it is gone. */
+async function ended(kind: string, name: string): Promise<void> {
+  await world.kube.delete(kind, name);
+  await world.gone(kind, name);
+}
 
 const results = ({ status }: KubeJSON) =>
   Object.fromEntries(
@@ -92,7 +98,7 @@ describe("the mirror", () => {
     });
 
     world.simulator.control.removeSession(id);
-    await world.gone("tunnelsession", sessionName(id));
+    await world.gone("TunnelSession", sessionName(id));
   });
 
   test("asks once in each interval and writes nothing while nothing changes", async () => {
@@ -112,11 +118,11 @@ describe("the mirror", () => {
   test("brings back what somebody deleted, and puts edits of status and labels right", async () => {
     const id = online({ region: "eu" });
     await seen(id);
-    await world.delete("tunnelsession", sessionName(id));
+    await world.kube.delete("TunnelSession", sessionName(id));
     await seen(id);
-    const patch = ["--type=merge", "-p", '{"status":{"region":"us"}}', "--subresource=status"];
-    await world.kubectl("patch", "tunnelsession", sessionName(id), ...patch);
-    await world.kubectl("label", "--overwrite", "tunnelsession", sessionName(id), "tunnelgateway.dev/region=us", "a=b");
+    await world.kube.patchStatus("TunnelSession", sessionName(id), { region: "us" });
+    const labels = { "tunnelgateway.dev/region": "us", a: "b" };
+    await world.kube.patch("TunnelSession", sessionName(id), { metadata: { labels } });
     await world.until("both are put right", async () => {
       const { metadata, status } = await mirror(id);
       return (
@@ -126,11 +132,11 @@ describe("the mirror", () => {
   });
 
   test("leaves the objects of others alone", async () => {
-    await world.apply(manifest("TunnelSession", "mine", { id: "ts_mine" }));
+    await world.kube.apply(manifest("TunnelSession", "mine", { id: "ts_mine" }));
     await seen(online());
     await sleep(1500);
-    expect(await world.get("tunnelsession", "mine")).toBeDefined();
-    await world.delete("tunnelsession", "mine");
+    expect(await world.get("TunnelSession", "mine")).toBeDefined();
+    await ended("TunnelSession", "mine");
   });
 
   test("removes nothing while the list fails or has rows that cannot be read", async () => {
@@ -150,14 +156,14 @@ describe("the mirror", () => {
     await sleep(1500);
     expect(await mirror(id)).toBeDefined();
     world.simulator.control.removeSession(bad);
-    await world.gone("tunnelsession", sessionName(id));
+    await world.gone("TunnelSession", sessionName(id));
     expect(world.operator.running).toBe(true);
     expect(await world.operator.metric("tunnelgateway_session_syncs_total", { result: "error" })).toBeGreaterThan(0);
   });
 });
 
 describe("commands", () => {
-  const command = (name: string, spec: object) => world.apply(manifest("AgentCommand", name, spec));
+  const command = (name: string, spec: object) => world.kube.apply(manifest("AgentCommand", name, spec));
 
   test("restart one after another, each when the one before is back", async () => {
     const ids = ["eu", "eu", "eu", "us"].map((region, at) => online({ region, ip: `203.0.113.${at}` }));
@@ -182,7 +188,7 @@ describe("commands", () => {
     await world.kubectl("wait", "--for=condition=Complete", "agentcommand/restart", "--timeout=1s");
     const { stdout } = await world.kubectl("get", "gwcmd", "restart");
     expect(stdout).toMatch(/COMMAND\s+COMPLETIONS\s+READY\s+REASON[\s\S]*Restart\s+3\/3\s+True\s+Completed/);
-    await world.delete("agentcommand", "restart");
+    await ended("AgentCommand", "restart");
   });
 
   test("stop, by name, and nothing is written or sent afterwards", async () => {
@@ -190,12 +196,12 @@ describe("commands", () => {
     await seen(id);
     await command("stop", { command: "Stop", sessionRef: { name: sessionName(id) } });
     expect(results(await finished("stop"))).toEqual({ [id]: "Succeeded" });
-    await world.gone("tunnelsession", sessionName(id));
+    await world.gone("TunnelSession", sessionName(id));
     const before = await world.operator.clusterWrites();
     await sleep(2500);
     expect(await world.operator.clusterWrites()).toBe(before);
     expect(sent(id)).toHaveLength(1);
-    await world.delete("agentcommand", "stop");
+    await ended("AgentCommand", "stop");
   });
 
   test("update, and say why where it cannot be", async () => {
@@ -218,7 +224,7 @@ describe("commands", () => {
     expect(failed.message).toContain("disables update checks");
     expect(conditionOf(done, "Failed")).toMatchObject({ status: "True", reason: "CommandFailed" });
     expect(conditionOf(done, "Stalled")).toMatchObject({ status: "True" });
-    await world.delete("agentcommand", "update");
+    await ended("AgentCommand", "update");
   });
 
   test("update and restart, at least 10 seconds apart, across a restart of the operator", async () => {
@@ -226,7 +232,7 @@ describe("commands", () => {
     await seen(id);
     await command("both", { command: "UpdateAndRestart", sessionRef: { id } });
     await world.until("it is updated", async () => {
-      const { status } = await world.get("agentcommand", "both");
+      const { status } = await world.get("AgentCommand", "both");
       return status.sessions?.[0]?.phase === "Updated";
     });
     await world.restartOperator("SIGKILL");
@@ -238,7 +244,7 @@ describe("commands", () => {
     const [restart, ...more] = sent(id, "restart");
     expect((restart?.time ?? 0) - (update?.time ?? 0)).toBeGreaterThanOrEqual(10_000);
     expect([...more, ...sent(id, "update").slice(1)]).toEqual([]);
-    await world.delete("agentcommand", "both");
+    await ended("AgentCommand", "both");
   }, 60_000);
 
   test("never restart an agent on Windows", async () => {
@@ -247,7 +253,7 @@ describe("commands", () => {
     await command("windows", { command: "Restart", sessionRef: { id } });
     expect(results(await finished("windows"))).toEqual({ [id]: "Failed RestartUnsupported" });
     expect(sent(id)).toEqual([]);
-    await world.delete("agentcommand", "windows");
+    await ended("AgentCommand", "windows");
   });
 
   test("end where they mean no session", async () => {
@@ -255,8 +261,8 @@ describe("commands", () => {
     const message = "Correct spec.selector: no session that is online has these labels";
     expect(conditionOf(await finished("nobody"), "Failed")).toMatchObject({ status: "True", message });
     await command("unknown", { command: "Stop", sessionRef: { id: "ts_unknown" }, ttlSecondsAfterFinished: 0 });
-    await world.gone("agentcommand", "unknown");
-    await world.delete("agentcommand", "nobody");
+    await world.gone("AgentCommand", "unknown");
+    await ended("AgentCommand", "nobody");
   });
 
   test("take a lost answer for unknown and never send a stop or restart again", async () => {
@@ -267,7 +273,7 @@ describe("commands", () => {
     expect(results(await finished("lost"))).toEqual({ [id]: "Unknown AnswerLost" });
     await sleep(2000);
     expect(sent(id)).toHaveLength(1);
-    await world.delete("agentcommand", "lost");
+    await ended("AgentCommand", "lost");
   });
 
   test("repeat an update whose answer was lost, since the service tells whether it was done", async () => {
@@ -277,7 +283,7 @@ describe("commands", () => {
     await command("again", { command: "Update", sessionRef: { id } });
     expect(results(await finished("again"))).toEqual({ [id]: "Succeeded" });
     expect(sent(id)).toHaveLength(2);
-    await world.delete("agentcommand", "again");
+    await ended("AgentCommand", "again");
   });
 
   test.each(["Restart", "Stop"])(
@@ -294,7 +300,7 @@ describe("commands", () => {
       expect(conditionOf(done, "Ready")).toMatchObject({ status: "False", reason: "CommandFailed" });
       await sleep(2000);
       expect(sent(id)).toHaveLength(1);
-      await world.delete("agentcommand", "killed");
+      await ended("AgentCommand", "killed");
     },
   );
 
@@ -305,12 +311,12 @@ describe("commands", () => {
     const selector = { matchLabels: { "tunnelgateway.dev/region": "sa" } };
     await command("slow", { command: "Restart", selector });
     await world.until("one is away", async () => {
-      const object = await world.get("agentcommand", "slow");
+      const object = await world.get("AgentCommand", "slow");
       return object?.status?.sessions?.some(({ phase }: KubeJSON) => phase === "Returning");
     });
-    const object = await world.get("agentcommand", "slow");
+    const object = await world.get("AgentCommand", "slow");
     expect(conditionOf(object, "Reconciling")).toMatchObject({ status: "True", reason: "Running" });
-    await world.delete("agentcommand", "slow");
+    await ended("AgentCommand", "slow");
   });
 });
 
@@ -318,14 +324,13 @@ test("killed between the record and the request, the outcome is unknown and noth
   const id = online();
   await seen(id);
   await world.operator.stop("SIGKILL");
-  await world.apply(manifest("AgentCommand", "recorded", { command: "Stop", sessionRef: { id } }));
+  await world.kube.apply(manifest("AgentCommand", "recorded", { command: "Stop", sessionRef: { id } }));
   const record = { id, name: sessionName(id), phase: "Sending", sending: "stop", sentAt: new Date().toISOString() };
-  const patch = JSON.stringify({ status: { sessions: [record] } });
-  await world.kubectl("patch", "agentcommand", "recorded", "--type=merge", "--subresource=status", "-p", patch);
+  await world.kube.patchStatus("AgentCommand", "recorded", { sessions: [record] });
   await world.startOperator();
   expect(results(await finished("recorded"))).toEqual({ [id]: "Unknown AnswerLost" });
   expect(sent(id)).toEqual([]);
-  await world.delete("agentcommand", "recorded");
+  await ended("AgentCommand", "recorded");
 });
 
 test("the example is accepted, and commands are obeyed only where the sessions are", async () => {
@@ -333,7 +338,7 @@ test("the example is accepted, and commands are obeyed only where the sessions a
   const home = await world.cluster.freshNamespace("home");
   const id = online();
   await world.restartOperator("SIGTERM", { POD_NAMESPACE: home });
-  await world.apply(manifest("AgentCommand", "abroad", { command: "Stop", sessionRef: { id } }));
+  await world.kube.apply(manifest("AgentCommand", "abroad", { command: "Stop", sessionRef: { id } }));
   const abroad = await finished("abroad");
   expect(conditionOf(abroad, "Failed").message).toContain(`Create it in namespace "${home}"`);
   expect(sent(id)).toEqual([]);
@@ -342,19 +347,16 @@ test("the example is accepted, and commands are obeyed only where the sessions a
     const { code } = await world.cluster.kubectlRun(["get", "tunnelsession", name, "-n", home], { allowFailure: true });
     return code === 0;
   });
-  await world.delete("agentcommand", "abroad");
+  await ended("AgentCommand", "abroad");
   await world.restartOperator("SIGTERM");
 });
 
 describe("admission", () => {
-  const refused = async (spec: object): Promise<string> => {
-    const { stderr, code } = await world.tryKubectl(
-      ["apply", "--dry-run=server", "-f", "-"],
-      JSON.stringify(manifest("AgentCommand", "refused", spec)),
+  const refused = (spec: object): Promise<string> =>
+    world.kube.create(manifest("AgentCommand", "refused", spec), { dryRun: true }).then(
+      () => "accepted",
+      ({ message }) => message,
     );
-    expect(code).not.toBe(0);
-    return stderr;
-  };
 
   test.each([
     ["no target", { command: "Stop" }, "exactly one of `sessionRef` and `selector`"],
@@ -370,14 +372,14 @@ describe("admission", () => {
   ])("%s is refused", async (_, spec, words) => expect(await refused(spec)).toContain(words));
 
   test("a command is not changed, nor the id of a session", async () => {
-    await world.apply(manifest("AgentCommand", "fixed", { command: "Stop", sessionRef: { id: "ts_gone" } }));
+    await world.kube.apply(manifest("AgentCommand", "fixed", { command: "Stop", sessionRef: { id: "ts_gone" } }));
     await finished("fixed");
-    const change = ["patch", "agentcommand", "fixed", "--type=merge", "-p", '{"spec":{"maxConcurrent":2}}'];
-    expect((await world.tryKubectl(change)).stderr).toContain("is immutable: a command runs once");
-    await world.delete("agentcommand", "fixed");
+    const change = world.kube.patch("AgentCommand", "fixed", { spec: { maxConcurrent: 2 } });
+    await expect(change).rejects.toThrow("is immutable: a command runs once");
+    await ended("AgentCommand", "fixed");
     const id = online();
     await seen(id);
-    const other = ["patch", "tunnelsession", sessionName(id), "--type=merge", "-p", '{"spec":{"id":"ts_other"}}'];
-    expect((await world.tryKubectl(other)).stderr).toContain("`id` is immutable");
+    const other = world.kube.patch("TunnelSession", sessionName(id), { spec: { id: "ts_other" } });
+    await expect(other).rejects.toThrow("`id` is immutable");
   });
 });

@@ -160,7 +160,12 @@ export class World {
   }
 
   /** All of these that are ours, once each is as wanted: the lists are read, not object by object. */
-  async untilAll(what: string, objects: readonly KubeJSON[], isSo: (now: KubeJSON) => boolean): Promise<KubeJSON[]> {
+  async untilAll(
+    what: string,
+    objects: readonly KubeJSON[],
+    isSo: (now: KubeJSON) => boolean,
+    seconds?: number,
+  ): Promise<KubeJSON[]> {
     const ours = objects.filter(isOurs);
     const wanted = new Set(ours.map(nameOf));
     const kinds = [...new Set(ours.map(({ kind }) => kind as string))];
@@ -172,7 +177,7 @@ export class World {
       missing = [...wanted].filter((name) => !names.has(name));
       return missing.length === 0 && there;
     };
-    return this.until(what, ask).catch((error) => {
+    return this.until(what, ask, seconds).catch((error) => {
       throw new Error(`${missing.join(", ")} ${error.message}`);
     });
   }
