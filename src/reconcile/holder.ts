@@ -1,4 +1,6 @@
+import { isForbidden } from "../gateway/errors.ts";
 import type { Row } from "./inventory.ts";
+import { isDeleting, type ManagedObject } from "./object.ts";
 import { type Pass, sending } from "./pass.ts";
 
 /** How old the lists may be in which a holder is sought. */
@@ -23,5 +25,28 @@ export async function lastingHolder(pass: Pass, id: string): Promise<string | un
   return undefined;
 }
 
+/**
+ * Objects that stay, and whose remotes have one of these ids in them, as far as the account was last seen: a spec may
+ * have let go of something that its remote still needs. Takes one list of each kind in the life of a process.
+ */
+export async function usersOf({ cluster, kind, object, account, lane }: Pass, ids: readonly string[]) {
+  const users: ManagedObject[] = [];
+  for (const other of cluster.kindsReferringTo(kind)) {
+    const staying = cluster.sameAccount(other, object).filter((one) => !isDeleting(one));
+    if (staying.length === 0) continue;
+    const remotes = account.remotes(other);
+    // whoever may delete one kind may not be allowed to see another
+    await remotes.listed(0, lane).catch(unless(isForbidden));
+    const rowOf = ({ status }: ManagedObject) => remotes.known(status?.id ?? "");
+    users.push(...staying.filter((one) => ids.some((id) => uses(rowOf(one), id))));
+  }
+  return users;
+}
+
+const unless = (isHarmless: (error: unknown) => boolean) => (error: unknown) => {
+  if (!isHarmless(error)) throw error;
+};
+
 /** Whether an id stands anywhere in a remote. */
-export const uses = (row: Row, id: string): boolean => JSON.stringify(row).includes(`"${id}"`);
+export const uses = (row: Row | undefined, id: string): boolean =>
+  row !== undefined && JSON.stringify(row).includes(`"${id}"`);

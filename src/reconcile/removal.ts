@@ -1,6 +1,6 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../gateway/errors.ts";
 import { refuseHollowDeletion } from "./brake.ts";
-import { Waiting } from "./fate.ts";
+import { Retry, Waiting } from "./fate.ts";
 import { type Pass, remotesOf, sending } from "./pass.ts";
 
 /** Deletes one remote, in its turn. False when it is there still, since the service has no such operation. */
@@ -13,7 +13,7 @@ export async function removeOne(pass: Pass, id: string): Promise<boolean> {
     if (await removeSurely(pass, id)) return true;
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    if (!isUnsupported(error)) throw inUse(pass, error) ?? error;
+    if (!isUnsupported(error)) throw inUse(pass, error) ?? refused(pass, error);
     account.lacks(kind.remote, "delete");
     return false;
   }
@@ -40,6 +40,14 @@ function inUse({ kind }: Pass, error: GatewayError): Waiting | undefined {
   return new Waiting("InUse", `Remove what still uses this ${kind.remote.title} in the account: ${words}`, {
     cause: error,
   });
+}
+
+/** No spec is to blame for it, so that it is tried again and again. */
+function refused({ kind }: Pass, error: GatewayError): Error {
+  if (error.kind !== "refused" || error.status === 401 || error.status === 403) return error;
+  const words = error.serviceMessage ?? error.message;
+  const message = `Check the state of the service: it refuses to delete this ${kind.remote.title}: ${words}`;
+  return new Retry("UnexpectedResponse", message, { cause: error });
 }
 
 /**

@@ -82,6 +82,19 @@ describe("a deletion", () => {
     expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
   });
 
+  it.each([402, 410, 418, 423])("is tried again for ever when the service refuses it with %i", async (status) => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.delete(object);
+    for (let count = 0; count < 5; count += 1) {
+      scene.gateway.refuse("delete", status, { serviceMessage: "not today" });
+      expect(await scene.look(object)).toEqual({ backoff: true });
+      expect(scene.reason(object)).toMatch(/^UnexpectedResponse: .*not today/);
+      expect(scene.condition(object, "Stalled")).toBeUndefined();
+    }
+    await scene.look(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
   it("goes on after an answer that was lost", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.loseAnswer("delete");
@@ -240,6 +253,27 @@ describe("a remote that others use", () => {
     expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
     expect(scene.gateway.taken()).toEqual([]);
     scene.cluster.apply(TCPEdge, "db", restricted());
+    await scene.look(edge);
+    await scene.look(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it.each([
+    ["waits for what is to take its place", restricted("next")],
+    ["names it by its id", { ipRestriction: { enabled: true, ipPolicyRefs: [{ id: "ipp_1" }] } }],
+  ])("waits for a remote that still has it, whose object %s", async (_, spec) => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    scene.cluster.apply(TCPEdge, "db", spec);
+    await scene.look(edge);
+    for (const restart of [false, true]) {
+      if (restart) scene.restart();
+      expect(await deleted(policy)).toEqual({ afterSeconds: 5 });
+      expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
+    }
+    expect(scene.gateway.taken()).not.toContain("delete ipp_1");
+    await scene.given(IPPolicy, "next");
+    scene.cluster.apply(TCPEdge, "db", restricted("next"));
     await scene.look(edge);
     await scene.look(policy);
     expect(scene.cluster.exists(policy)).toBe(false);

@@ -1,7 +1,7 @@
 import { annotations, FINALIZER } from "../kinds/contract.ts";
 import { Blocked, isFate, type Unfinished, Waiting } from "./fate.ts";
 import { isTaken, refuseForeign } from "./find.ts";
-import { lastingHolder } from "./holder.ts";
+import { lastingHolder, usersOf } from "./holder.ts";
 import { isMadeElsewhere } from "./identity.ts";
 import { intentOf } from "./intent.ts";
 import { locate } from "./locate.ts";
@@ -13,6 +13,9 @@ import { staysForOthers } from "./sharing.ts";
 
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
 const REFERRERS_FIRST_MS = 60_000;
+
+/** How soon it is seen whether the account still uses a remote; that takes no request. */
+const USERS_SECONDS = 5;
 
 /** How soon an object is looked at that only others hold; a change of it tells before. */
 const OTHERS_SECONDS = 1800;
@@ -55,6 +58,7 @@ async function removeRemote(pass: Pass): Promise<void> {
   const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !isTaken(pass, one));
   if (ids.length === 0) return;
   waitForReferrers(pass);
+  await waitForUsers(pass, ids);
   if (id !== undefined) pass.findings.remote ??= { id };
   for (const one of ids.filter((each) => !staysForOthers(pass, each))) {
     if (await goes(pass, one)) pass.findings.deleted = one;
@@ -121,6 +125,14 @@ function waitForReferrers(pass: Pass): void {
       afterSeconds: 5,
     },
   );
+}
+
+/** An object that has let go of this one in its spec may not have come to do so in the account. */
+async function waitForUsers(pass: Pass, ids: readonly string[]): Promise<void> {
+  const users = await usersOf(pass, ids);
+  if (users.length === 0) return;
+  const message = `Waiting for ${listed(users)}: what it has in the account still uses this ${pass.kind.kind}`;
+  throw new Waiting("InUse", message, { afterSeconds: USERS_SECONDS });
 }
 
 function listed(objects: readonly ManagedObject[]): string {

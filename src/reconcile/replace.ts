@@ -89,7 +89,7 @@ async function isReferredTo(pass: Pass, id: string): Promise<boolean> {
     const row = await account
       .remotes(referrer.kind)
       .find(remoteID, sending(pass), false, managedMembers(referrer.kind, referrer.object));
-    if (row && uses(row, id)) return true;
+    if (uses(row, id)) return true;
   }
   return false;
 }

@@ -71,16 +71,15 @@ describe("under 500 objects that are Ready", () => {
   test("the key of another account makes and deletes nothing, and the right one mends all", async () => {
     const all = [...settled, ...leaving];
     for (let from = 0; from < all.length; from += 50) await world.kube.apply(...all.slice(from, from + 50));
-    await world.until("all are Ready", async () => (await world.kube.list(KIND)).filter(isReady).length === 508, 120);
+    await world.until("all are Ready", async () => (await world.kube.list(KIND)).filter(isReady).length === 508, 180);
     const before = { ids: ids(), changes: world.changesSent().length };
 
     swapped = true;
     await Promise.all(leaving.map(({ metadata }) => world.kube.delete(KIND, metadata.name)));
     await world.kube.patch(KIND, edited.metadata.name, { spec: { description: "edited" } });
-    const told = await world.untilAll("all are told", untouched, isTold, 60);
+    const told = await world.untilAll("all are told", untouched, isTold, 120);
     expect(told.filter(isReady)).toHaveLength(untouched.length);
-    await world.untilAll("the deletions wait", leaving, isTold);
-    await world.untilAll("the edit waits", [edited], isTold);
+    await world.untilAll("the deletions and the edit wait", [...leaving, edited], isTold, 60);
     await world.kube.apply(...fresh);
     await world.untilAll("a new one waits", fresh, isTold);
     const { status } = await accountSays("AccountMismatch");
@@ -100,7 +99,7 @@ describe("under 500 objects that are Ready", () => {
     expect(kept).toHaveLength(settled.length);
     expect(rows()).toHaveLength(settled.length + fresh.length);
     expect(kept.filter(({ description }) => description === "edited")).toHaveLength(1);
-  }, 240_000);
+  }, 400_000);
 
   // guards against the same at a start, where nothing is remembered
   test("the key of another account does nothing at a start either", async () => {
@@ -109,7 +108,7 @@ describe("under 500 objects that are Ready", () => {
     other.control.clearRequests();
     swapped = true;
     await start();
-    const told = await world.untilAll("all are told", settled, isTold, 60);
+    const told = await world.untilAll("all are told", settled, isTold, 120);
     expect(told.filter(isReady)).toHaveLength(settled.length);
     swapped = false;
     await allWell();
@@ -117,7 +116,7 @@ describe("under 500 objects that are Ready", () => {
     expect(other.control.requests().filter(({ method }) => method !== "GET")).toEqual([]);
     expect(ids()).toEqual(before.ids);
     expect(world.changesSent()).toHaveLength(before.changes);
-  }, 180_000);
+  }, 300_000);
 
   // guards against 500 alarms, 500 requests, and 500 requests more when the key is accepted again
   test("a key that is refused changes nothing for them, and costs a handful of requests", async () => {
@@ -129,7 +128,7 @@ describe("under 500 objects that are Ready", () => {
     const count = control.count();
     await start();
     const isRefused = (object: KubeJSON) => conditionOf(object, "Synced")?.reason === "Unauthorized";
-    const refused = await world.untilAll("all are told", settled, isRefused, 60);
+    const refused = await world.untilAll("all are told", settled, isRefused, 120);
     expect(refused.filter(isReady)).toHaveLength(settled.length);
     await accountSays("Unauthorized");
     await sleep(2000);
@@ -144,7 +143,7 @@ describe("under 500 objects that are Ready", () => {
     expect(asked(world.simulator)).toEqual(pages(6));
     expect(control.requests().length - 6).toBeLessThanOrEqual(3);
     expect(ids()).toEqual(before);
-  }, 180_000);
+  }, 300_000);
 
   // guards against a person being asked for each resource that somebody deletes by hand
   test("a few that are missing are made again without asking", async () => {
