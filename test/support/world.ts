@@ -135,12 +135,14 @@ export class World {
 
   /** Asks until the answer is not undefined or false. Fails with what was last seen after 20 seconds. */
   async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 20): Promise<T> {
-    const end = Date.now() + seconds * 1000;
+    const begin = Date.now();
     for (;;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;
-      if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}\n${this.tail()}`);
-      await sleep(50);
+      const passed = Date.now() - begin;
+      if (passed > seconds * 1000) throw new Error(`Not within ${seconds} s: ${what}\n${this.tail()}`);
+      // a long list that is read again and again slows down what it is read for
+      await sleep(Math.min(Math.max(passed / 10, 50), 500));
     }
   }
 
