@@ -268,7 +268,7 @@ describe("a remote that others use", () => {
     await scene.look(edge);
     for (const restart of [false, true]) {
       if (restart) scene.restart();
-      expect(await deleted(policy)).toEqual({ afterSeconds: 5 });
+      expect(await deleted(policy)).toEqual({ afterSeconds: 1 });
       expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
     }
     expect(scene.gateway.taken()).not.toContain("delete ipp_1");

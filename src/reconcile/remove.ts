@@ -14,9 +14,6 @@ import { staysForOthers } from "./sharing.ts";
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
 const REFERRERS_FIRST_MS = 60_000;
 
-/** How soon it is seen whether the account still uses a remote; that takes no request. */
-const USERS_SECONDS = 5;
-
 /** How soon an object is looked at that only others hold; a change of it tells before. */
 const OTHERS_SECONDS = 1800;
 
@@ -132,7 +129,9 @@ async function waitForUsers(pass: Pass, ids: readonly string[]): Promise<void> {
   const users = await usersOf(pass, ids);
   if (users.length === 0) return;
   const message = `Waiting for ${listed(users)}: what it has in the account still uses this ${pass.kind.kind}`;
-  throw new Waiting("InUse", message, { afterSeconds: USERS_SECONDS });
+  // to look costs no request; what is not over soon may take long
+  const waited = (now(pass) - Date.parse(pass.object.metadata.deletionTimestamp ?? "")) / 1000;
+  throw new Waiting("InUse", message, { afterSeconds: Math.min(Math.max(waited / 10, 1), 60) });
 }
 
 function listed(objects: readonly ManagedObject[]): string {
