@@ -222,10 +222,12 @@ class World {
   /** Remotes of objects that are gone, and were not to be retained. */
   expectNoLeftovers(): void {
     for (const one of subjects) {
-      if (!this.#object(one) && !this.#retained.has(one.name)) expect(this.#rowsOf(one), one.name).toEqual([]);
+      const left = this.#rowsOf(one).filter(({ id }) => !this.#retained.has(id));
+      if (!this.#object(one)) expect(left, one.name).toEqual([]);
     }
   }
 
+  /** Left to whoever comes; an object that takes one up again has it as any other. */
   readonly #retained = new Set<string>();
 
   /** A policy waits for the edge that needs it, and an edge for its policy, as long as nobody does anything. */
@@ -295,7 +297,6 @@ class World {
   #apply(one: Subject, variant: number): void {
     const object = this.#object(one);
     if (object && isDeleting(object)) return;
-    this.#retained.delete(one.name);
     this.scene.cluster.apply(one.kind, one.name, one.spec(variant));
   }
 
@@ -303,7 +304,7 @@ class World {
     const object = this.#object(one);
     if (!object || isDeleting(object)) return;
     if (retain) {
-      this.#retained.add(one.name);
+      for (const { id } of this.#rowsOf(one)) this.#retained.add(id);
       this.scene.cluster.apply(one.kind, one.name, { ...object.spec, deletionPolicy: "Retain" });
     }
     this.scene.cluster.delete(object);
@@ -435,7 +436,11 @@ class World {
   }
 
   #noteOwners(): void {
-    for (const one of subjects) for (const { id } of this.#rowsOf(one)) this.#owners.set(id, one);
+    for (const one of subjects) {
+      for (const { id } of this.#rowsOf(one)) this.#owners.set(id, one);
+      const object = this.#object(one);
+      if (object?.status?.id !== undefined && !isDeleting(object)) this.#retained.delete(object.status.id);
+    }
   }
 
   /** Another has taken its place, or it is gone anyway. */
