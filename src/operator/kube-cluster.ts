@@ -107,10 +107,9 @@ export class KubeCluster implements Cluster {
     return same.filter((other) => other.metadata.uid !== metadata.uid);
   }
 
-  sameAccount({ kind }: Kind, { metadata, status }: ManagedObject): ManagedObject[] {
-    const account = status?.account;
-    const objects = this.#store(kind).list(account === undefined ? undefined : metadata.namespace);
-    return objects.filter((other) => other.status?.id !== undefined && other.status.account === account);
+  inAccount({ kind }: Kind, namespace: string, account?: string): ManagedObject[] {
+    const objects = this.#store(kind).list(account === undefined ? undefined : namespace);
+    return objects.filter(({ status }) => status?.id !== undefined && status.account === account);
   }
 
   referrersOf({ kind }: Pick<Kind, "kind">, { metadata }: ManagedObject): Referrer[] {

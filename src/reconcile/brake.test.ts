@@ -97,7 +97,11 @@ describe("remotes that are missing", () => {
     expect(syncedOf(first)?.reason).toBe("Available");
   });
 
-  it("keep new ones from being made in an account that has none of them", async () => {
+  it.each([
+    ["the operator's own", ""],
+    ["another", "production"],
+  ])("keep new ones from being made in an account that has none of them: %s", async (_, name) => {
+    scene.accountName = name;
     const [object] = await given(10);
     lose();
     await scene.resync(IPPolicy);

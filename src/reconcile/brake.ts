@@ -2,7 +2,7 @@ import type { Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Blocked } from "./fate.ts";
 import { askedAt, asksForLook, conditionOf, isDeleting, type ManagedObject } from "./object.ts";
-import { type Pass, remotesOf } from "./pass.ts";
+import { neighbours, type Pass, remotesOf } from "./pass.ts";
 
 /** Fewer than this may well have been deleted by somebody. */
 const FEWEST = 5;
@@ -141,8 +141,7 @@ export function refuseStrangeAccount(pass: Pass): void {
 
 function lossOf(pass: Pass, counts: (object: ManagedObject) => boolean): Loss {
   const remotes = remotesOf(pass);
-  const ids = pass.cluster
-    .sameAccount(pass.kind, pass.object)
+  const ids = neighbours(pass, pass.kind)
     .filter(counts)
     .flatMap(({ status }) => status?.id ?? []);
   return { missing: ids.filter((id) => remotes.isMissing(id)).length, total: ids.length };

@@ -38,8 +38,8 @@ export interface Cluster {
    * Other objects of the kind, in any namespace, that stand for this remote or mean to, or for an entry of its lists.
    */
   othersWithID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
-  /** All objects of the kind with a remote in the account of this one. */
-  sameAccount(kind: Kind, object: ManagedObject): ManagedObject[];
+  /** All objects of the kind with a remote in this account: the GatewayAccount of a namespace, or the operator's own. */
+  inAccount(kind: Kind, namespace: string, account: string | undefined): ManagedObject[];
   /** Objects of any kind whose spec refers to this one by name. */
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
   /** Kinds whose objects can refer to one of this kind. */

@@ -1,7 +1,7 @@
 import { isForbidden } from "../gateway/errors.ts";
 import type { Row } from "./inventory.ts";
 import { isDeleting, type ManagedObject } from "./object.ts";
-import { type Pass, sending } from "./pass.ts";
+import { neighbours, type Pass, sending } from "./pass.ts";
 
 /** How old the lists may be in which a holder is sought. */
 const RECENT_MS = 60_000;
@@ -29,10 +29,11 @@ export async function lastingHolder(pass: Pass, id: string): Promise<string | un
  * Objects that stay, and whose remotes have one of these ids in them, as far as the account was last seen: a spec may
  * have let go of something that its remote still needs. Takes one list of each kind in the life of a process.
  */
-export async function usersOf({ cluster, kind, object, account, lane }: Pass, ids: readonly string[]) {
+export async function usersOf(pass: Pass, ids: readonly string[]): Promise<ManagedObject[]> {
+  const { cluster, kind, account, lane } = pass;
   const users: ManagedObject[] = [];
   for (const other of cluster.kindsReferringTo(kind)) {
-    const staying = cluster.sameAccount(other, object).filter((one) => !isDeleting(one));
+    const staying = neighbours(pass, other).filter((one) => !isDeleting(one));
     if (staying.length === 0) continue;
     const remotes = account.remotes(other);
     // whoever may delete one kind may not be allowed to see another

@@ -70,6 +70,10 @@ export const look = (pass: Pass, id: string, fresh = false): Promise<Row | undef
 
 export const sending = ({ lane, signal }: Pass): Sending => ({ lane, signal });
 
+/** Objects of a kind with a remote in the account of this pass, whether its own object has one yet or not. */
+export const neighbours = ({ cluster, object, findings }: Pass, kind: Kind): ManagedObject[] =>
+  cluster.inAccount(kind, object.metadata.namespace, findings.account || undefined);
+
 /** Epoch milliseconds. */
 export const now = ({ clock }: Pass): number => clock.date().getTime();
 

@@ -206,8 +206,9 @@ export class FakeCluster implements Cluster {
     return this.kindsGoing.has(kind);
   }
 
-  sameAccount(kind: Kind): ManagedObject[] {
-    return [...this.#objects.values()].filter((object) => object.kind === kind.kind && object.status?.id !== undefined);
+  inAccount({ kind }: Kind, _namespace: string, account?: string): ManagedObject[] {
+    const objects = [...this.#objects.values()].filter((object) => object.kind === kind);
+    return objects.filter(({ status }) => status?.id !== undefined && status.account === account);
   }
 
   emit(_object: ManagedObject, notice: Notice): void {

@@ -27,6 +27,8 @@ export class Scene {
   readonly clock = new VirtualClock();
   readonly gateway = new FakeGateway(this.clock);
   readonly cluster: FakeCluster;
+  /** The GatewayAccount that objects are in; empty for the operator's own. */
+  accountName = "";
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
   readonly #listed = new Set<string>();
@@ -66,7 +68,7 @@ export class Scene {
       ...{ cluster: this.cluster, account: this.#account, clock: this.clock },
       lane: "edit",
       signal: new AbortController().signal,
-      findings: {},
+      findings: { account: this.accountName },
     };
   }
 
