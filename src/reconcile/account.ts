@@ -67,7 +67,7 @@ export class Account {
   readonly #refused = new Map<string, number>();
   readonly #postponed = new Map<string, number>();
   /** Ids of remotes that were found again, by the uids of their objects. */
-  readonly #taken = new Map<string, string>();
+  readonly #reserved = new Map<string, string>();
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
@@ -138,13 +138,13 @@ export class Account {
   }
 
   /** What was found again for an object is no other's from then on, also before the object's status says so. */
-  take(id: string, { metadata }: ManagedObject): void {
-    this.#taken.set(id, metadata.uid);
+  reserve(id: string, { metadata }: ManagedObject): void {
+    this.#reserved.set(id, metadata.uid);
   }
 
-  isTaken(id: string, { metadata }: ManagedObject): boolean {
-    const taker = this.#taken.get(id);
-    return taker !== undefined && taker !== metadata.uid;
+  isReserved(id: string, { metadata }: ManagedObject): boolean {
+    const holder = this.#reserved.get(id);
+    return holder !== undefined && holder !== metadata.uid;
   }
 
   /** The deletion of a remote was refused, and is not tried again for so long. */
@@ -161,7 +161,7 @@ export class Account {
   /** The object is no more. */
   forget(uid: string): void {
     this.#refused.delete(uid);
-    for (const [id, taker] of this.#taken) if (taker === uid) this.#taken.delete(id);
+    for (const [id, holder] of this.#reserved) if (holder === uid) this.#reserved.delete(id);
     this.corrections.forget(uid);
     this.brake.forget(uid);
     this.settling.forget(uid);

@@ -168,7 +168,7 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
     const alike = rows.filter((one) => free(one) && within(one) && isAsWanted(pass, wanted, one));
     const row = first(pass, alike);
     // nothing in it tells whose it is, and another object may be looking for the same
-    if (row) account.take(row.id, object);
+    if (row) account.reserve(row.id, object);
     return row;
   };
   if (intent.sent) return like(wantedBy(intent.sent, kind)) ?? updatedSince(pass, like);

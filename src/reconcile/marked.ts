@@ -37,7 +37,7 @@ const fits = ({ kind }: Pass, row: Row, wanted: Parameters<typeof plan>[1]["want
 
 /** No other object has it. */
 export const isFree = ({ account, cluster, kind, object }: Pass, { id }: Row): boolean =>
-  cluster.othersWithID(kind, id, object).length === 0 && !account.isTaken(id, object);
+  cluster.othersWithID(kind, id, object).length === 0 && !account.isReserved(id, object);
 
 /** Whether a row has the natural key of the spec; true where the kind has none. */
 export function hasSameKey({ kind, object }: Pass, row: Row): boolean {
