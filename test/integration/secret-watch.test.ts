@@ -113,6 +113,9 @@ describe("with it", () => {
   });
 
   test("a Secret that nobody refers to wakes nothing", async () => {
+    // what was replaced before is looked at again until the old one is deleted
+    const isThrough = async () => (await world.kube.all()).every(({ status }) => status.retiring === undefined);
+    await soon("nothing is being replaced", isThrough);
     await world.quiet();
     const [before, plain] = [await passes(), (await world.ready("EventDestination", "plain")).status];
     for (const value of ["a", "b", "c"]) await world.kube.apply(secret("unrelated", { token: value }));
