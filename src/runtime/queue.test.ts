@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Queue, type Taken } from "./queue.ts";
+import { seed as chosen } from "./testing/seed.ts";
 import { settle, VirtualClock } from "./testing/virtual-clock.ts";
 
 let clock: VirtualClock;
@@ -252,7 +253,9 @@ async function both(step: Step, real: Queue, model: Model, time: VirtualClock): 
   }
 }
 
-it("does what the model does, for any sequence of steps", async () => {
+const seed = chosen();
+
+it(`does what the model does, for any sequence of steps; CHAOS_SEED=${seed}`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 15, maxLength: 80 }), async (steps) => {
       const time = new VirtualClock();
@@ -265,11 +268,11 @@ it("does what the model does, for any sequence of steps", async () => {
       real.shutdown();
       expect(time.pending).toBe(0);
     }),
-    { numRuns: 400 },
+    { seed, numRuns: 400 },
   );
 });
 
-it("loses nothing and runs no key twice at once, with several workers", async () => {
+it(`loses nothing and runs no key twice at once, with several workers; CHAOS_SEED=${seed}`, async () => {
   const work = fc.record({
     key,
     wait: fc.nat(3),
@@ -309,6 +312,6 @@ it("loses nothing and runs no key twice at once, with several workers", async ()
       // whatever was added last was begun at that time or later
       for (const [key, at] of added) expect(begun.get(key)).toBeGreaterThanOrEqual(at);
     }),
-    { numRuns: 50 },
+    { seed, numRuns: 50 },
   );
 });
