@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { annotations } from "../../src/kinds/contract.ts";
+import type { FaultAction } from "../simulator/control/faults.ts";
+import { Gate, type Guard, writeKubeconfig } from "../support/gate.ts";
+import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+
+// What operators of remote accounts are known to get wrong, one by one. What the chaos tests find by killing and
+// chance, these show without either, so that each failure has a test of its own that says what it is.
+
+const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "1s" } });
+const control = () => world.simulator.control;
+const posts = (path: string) => control().requests({ method: "POST", path });
+
+let cluster: Gate;
+let kubeconfig: Awaited<ReturnType<typeof writeKubeconfig>>;
+
+/** The API server refuses what this says, and nothing else. */
+let refuses: (passage: Parameters<Guard>[0]) => boolean = () => false;
+
+const start = () => world.startOperator({}, { kubeconfig: kubeconfig.path });
+
+beforeAll(async () => {
+  cluster = await Gate.beforeCluster(world.cluster.kubeconfig);
+  kubeconfig = await writeKubeconfig(cluster.url);
+  cluster.guard = (passage, side) =>
+    side === "before" && refuses(passage) ? { status: 500, body: '{"kind":"Status","code":500}' } : undefined;
+  await start();
+});
+
+beforeEach(() => {
+  refuses = () => false;
+  control().clearFaults();
+});
+
+afterAll(async () => {
+  await Promise.all([cluster.close(), kubeconfig.remove()]);
+});
+
+// guards against dropping the id of what was just made when it cannot be written down at once: nobody would know it
+describe("the id of a new remote is kept when the write of the status fails", () => {
+  const isStatusOf = (name: string) => (passage: Parameters<Guard>[0]) =>
+    passage.method === "PATCH" && passage.path.includes(`/${name}/status`);
+
+  test.each([
+    ["by the same process", async () => {}],
+    [
+      "by the next",
+      async () => {
+        await world.operator.stop("SIGKILL");
+        await start();
+      },
+    ],
+  ])("%s", async (how, meanwhile) => {
+    const name = `unwritten-${how.length}`;
+    let failed = 0;
+    const isStatus = isStatusOf(name);
+    refuses = (passage) => isStatus(passage) && ++failed > 0;
+    await world.kube.apply(manifest("IPPolicy", name, { description: name }));
+    await world.until("the write has failed", async () => failed > 1);
+    await meanwhile();
+    refuses = () => false;
+    const { status } = await world.ready("IPPolicy", name);
+    const rows = control()
+      .objects("ip_policies")
+      .filter(({ description }) => description === name);
+    expect(rows.map(({ id }) => id)).toEqual([status.id]);
+    expect(posts("^/ip_policies$").filter(({ body }) => (body as KubeJSON).description === name)).toHaveLength(1);
+  });
+});
+
+// guards against a second remote, when the first create was only slow to answer
+test("a create that has timed out is not sent again, but looked for", async () => {
+  control().fault({ method: "POST", path: "^/backends/tunnel_group$", action: { hang: "after" } });
+  await world.kube.apply(manifest("TunnelGroupBackend", "slow", { labels: { a: "b" } }));
+  const { status } = await world.ready("TunnelGroupBackend", "slow");
+  await world.quiet();
+  expect(posts("^/backends/tunnel_group$")).toHaveLength(1);
+  expect(
+    control()
+      .objects("backends/tunnel_group")
+      .map(({ id }) => id),
+  ).toEqual([status.id]);
+});
+
+// guards against making anew what is there, or letting go of what is to be deleted, because a read did not succeed
+describe("a read that fails is not taken for absence", () => {
+  const errors: [string, FaultAction][] = [
+    ["500", { status: 500 }],
+    ["403", { status: 403 }],
+    ["a time-out", { hang: true }],
+    ["a connection that breaks", { cut: "after" }],
+    ["a page of something else", { garbage: true }],
+  ];
+
+  test.each(errors)("%s", async (what, action) => {
+    const name = `unread-${errors.findIndex(([one]) => one === what)}`;
+    const object = manifest("ReservedAddress", name, { description: name }) as KubeJSON;
+    await world.kube.apply(object);
+    const { status } = await world.ready("ReservedAddress", name);
+    const before = control().count({ method: "POST" });
+    control().fault({ method: "GET", path: "^/reserved_addrs", times: 1000, action });
+    // to a process that knows nothing but what the objects say
+    await world.operator.stop();
+    await start();
+    const unread = await world.condition("ReservedAddress", name, { type: "Synced", status: "False" });
+    expect(conditionOf(unread, "Ready")?.status).toBe("True");
+    expect(unread.status.id).toBe(status.id);
+    control().clearFaults();
+    await world.condition("ReservedAddress", name, { type: "Synced", status: "True" });
+    expect(control().count({ method: "POST" })).toBe(before);
+    expect(control().get(status.id)).not.toBeNull();
+  });
+});
+
+// guards against an object that steers, and then deletes, what somebody else has made and nobody told it to take
+describe("what exists is not taken over silently, and not deleted with the object that met it", () => {
+  test("where the name is taken", async () => {
+    const theirs = control().insert("reserved_domains", { domain: "theirs.example.org", description: "theirs" });
+    await world.kube.apply(manifest("ReservedDomain", "met", { domain: "theirs.example.org", description: "ours" }));
+    const wanted = { type: "Ready", status: "False", reason: "AlreadyExists" };
+    const met = await world.condition("ReservedDomain", "met", wanted);
+    expect(conditionOf(met, "Ready")?.message).toContain(`adopt: {id: ${theirs["id"]}}`);
+    expect(met.status.id).toBeUndefined();
+    await world.delete("ReservedDomain", "met");
+    expect(control().get(String(theirs["id"]))).toEqual(theirs);
+  });
+
+  test("where it looks the same, also to a process that has to seek its own", async () => {
+    const alike = { description: "alike", metadata: "a text that is no JSON" };
+    const theirs = control().insert("ip_policies", {
+      ...alike,
+      created_at: new Date(Date.now() - 3_600_000).toISOString(),
+    });
+    control().fault({ method: "POST", path: "^/ip_policies$", action: { hang: "after" } });
+    await world.kube.apply(manifest("IPPolicy", "alike", alike));
+    const { status } = await world.ready("IPPolicy", "alike");
+    expect(status.id).not.toBe(theirs["id"]);
+    await world.delete("IPPolicy", "alike");
+    expect(control().get(status.id)).toBeNull();
+    expect(control().get(String(theirs["id"]))).toEqual(theirs);
+  });
+});
+
+// guards against remotes that are left behind for ever, because the service was away when their objects were deleted
+test("a delete is tried until it is done, and its object stays until then", { timeout: 90_000 }, async () => {
+  await world.kube.apply(manifest("AgentIngress", "stubborn", { domain: "stubborn.example.org" }));
+  const { status } = await world.ready("AgentIngress", "stubborn");
+  const failures: FaultAction[] = [
+    { status: 500 },
+    { cut: "before" },
+    { status: 409 },
+    { hang: true },
+    { status: 503 },
+  ];
+  for (const [index, action] of failures.entries()) {
+    control().fault({ method: "DELETE", path: "^/agent_ingresses/", action });
+    if (index === 0) await world.kubectl("delete", "agentingress", "stubborn", "--wait=false");
+    const sent = index + 1;
+    await world.until(
+      `attempt ${sent}`,
+      async () => control().count({ method: "DELETE", path: "^/agent_ingresses/" }) === sent,
+      60,
+    );
+    const object = await world.get("AgentIngress", "stubborn");
+    expect(object.metadata.finalizers).toHaveLength(1);
+    expect(control().get(status.id)).not.toBeNull();
+    // as a person would, who does not want to wait for the next attempt
+    await world.kube.annotate("AgentIngress", "stubborn", { [annotations.reconcileRequestedAt]: String(index) });
+  }
+  await world.gone("AgentIngress", "stubborn");
+  expect(control().get(status.id)).toBeNull();
+});
