@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Members } from "../simulator/resource/collection.ts";
 import { type Point, STORY_MS, useStage } from "./stage.ts";
-import type { StepName } from "./steps.ts";
+import { type StepName, traces } from "./steps.ts";
 import { type Case, casesOf, type Subject } from "./subjects.ts";
 
 const stage = useStage();
@@ -43,7 +43,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an adop
     expect(rows.map(({ id }) => id)).toEqual([ids.get(name)]);
     expect(subject.isEdited(rows[0] ?? {})).toBe(true);
     expect((await stage.objects()).get(name).status.id).toBe(ids.get(name));
-    if (at !== "late") expect(done(stage.stepsOf(name))).toEqual(expected(subject, point));
+    if (at !== "late") expect(traces(stage.stepsOf(name))).toEqual(expected(subject, point));
   });
 
   test("nothing is created, and nothing of somebody else's is touched", () => {
@@ -57,8 +57,5 @@ function expected({ steps: { adopt = [] } }: Subject, { step, at }: Point): read
   const left = adopt.slice(adopt.indexOf(step) + (at === "before" ? 0 : 1));
   if (left.length === 0) return [];
   const again = adopt.filter((one) => one === "GET" || (one === "PATCH" && adopt.includes("secret")));
-  return done(adopt.filter((one) => left.includes(one) || again.includes(one)));
+  return traces(adopt.filter((one) => left.includes(one) || again.includes(one)));
 }
-
-/** Reading a Secret is no trace. */
-const done = (steps: readonly StepName[]): StepName[] => steps.filter((step) => step !== "secret");

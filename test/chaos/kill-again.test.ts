@@ -1,23 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Point, STORY_MS, useStage } from "./stage.ts";
-import { casesOf, subjects } from "./subjects.ts";
+import { creatingCases, type Moment, sought } from "./subjects.ts";
 
 const stage = useStage();
 
 describe("killed within a create, and again and again within the recovery", () => {
   /** The first death, and the last of those after it. What was made is found, what was not is created. */
-  const deaths = [
-    { first: { step: "POST", at: "after" }, last: { step: "status", at: "before" } },
+  const deaths: readonly { first: Moment; last: Moment }[] = [
+    { first: { step: "making", at: "after" }, last: { step: "status", at: "before" } },
     { first: { step: "status", at: "before" }, last: { step: "status", at: "after" } },
-    { first: { step: "POST", at: "before" }, last: { step: "POST", at: "late" } },
-    { first: { step: "intent", at: "after" }, last: { step: "POST", at: "after" } },
-  ] as const;
+    { first: { step: "making", at: "before" }, last: { step: "making", at: "late" } },
+    { first: { step: "intent", at: "after" }, last: { step: "making", at: "after" } },
+  ];
   const cases = deaths.flatMap(({ first, last }) =>
-    casesOf("create", first.at)
-      .filter(({ point }) => point.step === first.step)
-      .map((one) => ({ ...one, last: { ...last, of: one.name } satisfies Point })),
+    creatingCases(sought, [first]).map((one) => {
+      const [end] = creatingCases([one.subject], [last]);
+      return { ...one, last: { ...(end?.point as Point), of: one.name } };
+    }),
   );
-  const lists = (at: Point["at"]) => subjects.map(({ collection }): Point => ({ of: collection, step: "LIST", at }));
+  const lists = (at: Point["at"]) => sought.map(({ collection }): Point => ({ of: collection, step: "LIST", at }));
 
   beforeAll(async () => {
     await stage.create(cases);
@@ -43,12 +44,12 @@ describe("killed within a create, and again and again within the recovery", () =
 });
 
 describe("killed within a create, then edited before the next process starts", () => {
-  const points = [
-    { step: "POST", at: "after" },
-    { step: "POST", at: "late" },
+  const changeable = sought.filter(({ steps }) => steps.update);
+  const cases = creatingCases(changeable, [
+    { step: "making", at: "after" },
+    { step: "making", at: "late" },
     { step: "status", at: "before" },
-  ] as const;
-  const cases = points.flatMap(({ step, at }) => casesOf("create", at).filter(({ point }) => point.step === step));
+  ]);
 
   beforeAll(async () => {
     await stage.create(cases);

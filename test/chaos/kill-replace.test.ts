@@ -1,88 +1,65 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
-import type { Members } from "../simulator/resource/collection.ts";
-import { tlsSecret } from "../support/samples.ts";
-import { type KubeJSON, manifest } from "../support/world.ts";
-import { type Point, useStage } from "./stage.ts";
-import type { StepName } from "./steps.ts";
+import type { KubeJSON } from "../support/world.ts";
+import { replacementCases } from "./replacements.ts";
+import { STORY_MS, useStage } from "./stage.ts";
 
 const stage = useStage();
 
-/** What a renewal waits for, in order; between the second and the last, the domain moves. */
-const steps = ["intent", "POST", "status", "DELETE"] as const satisfies readonly StepName[];
-
-interface Case {
-  readonly name: string;
-  readonly point: Point;
-}
-
-const casesAt = (at: Point["at"]): Case[] =>
-  steps.map((step) => {
-    const name = `renewal-${at}-${step}`.toLowerCase();
-    return { name, point: { of: name, step, at } };
-  });
-
-const renewed = ({ name }: Case): KubeJSON => tlsSecret(name, { commonName: `${name}.example.org` });
-
-const objectsOf = ({ name }: Case): KubeJSON[] => [
-  manifest("TLSCertificate", name, { description: name, secretName: name }),
-  manifest("ReservedDomain", `domain-${name}`, {
-    description: `domain-${name}`,
-    domain: `${name}.example.org`,
-    certificateRef: { name },
-  }),
-];
-
-const rows = (collection: string, description: string): Members[] =>
-  stage.world.simulator.control.objects(collection).filter((row) => row["description"] === description);
-
 describe.each(["before", "after", "late"] as const)("killed %s a step of a replacement", (at) => {
-  const cases = casesAt(at);
-  let secrets: KubeJSON[] = [];
+  const cases = replacementCases(at);
+  const sorts = Map.groupBy(cases, ({ replacement }) => replacement);
 
   beforeAll(async () => {
-    await stage.world.apply(...cases.flatMap((one) => [renewed(one), ...objectsOf(one)]));
+    const objects = cases.flatMap(({ replacement, name }) => replacement.manifests(name));
+    await stage.world.apply(...objects);
     await stage.start();
-    await stage.allReady(cases.flatMap(objectsOf).map(({ metadata }) => metadata));
-    secrets = cases.map(renewed);
+    await stage.allReady(
+      objects.filter(({ kind }) => !["Secret", "ConfigMap"].includes(kind)).map(({ metadata }) => metadata),
+    );
+    const begin = async () => {
+      for (const [{ begin: change }, same] of sorts)
+        await change(
+          stage,
+          same.map(({ name }) => name),
+        );
+    };
     await stage.killAt(
       cases.map(({ point }) => point),
-      async () => {
-        await stage.world.apply(...secrets);
-        await stage.world.kubectl(
-          "annotate",
-          "tlscertificates",
-          "--all",
-          "--overwrite",
-          `${annotations.reconcileRequestedAt}=${at}`,
-        );
-      },
+      begin,
     );
     await stage.restart();
-    await stage.world.until("the new one of each is left", async () => {
-      const objects = await stage.objects();
-      return cases.every(({ name }) => isThrough(name, objects.get(name)));
+    let left: string[] = [];
+    const through = stage.world.until(
+      "the new one of each is left",
+      async () => {
+        const objects = await stage.objects();
+        left = [];
+        for (const one of cases) if (!(await isThrough(one, objects.get(one.name)))) left.push(one.name);
+        return left.length === 0;
+      },
+      40,
+    );
+    await through.catch((cause) => {
+      throw new Error(`Not through: ${left.join(", ")}`, { cause });
     });
     await stage.world.quiet();
-  });
+  }, STORY_MS);
 
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: one certificate at the end, and the domain has it", async ({ name }) => {
-    const [certificate] = rows("tls_certificates", name);
-    expect((await stage.objects()).get(name).status.id).toBe(certificate?.["id"]);
-    const [domain] = rows("reserved_domains", `domain-${name}`);
-    expect(domain?.["certificate"]).toMatchObject({ id: certificate?.["id"] });
-    expect(stage.createsOf(name)).toBe(2);
-  });
-
-  function isThrough(name: string, { status }: KubeJSON): boolean {
-    const pem = secrets.find(({ metadata }) => metadata.name === name).stringData["tls.crt"];
-    const left = rows("tls_certificates", name).map((row) => row["certificate_pem"]);
-    return left.length === 1 && left[0] === pem && status.retiring === undefined;
+  async function isThrough({ replacement, name }: (typeof cases)[number], { status }: KubeJSON): Promise<boolean> {
+    const [row, ...more] = replacement.remotes(stage, name);
+    if (!row || more.length > 0 || status.retiring !== undefined || status.id !== row["id"]) return false;
+    return replacement.isWanted(stage, name, row);
   }
 
-  test("no certificate that a domain had was to be deleted", () => {
+  test.each(cases)("$name: one remote at the end, and whatever refers to it has it", async (one) => {
+    const { replacement, name, point } = one;
+    expect(await isThrough(one, (await stage.objects()).get(name))).toBe(true);
+    expect(stage.createsOf(name)).toBe(replacement.isLost?.(point) ? 3 : 2);
+  });
+
+  test("nothing that something had was to be deleted", () => {
     const refused = stage.world.simulator.control.requests({ method: "DELETE", status: 400 });
     expect(refused.map(({ path }) => path)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Point, STORY_MS, useStage } from "./stage.ts";
-import type { StepName } from "./steps.ts";
+import { type StepName, traces } from "./steps.ts";
 import { casesOf, type Subject } from "./subjects.ts";
 
 const stage = useStage();
@@ -31,7 +31,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an upda
     expect(more).toEqual([]);
     expect(row?.["id"]).toBe(ids.get(name));
     expect(subject.isEdited(row ?? {})).toBe(true);
-    if (at !== "late") expect(done(stage.stepsOf(name))).toEqual(expected(subject, point));
+    if (at !== "late") expect(traces(stage.stepsOf(name))).toEqual(expected(subject, point));
   });
 
   test("nothing of somebody else's is touched, and nobody is said to have interfered", async () => {
@@ -41,8 +41,6 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an upda
   });
 });
 
-/** What was not carried out yet. Reading a Secret is no trace. */
+/** What was not carried out yet. */
 const expected = ({ steps: { update = [] } }: Subject, { step, at }: Point): readonly StepName[] =>
-  done(update.slice(update.indexOf(step) + (at === "before" ? 0 : 1)));
-
-const done = (steps: readonly StepName[]): StepName[] => steps.filter((step) => step !== "secret");
+  traces(update.slice(update.indexOf(step) + (at === "before" ? 0 : 1)));

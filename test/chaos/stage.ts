@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Members } from "../simulator/resource/collection.ts";
+import type { SimulatorOptions } from "../simulator/simulator.ts";
 import { Gate, type Guard, type Side, writeKubeconfig } from "../support/gate.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
 import { type KubeJSON, useWorld, type World } from "../support/world.ts";
 import { Others } from "./others.ts";
-import { clusterStep, ServiceSteps, type Step, type StepName } from "./steps.ts";
+import { clusterStep, ServiceSteps, type Step, type StepName, typeOf } from "./steps.ts";
 import { type Case, manifestsOf } from "./subjects.ts";
 
 /** Where a process is killed. */
@@ -38,8 +39,8 @@ const REQUEST_TIMEOUT = "3s";
 const LATEST_MS = 4_500;
 
 /** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
-export function useStage(): Stage {
-  const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT } });
+export function useStage(simulator: SimulatorOptions = {}): Stage {
+  const world = useWorld({ startOperator: false, simulator, env: { REQUEST_TIMEOUT } });
   const stage = new Stage(world);
   beforeAll(() => stage.open());
   afterAll(() => stage.close());
@@ -55,6 +56,7 @@ export class Stage {
   #holds: readonly Hold[] = [];
   #late: Hold[] = [];
   #steps: Step[] = [];
+  #nameless = new Set<string>();
 
   constructor(world: World) {
     this.world = world;
@@ -74,6 +76,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
+    expect([...this.#nameless], "Requests that no test can kill at: name them in steps.ts").toEqual([]);
     await Promise.all([...this.#gates.map((gate) => gate.close()), this.#removeKubeconfig?.()]);
   }
 
@@ -124,7 +127,7 @@ export class Stage {
   /** How often the service made a remote for this object. */
   createsOf(name: string): number {
     const made = this.world.simulator.control.requests({ method: "POST", status: 201 });
-    return made.filter(({ body }) => (body as Members)["description"] === name).length;
+    return made.filter(({ body }) => isAbout(body as Members, name)).length;
   }
 
   clearSteps(): void {
@@ -166,7 +169,10 @@ export class Stage {
 
   /** Makes the objects, beside remotes of somebody else's that look the same. */
   async create(cases: readonly Case[]): Promise<void> {
-    for (const { subject, name } of cases) this.others.add(subject.collection, subject.lookalike(name));
+    for (const { subject, name } of cases) {
+      this.others.add(subject.collection, subject.lookalike(name));
+      for (const given of subject.given?.(name) ?? []) this.others.share(given);
+    }
     await this.apply(cases, ({ subject, name }) => subject.spec(name));
   }
 
@@ -180,7 +186,8 @@ export class Stage {
   }
 
   /** What the account has for an object. */
-  remotesOf({ subject: { collection }, name }: Case): Members[] {
+  remotesOf({ subject: { collection, remotes }, name }: Case): Members[] {
+    if (remotes) return remotes(this.world.simulator.control, name);
     return this.others.except(collection).filter(({ description }) => description === name);
   }
 
@@ -189,8 +196,16 @@ export class Stage {
   }
 
   #guard(stepOf: (passage: Parameters<Guard>[0]) => Step | undefined): Guard {
+    const named = (passage: Parameters<Guard>[0]) => {
+      try {
+        return stepOf(passage);
+      } catch (error) {
+        this.#nameless.add((error as Error).message);
+        return undefined;
+      }
+    };
     return async (passage, side) => {
-      const step = stepOf(passage);
+      const step = named(passage);
       if (!step) return undefined;
       if (side === "before") this.#steps.push(step);
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
@@ -201,6 +216,9 @@ export class Stage {
     };
   }
 }
+
+const isAbout = ({ description, type }: Members, name: string): boolean =>
+  description === name || type === typeOf(name);
 
 function arrive(hold: Hold): void {
   hold.arrived = true;

@@ -1,10 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Control } from "../simulator/control/control.ts";
 import type { Members } from "../simulator/resource/collection.ts";
 import { type KubeJSON, manifest } from "../support/world.ts";
 import type { Point } from "./stage.ts";
-import type { StepName } from "./steps.ts";
+import { inID, type StepName, sortOf, typeOf } from "./steps.ts";
 
 type Operation = "create" | "update" | "delete" | "adopt";
+
+/** A row that is in the account before an object comes to have to do with it. */
+export interface Given {
+  readonly collection: string;
+  readonly members: Members;
+  /** Of the row, what is somebody else's. */
+  readonly theirs: (row: Members) => unknown;
+}
 
 /** One kind of each sort: how what was made is found again differs between them. */
 export interface Subject {
@@ -13,13 +22,16 @@ export interface Subject {
   readonly kind: string;
   /** Of the account. */
   readonly collection: string;
+  readonly given?: (name: string) => readonly Given[];
+  /** What the account has for an object; by default the rows that its name describes. */
+  readonly remotes?: (control: Control, name: string) => Members[];
   readonly spec: (name: string) => Members;
   /** The spec after an edit, and whether a remote is as it says. */
   readonly edited: (name: string) => Members;
   readonly isEdited: (row: Members) => boolean;
   /** A request that makes a remote like that of the object, as somebody else would make it. */
   readonly lookalike: (name: string) => Members;
-  /** What each operation waits for, in order. */
+  /** What each operation waits for, in order. One that is missing cannot be done to the kind. */
   readonly steps: Readonly<Partial<Record<Operation, readonly StepName[]>>>;
 }
 
@@ -46,6 +58,16 @@ const policy = {
   inbound: [{ name: "deny", expressions: [], actions: [{ type: "deny", config: null }] }],
 };
 const hostports = ["1.tcp.eu.gateway.example:20117"];
+
+const routeModules = ["ip_restriction", "saml", "webhook_verification"];
+const routeRow = (name: string) => ({ id: `edghtsrt_${inID(name)}`, edge_id: `edghts_${inID(name)}` });
+const routeIDs = (name: string) => ({ edgeId: routeRow(name).edge_id, routeId: routeRow(name).id });
+const theirModule = { enabled: true, issuer: "https://login.example.org", client_id: "theirs", scopes: [] };
+const saml = { idpMetadata: `<EntityDescriptor entityID="https://idp.example.org"/>` };
+
+const policyOf = (name: string): string => `ipp_${inID(name)}`;
+const subscriptionOf = (name: string): string => `esb_${inID(name).padEnd(24, "0")}`;
+const typesIn = (sources: unknown): string[] => ((sources ?? []) as { type: string }[]).map(({ type }) => type);
 
 const yesterday = new Date(Date.now() - 24 * 60 * 60_000).toISOString();
 
@@ -115,7 +137,113 @@ export const subjects: readonly Subject[] = [
     lookalike: (name) => ({ description: name, policy }),
     steps: { ...usual, update: ["PATCH", "DELETE policy", "status"] },
   },
+  {
+    // its token comes once, in the answer to the create
+    sort: "key",
+    kind: "APIKey",
+    collection: "api_keys",
+    spec: (name) => ({ description: name, tokenSecretName: name }),
+    edited: (name) => ({ description: name, tokenSecretName: name, metadata: edited }),
+    isEdited: hasEditedMetadata,
+    lookalike: (name) => ({ description: name }),
+    steps: {
+      ...usual,
+      create: ["secret", "try secret", "intent", "POST", "write secret", "status"],
+      adopt: adoptByID,
+    },
+  },
+  {
+    // modules of what is made elsewhere
+    sort: "route",
+    kind: "HTTPSEdgeRoute",
+    collection: "https_routes",
+    given: (name) => [
+      {
+        collection: "https_routes",
+        members: { ...routeRow(name), oidc: theirModule },
+        theirs: ({ oidc }) => oidc,
+      },
+      {
+        collection: "ip_policies",
+        members: { id: policyOf(name), description: "somebody else's" },
+        theirs: (row) => row,
+      },
+    ],
+    remotes: (control, name) => {
+      const { id, edge_id: edge, oidc: _, ...modules } = control.get(String(routeRow(name).id)) as Members;
+      return routeModules.some((member) => modules[member]) ? [{ ...modules, id: `${edge}/${id}` }] : [];
+    },
+    spec: (name) => ({ ...routeIDs(name), saml, webhookVerification: { provider: "sns" } }),
+    edited: (name) => ({
+      ...routeIDs(name),
+      ipRestriction: { ipPolicyRefs: [{ id: policyOf(name) }] },
+      saml: { ...saml, forceAuthn: true },
+    }),
+    isEdited: ({ saml: module, ...others }) =>
+      (module as Members)["force_authn"] === true &&
+      others["webhook_verification"] === null &&
+      others["ip_restriction"] !== null,
+    lookalike: (name) => ({ ...routeRow(`${name}-theirs`), webhook_verification: { provider: "sns" } }),
+    steps: {
+      create: [
+        "GET saml",
+        "GET webhook_verification",
+        "add finalizer",
+        "PUT saml",
+        "PUT webhook_verification",
+        "status",
+      ],
+      update: ["GET ip_restriction", "PUT ip_restriction", "PUT saml", "DELETE webhook_verification", "status"],
+      delete: ["DELETE saml", "GET saml", "DELETE webhook_verification", "finalizer"],
+    },
+  },
+  {
+    // an entry of a list
+    sort: "source",
+    kind: "EventSource",
+    collection: "event_subscriptions",
+    given: (name) => [
+      {
+        collection: "event_subscriptions",
+        members: { id: subscriptionOf(name), description: name, sources: [{ type: "theirs.v0" }] },
+        theirs: ({ sources, ...row }) => ({
+          ...row,
+          sources: typesIn(sources).filter((type) => type !== typeOf(name)),
+        }),
+      },
+    ],
+    remotes: (control, name) =>
+      typesIn(control.get(subscriptionOf(name))?.["sources"])
+        .filter((type) => type === typeOf(name))
+        .map((type) => ({ id: `${subscriptionOf(name)}/${type}` })),
+    spec: (name) => ({ subscriptionRef: { id: subscriptionOf(name) }, type: typeOf(name) }),
+    edited: (name) => ({ subscriptionRef: { id: subscriptionOf(name) }, type: typeOf(name) }),
+    isEdited: () => true,
+    lookalike: (name) => ({ description: `${name}-theirs`, sources: [{ type: typeOf(name) }] }),
+    steps: { create: ["intent", "POST source", "status"], delete: ["DELETE source", "finalizer"] },
+  },
 ];
+
+/** Those that are sought by what the create was, and found with all that they need. */
+export const sought = subjects.filter(
+  ({ steps: { create = [] } }) => create.includes("intent") && !create.includes("write secret"),
+);
+
+/** The sorts of requests that make something. */
+const makes: readonly string[] = ["POST", "POST source", "PUT module"];
+
+/** A moment of a create, in the words of any subject. */
+export interface Moment {
+  readonly step: "intent" | "making" | "status";
+  readonly at: Point["at"];
+}
+
+const isStep = (wanted: Moment["step"], step: StepName): boolean =>
+  wanted === "making" ? makes.includes(sortOf(step)) : step === wanted;
+
+/** Cases for these moments of a create. */
+export const creatingCases = (of: readonly Subject[], moments: readonly Moment[]): Case[] =>
+  moments.flatMap(({ step, at }) => casesOf("create", at, of).filter(({ point }) => isStep(step, point.step)));
 
 /** The object whose operation is interrupted at a point. */
 export interface Case {
@@ -128,7 +256,7 @@ export interface Case {
 export function casesOf(operation: Operation, at: Point["at"], of: readonly Subject[] = subjects): Case[] {
   return of.flatMap((subject) =>
     (subject.steps[operation] ?? []).map((step) => {
-      const name = `${subject.sort}-${at}-${step}`.toLowerCase().replace(" ", "-");
+      const name = `${subject.sort}-${at}-${step}`.toLowerCase().replaceAll(/[ _]/g, "-");
       return { subject, name, point: { of: name, step, at } };
     }),
   );

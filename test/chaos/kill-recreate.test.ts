@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { recreating } from "./replacements.ts";
+import { type Point, STORY_MS, useStage } from "./stage.ts";
+import { type Subject, subjects } from "./subjects.ts";
+
+// a service that cannot change a domain
+const stage = useStage({ undocumented: false });
+
+const domain = subjects.find(({ sort }) => sort === "domain") as Subject;
+const subject: Subject = {
+  ...domain,
+  spec: (name) => ({ ...domain.spec(name), replacement: "Recreate" }),
+  edited: (name) => ({ ...domain.edited(name), replacement: "Recreate" }),
+};
+
+describe.each(["before", "after", "late"] as const)("killed %s a step of a deletion and creation anew", (at) => {
+  const cases = recreating.map((step) => {
+    const name = `recreated-${at}-${step}`.toLowerCase();
+    return { subject, name, point: { of: name, step, at } satisfies Point };
+  });
+  const ids = new Map<string, string>();
+
+  beforeAll(async () => {
+    await stage.create(cases);
+    await stage.start();
+    const made = await stage.allReady(cases);
+    for (const { name } of cases) ids.set(name, made.get(name).status.id);
+    await stage.killAt(
+      cases.map(({ point }) => point),
+      () => stage.apply(cases, ({ name }) => subject.edited(name)),
+    );
+    await stage.restart();
+    await stage.allReady(cases);
+    await stage.world.quiet();
+  }, STORY_MS);
+
+  afterAll(() => stage.clear());
+
+  test.each(cases)("$name: one domain at the end, made once more, as the spec says", async (one) => {
+    const [row, ...more] = stage.remotesOf(one);
+    expect(more).toEqual([]);
+    expect(row?.["id"]).toBe((await stage.objects()).get(one.name).status.id);
+    expect(row?.["id"]).not.toBe(ids.get(one.name));
+    expect(subject.isEdited(row ?? {})).toBe(true);
+    expect(stage.createsOf(one.name)).toBe(2);
+  });
+
+  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+});
