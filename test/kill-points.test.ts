@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { killed } from "./chaos/killed.ts";
+import { killed, sortOfStory, stories } from "./chaos/killed.ts";
 import { sortOf, steps } from "./chaos/steps.ts";
 import { waitsOf } from "./support/waits.ts";
 
@@ -68,6 +68,23 @@ test("every step of a pass is one that test/chaos can tell, and at which it kill
     "Nothing in test/chaos/killed.ts has this step: have a subject whose operation takes it",
   ).toEqual([]);
 });
+
+/** What cannot be done to some sorts: the spec names what it stands for, and an entry has nothing that could change. */
+const impossible: Readonly<Record<string, readonly string[]>> = {
+  modules: ["adopt", "replace"],
+  entry: ["adopt", "update"],
+};
+
+test.each(["natural key", "mark", "no mark", "shown once", "modules", "entry"])(
+  "a kind of each sort is killed in every operation that it has: %s",
+  (sort) => {
+    const operations = new Set(stories.filter((one) => sortOfStory(one) === sort).map(({ operation }) => operation));
+    const possible = ["create", "update", "replace", "adopt", "delete"].filter(
+      (one) => !impossible[sort]?.includes(one),
+    );
+    expect(sorted(operations)).toEqual(sorted(possible));
+  },
+);
 
 test("each kill point is tested by a file that kills", () => {
   for (const [number, , , , tests = ""] of killPoints) {

@@ -9,7 +9,7 @@ import { Corrections } from "./corrections.ts";
 import { Deletions } from "./deletions.ts";
 import { Entries } from "./entries.ts";
 import { Gate } from "./gate.ts";
-import type { Intent } from "./intent.ts";
+import { type Intent, overAfter } from "./intent.ts";
 import type { Sweep } from "./inventory.ts";
 import { Modules } from "./modules.ts";
 import type { ManagedObject } from "./object.ts";
@@ -66,6 +66,7 @@ export class Account {
   readonly #unsupported = new Set<string>();
   readonly #refused = new Map<string, number>();
   readonly #postponed = new Map<string, number>();
+  #overAt: number | undefined;
   /** Ids of remotes that were found again, by the uids of their objects. */
   readonly #reserved = new Map<string, string>();
 
@@ -99,8 +100,23 @@ export class Account {
     return made;
   }
 
+  /** A change was sent whose answer nobody waits for any more: it may be carried out still. */
+  lost(): void {
+    this.#overAt = this.#options.clock.now() + overAfter(this.deadlineMs);
+  }
+
+  /**
+   * Seconds until every such change is over, 0 when all are. That the process before this one has left one is always
+   * possible, so it counts from when the account is used first.
+   */
+  get pendingSeconds(): number {
+    if (this.#overAt === undefined) this.lost();
+    return Math.max(((this.#overAt ?? 0) - this.#options.clock.now()) / 1000, 0);
+  }
+
   /** The remotes of a kind, wherever at the service they are. */
   remotes(kind: Kind): Remotes {
+    if (this.#overAt === undefined) this.lost();
     const { place, remote } = kind;
     if (place.sort === "collection") return this.collection(remote);
     const known = this.#remotes.get(remote.name);
@@ -123,6 +139,7 @@ export class Account {
     const { client, budget, clock, permit, resyncSeconds = RESYNC_SECONDS } = this.#options;
     return new Modules({
       ...{ client, place, modules, budget, clock, permit, gate: this.gate },
+      onLost: () => this.lost(),
       // a pass that is due a little early finds them due as well
       believedMs: resyncSeconds * 900,
     });

@@ -76,8 +76,10 @@ export function textOf({ first, last, old, fields = [], sent }: Intent): string 
 export const settledAt = ({ last }: Intent, deadlineMs: number): number => last + settlesAfter(deadlineMs);
 
 /** How long after it was recorded that is. */
-export const settlesAfter = (deadlineMs: number): number =>
-  sendWindow(deadlineMs) + deadlineMs + lateness(deadlineMs) + SKEW_MS;
+export const settlesAfter = (deadlineMs: number): number => sendWindow(deadlineMs) + overAfter(deadlineMs);
+
+/** How long after it was sent a request may be carried out at the latest. 37 s at a deadline of 30 s. */
+export const overAfter = (deadlineMs: number): number => deadlineMs + lateness(deadlineMs) + SKEW_MS;
 
 /** Whether a remote that was created at `createdAt` (RFC 3339) can be the one this intent was for. */
 export function covers(intent: Intent, createdAt: unknown, deadlineMs: number): boolean {

@@ -24,6 +24,7 @@ beforeEach(() => {
     ...{ client: gateway.asClient(), clock, place: place as ModulesPlace, modules: HTTPSEdgeRoute.modules },
     ...{ budget: new Budget({ perMinute: 0, clock }), gate: new Gate({ clock }), permit: () => {} },
     believedMs: 1000,
+    onLost: () => {},
   });
   route = gateway.seed(remote, {}).id;
   id = `edghts_1/${route}`;

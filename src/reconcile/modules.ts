@@ -1,5 +1,5 @@
 import type { Body, GatewayClient } from "../gateway/client.ts";
-import { isNotFound } from "../gateway/errors.ts";
+import { isNotFound, isOutcomeUnknown } from "../gateway/errors.ts";
 import type { Module, ModuleOwner } from "../gateway/resource.ts";
 import type { Answer, ModulesPlace } from "../kinds/define.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -14,6 +14,8 @@ export interface ModulesOptions extends CallsOptions {
   clock: Clock;
   /** How long an answer is believed, in milliseconds: no list shows what others change. */
   believedMs: number;
+  /** Told when a module may have been set, or may be later, without an answer that says so. */
+  onLost: () => void;
 }
 
 /** Objects look once in the time for which an answer is believed. */
@@ -83,14 +85,8 @@ export class Modules implements Remotes {
 
   /** One request for each module, in the order of the body. Rejects with 404 when there is nothing to set it on. */
   async update(id: string, body: Body, sending: Sending): Promise<Row> {
-    const { client } = this.#options;
     for (const [member, value] of Object.entries(body)) {
-      const module = this.#moduleOf(member);
-      const put = await this.#calls.change(
-        (options) => client.putModule(module, this.#ownerOf(id), value as Body, options),
-        sending,
-      );
-      this.#keep(id, member, put);
+      this.#keep(id, member, await this.#put(id, member, value as Body, sending));
     }
     return this.#rowOf(id);
   }
@@ -103,6 +99,17 @@ export class Modules implements Remotes {
     const owner = this.#ownerOf(id);
     await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, owner, options), sending);
     this.#keep(id, member, null);
+  }
+
+  async #put(id: string, member: string, body: Body, sending: Sending): Promise<Answer> {
+    const { client, onLost } = this.#options;
+    const module = this.#moduleOf(member);
+    try {
+      return await this.#calls.change((options) => client.putModule(module, this.#ownerOf(id), body, options), sending);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) onLost();
+      throw error;
+    }
   }
 
   /** Null where it is not set. Services say so with 404 or null; 404 also where there is nothing that could have one. */

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
+import { Outdated } from "./fate.ts";
 import type { ManagedObject } from "./object.ts";
 import { Scene } from "./testing/scene.ts";
 
@@ -10,19 +11,19 @@ const webhookVerification = { enabled: true, provider: "sns" };
 let scene: Scene;
 let routeId: string;
 
-const row = () => scene.gateway.row(remote, routeId) ?? {};
+const row = (): Record<string, unknown> => scene.gateway.row(remote, routeId) ?? {};
 const verbs = () => scene.gateway.calls.splice(0).map(({ verb, resource }) => `${verb} ${resource}`);
 const specOf = (modules: object) => ({ edgeId: "edghts_1", routeId, ...modules });
 const given = (modules: object): Promise<ManagedObject> => scene.given(HTTPSEdgeRoute, "route", specOf(modules));
 
 async function change(object: ManagedObject, modules: object): Promise<void> {
   scene.cluster.apply(HTTPSEdgeRoute, object.metadata.name, specOf(modules));
-  await scene.look(object);
+  await scene.settle(object, 2);
 }
 
 async function end(object: ManagedObject): Promise<void> {
   scene.cluster.delete(object);
-  await scene.look(object);
+  await scene.settle(object);
   expect(scene.cluster.exists(object)).toBe(false);
 }
 
@@ -139,4 +140,79 @@ it("an answer is believed until the next resync, when the object is due", async 
   await scene.clock.advance(300_000);
   await scene.look(object);
   expect(row()).toMatchObject({ webhook_verification: { enabled: true } });
+});
+
+describe("what was put into a route when the process ended", () => {
+  /** The process ends at its next write of this sort. */
+  function dies(at: string): void {
+    scene.cluster.beforeWrite = (write) => {
+      if (write === at && row()["webhook_verification"]) throw new Outdated("killed");
+    };
+  }
+
+  /** Another process finds that the object is being deleted. */
+  async function endAnew(object: ManagedObject): Promise<void> {
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    await end(object);
+  }
+
+  it("goes with the object, where an edit had added it", async () => {
+    const object = await given({ saml });
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
+    dies("writeStatus");
+    await scene.settle(object, 2);
+    expect(row()["webhook_verification"]).toMatchObject({ provider: "sns" });
+    await endAnew(object);
+    expect(row()).toMatchObject({ saml: null, webhook_verification: null });
+  });
+
+  it("goes with the object, where a Secret had to be waited for first", async () => {
+    const secretRef = { name: "route", key: "webhook" };
+    const spec = specOf({ webhookVerification: { ...webhookVerification, secretRef } });
+    const object = scene.cluster.apply(HTTPSEdgeRoute, "route", spec);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^SecretNotReady/);
+    scene.cluster.setSecret("route", { webhook: "w" });
+    dies("writeStatus");
+    await scene.settle(object, 2);
+    await endAnew(object);
+    expect(row()).toMatchObject({ webhook_verification: null });
+  });
+
+  it("goes also when it arrives while the next process is at work", async () => {
+    const object = await given({ saml });
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
+    await scene.look(object);
+    scene.gateway.swallow("putModule");
+    await scene.look(object);
+    scene.restart();
+    scene.cluster.delete(object);
+    const visit = await scene.look(object);
+    expect(visit).toMatchObject({ afterSeconds: expect.any(Number) });
+    scene.gateway.change(remote, routeId, { webhook_verification: { enabled: true, provider: "sns" } });
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(row()).toMatchObject({ saml: null, webhook_verification: null });
+  });
+
+  it("is not waited for where nothing was interrupted", async () => {
+    const object = await given({ saml });
+    scene.restart();
+    scene.cluster.delete(object);
+    expect(await scene.look(object)).toBeNull();
+  });
+
+  it("is not waited for by a process that has been there for long", async () => {
+    const object = await given({ saml });
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
+    await scene.look(object);
+    dies("writeStatus");
+    await scene.look(object);
+    scene.cluster.beforeWrite = () => {};
+    await scene.clock.advance(60_000);
+    scene.cluster.delete(object);
+    expect(await scene.look(object)).toBeNull();
+    expect(row()).toMatchObject({ saml: null, webhook_verification: null });
+  });
 });

@@ -3,8 +3,10 @@ import type { Module } from "../gateway/resource.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import { visible } from "../kinds/wire/applied.ts";
 import type { Body } from "../kinds/wire/request.ts";
-import { identityOf } from "./identity.ts";
+import { Outdated, Waiting } from "./fate.ts";
+import { identityOf, isMadeElsewhere } from "./identity.ts";
 import type { Row } from "./inventory.ts";
+import { conditionOf, type ManagedObject } from "./object.ts";
 import { look, type Pass, remotesOf, sending } from "./pass.ts";
 import { plan } from "./plan.ts";
 import { appliedFields } from "./report.ts";
@@ -41,6 +43,20 @@ async function isRemoved(pass: Pass, member: string, module: Module, { id }: Row
   return left === undefined;
 }
 
+/**
+ * What is put into a remote that was made elsewhere is taken out again by whoever knows of it, so what is new goes into
+ * the status before it is sent. An object that has no status yet is known by its spec.
+ */
+export async function announce(pass: Pass, applied: readonly string[]): Promise<void> {
+  const { kind, object, cluster } = pass;
+  const { status } = object;
+  if (!isMadeElsewhere(kind) || status?.id === undefined) return;
+  const known = status.appliedFields ?? [];
+  if (visible(applied).every((field) => known.includes(field))) return;
+  await cluster.writeStatus(kind, object, { ...status, appliedFields: [...new Set([...known, ...applied])] });
+  throw new Outdated("what is to be sent was written down");
+}
+
 /** Takes out of a remote that was made elsewhere what this object has put into it, and nothing else. */
 export async function clear(pass: Pass): Promise<void> {
   const { kind, object, cluster, findings } = pass;
@@ -48,10 +64,27 @@ export async function clear(pass: Pass): Promise<void> {
   const applied = visible(object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)));
   const id = object.status?.id ?? identityOf(kind, object, cluster);
   if (id === undefined) return;
-  let row = await look(pass, id);
+  const settled = isSettled(object);
+  let row = await look(pass, id, !settled);
   if (!row) return;
   const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, row), applied, renewed: [] });
   if (Object.keys(body).length > 0) row = await remotesOf(pass).update(id, body, sending(pass));
   for (const member of remove) row = await removePart(pass, member, row);
   if (remove.length > 0) findings.deleted = id;
+  if (!settled) waitForLate(pass);
+}
+
+/** Whatever was sent before the deletion was answered, and told; that it began is a generation of its own. */
+function isSettled({ metadata, status }: ManagedObject): boolean {
+  const synced = conditionOf(status, "Synced");
+  return synced?.reason !== "ServiceUnavailable" && (synced?.observedGeneration ?? -1) >= metadata.generation - 1;
+}
+
+/** A module that is set once the object is gone would stay for ever. */
+function waitForLate({ account }: Pass): void {
+  const seconds = account.pendingSeconds;
+  if (seconds === 0) return;
+  throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {
+    afterSeconds: seconds + 0.5,
+  });
 }

@@ -10,6 +10,7 @@ import { notices } from "./notices.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "./object.ts";
 import { delayOf, fateOf } from "./outcome.ts";
 import { delivered } from "./output.ts";
+import { announce } from "./parts.ts";
 import { appliedOf, now, type Pass } from "./pass.ts";
 import { plan } from "./plan.ts";
 import { remove } from "./remove.ts";
@@ -79,6 +80,7 @@ async function converge(pass: Pass): Promise<Row> {
     await retire(pass);
   }
   const applied = appliedFields(kind, pass.object.spec);
+  await announce(pass, applied);
   // sent from here on, whether the answer arrives or not
   findings.appliedFields = [...new Set([...appliedOf(pass), ...applied])];
   const made = found ?? (await create(pass, desired));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { KubeJSON } from "../support/world.ts";
+import { annotations } from "../../src/kinds/contract.ts";
+import { type KubeJSON, manifest } from "../support/world.ts";
 import { type Point, STORY_MS, useStage } from "./stage.ts";
 import { type StepName, sortOf, traces } from "./steps.ts";
 import { casesOf, type Subject, sought, subjects } from "./subjects.ts";
@@ -41,6 +42,37 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a creat
   test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
 });
 
+describe("killed while creates wait for their turn", () => {
+  const names = Array.from({ length: 12 }, (_, index) => `waiting-${index}`);
+  const made = () => stage.world.simulator.control.objects("ip_policies");
+
+  beforeAll(async () => {
+    await stage.world.kube.apply(...names.map((name) => manifest("IPPolicy", name, { description: name })));
+    // a few at once, and then one every two seconds
+    await stage.start({ REQUESTS_PER_MINUTE: "30" });
+    await stage.world.until("one had its turn", async () => made().length > 0);
+    await stage.world.operator.stop("SIGKILL");
+  }, STORY_MS);
+
+  afterAll(() => stage.clear());
+
+  test("nothing is recorded about those that were waiting", async () => {
+    const waiting = [...(await stage.objects()).values()].filter(({ metadata }) => !metadata.finalizers);
+    expect(waiting.length).toBeGreaterThanOrEqual(names.length - made().length - 1);
+    for (const { metadata } of waiting) expect(metadata.annotations ?? {}).not.toHaveProperty(annotations.createIntent);
+  });
+
+  test("the next process ends with one remote of each", async () => {
+    await stage.start();
+    const objects = await stage.allReady(names.map((name) => ({ name })));
+    const ids = [...objects.values()].map(({ status }) => status.id);
+    expect(new Set(made().map(({ id }) => id))).toEqual(new Set(ids));
+    expect(made()).toHaveLength(names.length);
+    expect(names.map((name) => stage.createsOf(name))).toEqual(names.map(() => 1));
+  });
+});
+
+/** What the next process does, by the last step that was carried out. */
 function expected({ steps: { create = [] } }: Subject, { step, at }: Point): readonly StepName[] {
   const index = create.indexOf(step) + (at === "before" ? 0 : 1);
   const left = traces(create.slice(index));

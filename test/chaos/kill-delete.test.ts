@@ -83,12 +83,12 @@ describe("killed while it is asked whether something is going away", () => {
 });
 
 describe("killed within a create, then deleted together with its Secret", () => {
-  const atOnce = creatingCases(subjects, [
+  const cases = creatingCases(subjects, [
     { step: "intent", at: "after" },
     { step: "making", at: "after" },
+    { step: "making", at: "late" },
     { step: "status", at: "before" },
   ]);
-  const cases = [...atOnce, ...creatingCases(recorded, [{ step: "making", at: "late" }])];
 
   beforeAll(async () => {
     await stage.create(cases);
@@ -105,6 +105,35 @@ describe("killed within a create, then deleted together with its Secret", () => 
     const { subject, name, point } = one;
     expect(stage.remotesOf(one)).toEqual([]);
     expect(stage.createsOf(name)).toBe(point.step === "intent" || !recorded.includes(subject) ? 0 : 1);
+  });
+
+  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+});
+
+describe("killed within an update, then deleted", () => {
+  const changes: readonly string[] = ["PATCH", "PUT module"];
+  const cases = (["after", "late"] as const).flatMap((at) =>
+    casesOf("update", at).filter(({ point }) => changes.includes(sortOf(point.step))),
+  );
+
+  beforeAll(async () => {
+    await stage.create(cases);
+    await stage.start();
+    await stage.allReady(cases);
+    await stage.killAt(
+      cases.map(({ point }) => point),
+      () => stage.apply(cases, ({ subject, name }) => subject.edited(name)),
+    );
+    await stage.world.kubectl("delete", "tunnelgateway", "--all", "--wait=false");
+    await stage.restart();
+    await stage.allGone();
+    await stage.world.quiet();
+  }, STORY_MS);
+
+  afterAll(() => stage.clear());
+
+  test.each(cases)("$name: nothing is left", (one) => {
+    expect(stage.remotesOf(one)).toEqual([]);
   });
 
   test("nothing of somebody else's is touched", () => stage.others.expectUntouched());

@@ -11,7 +11,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a repla
 
   beforeAll(async () => {
     const objects = cases.flatMap(({ replacement, name }) => replacement.manifests(name));
-    await stage.world.apply(...objects);
+    await stage.world.kube.apply(...objects);
     await stage.start();
     await stage.allReady(
       objects.filter(({ kind }) => !["Secret", "ConfigMap"].includes(kind)).map(({ metadata }) => metadata),

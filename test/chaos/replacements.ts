@@ -75,7 +75,7 @@ export const replacements: readonly Replacement[] = [
     ],
     async begin(stage, names) {
       for (const name of names) renewed.set(name, tlsSecret(name, { commonName: `${name}.example.org` }));
-      await stage.world.apply(...names.map((name) => renewed.get(name)));
+      await stage.world.kube.apply(...names.map((name) => renewed.get(name)));
       await annotate(stage, "TLSCertificate", names);
     },
     remotes: described("tls_certificates"),
@@ -94,7 +94,7 @@ export const replacements: readonly Replacement[] = [
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: authorities },
       authority(name, "one"),
     ],
-    begin: ({ world }, names) => world.apply(...names.map((name) => authority(name, "two"))),
+    begin: ({ world }, names) => world.kube.apply(...names.map((name) => authority(name, "two"))),
     remotes: described("certificate_authorities"),
     isWanted: (_stage, _name, row) => row["ca_pem"] === authorities.two,
   },

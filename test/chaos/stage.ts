@@ -32,15 +32,20 @@ interface Hold {
   arrived: boolean;
 }
 
-/** Short, so that an interrupted create is settled 6.5 seconds after its intent was recorded. */
-const REQUEST_TIMEOUT = "3s";
+const env = {
+  // so short that an interrupted create is settled 6.5 seconds after its intent was recorded
+  REQUEST_TIMEOUT: "3s",
+  // many objects are to be at their points at once
+  REQUESTS_PER_MINUTE: "0",
+  MAX_DELETES_PER_MINUTE: "0",
+};
 
 /** A request that arrives later than this after it was sent was under way for longer than any may be. */
 const LATEST_MS = 4_500;
 
 /** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
 export function useStage(simulator: SimulatorOptions = {}): Stage {
-  const world = useWorld({ startOperator: false, simulator, env: { REQUEST_TIMEOUT } });
+  const world = useWorld({ startOperator: false, simulator, env });
   const stage = new Stage(world);
   beforeAll(() => stage.open());
   afterAll(() => stage.close());
@@ -85,10 +90,11 @@ export class Stage {
     return this.#others;
   }
 
-  start = (): Promise<OperatorProcess> => this.world.startOperator({}, this.#via);
+  start = (more: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> =>
+    this.world.startOperator(more, this.#via);
 
   /** Lets the operator come to all of the points, each of another object, and kills it there. */
-  async killAt(points: readonly Point[], begin: () => Promise<unknown> = this.start): Promise<void> {
+  async killAt(points: readonly Point[], begin: () => Promise<unknown> = () => this.start()): Promise<void> {
     const holds = points.map((point): Hold => ({ point, released: Promise.withResolvers(), arrived: false }));
     const missing = () => holds.filter(({ reached }) => !reached).map(({ point }) => point);
     this.#holds = holds;
@@ -135,13 +141,12 @@ export class Stage {
   }
 
   async apply(cases: readonly Case[], spec: (one: Case) => Members): Promise<void> {
-    await this.world.apply(...cases.flatMap((one) => manifestsOf(one, spec(one))));
+    await this.world.kube.apply(...cases.flatMap((one) => manifestsOf(one, spec(one))));
   }
 
   /** All objects of our kinds, by name. */
   async objects(): Promise<Map<string, KubeJSON>> {
-    const { stdout } = await this.world.kubectl("get", "tunnelgateway", "-o", "json");
-    return new Map(JSON.parse(stdout).items.map((item: KubeJSON) => [item.metadata.name, item]));
+    return new Map((await this.world.kube.all()).map((item) => [item.metadata.name, item]));
   }
 
   async allReady(cases: readonly { name: string }[]): Promise<Map<string, KubeJSON>> {
@@ -208,6 +213,8 @@ export class Stage {
       const step = named(passage);
       if (!step) return undefined;
       if (side === "before") this.#steps.push(step);
+      // who waits for an answer gives up in the end, and is not to get any further than the point
+      if (side === "before" && this.#holds.some(({ reached }) => reached?.of === step.of)) await never;
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
       if (!hold) return undefined;
       hold.reached = { ...step, since: Date.now() };
@@ -219,6 +226,8 @@ export class Stage {
 
 const isAbout = ({ description, type }: Members, name: string): boolean =>
   description === name || type === typeOf(name);
+
+const never = new Promise<never>(() => {});
 
 function arrive(hold: Hold): void {
   hold.arrived = true;

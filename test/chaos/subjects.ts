@@ -193,7 +193,15 @@ export const subjects: readonly Subject[] = [
         "PUT webhook_verification",
         "status",
       ],
-      update: ["GET ip_restriction", "PUT ip_restriction", "PUT saml", "DELETE webhook_verification", "status"],
+      // what is new is written down before it is sent, since it has to be taken out again
+      update: [
+        "GET ip_restriction",
+        "status",
+        "PUT ip_restriction",
+        "PUT saml",
+        "DELETE webhook_verification",
+        "status",
+      ],
       delete: ["DELETE saml", "GET saml", "DELETE webhook_verification", "finalizer"],
     },
   },
@@ -255,7 +263,7 @@ export interface Case {
 /** A case for every step of an operation. */
 export function casesOf(operation: Operation, at: Point["at"], of: readonly Subject[] = subjects): Case[] {
   return of.flatMap((subject) =>
-    (subject.steps[operation] ?? []).map((step) => {
+    [...new Set(subject.steps[operation])].map((step) => {
       const name = `${subject.sort}-${at}-${step}`.toLowerCase().replaceAll(/[ _]/g, "-");
       return { subject, name, point: { of: name, step, at } };
     }),
