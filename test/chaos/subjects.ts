@@ -55,7 +55,7 @@ const monitoring = (name: string, service: string) => ({
 
 const policy = {
   enabled: true,
-  inbound: [{ name: "deny", expressions: [], actions: [{ type: "deny", config: null }] }],
+  inbound: [{ name: "deny", expressions: [], actions: [{ type: "deny", config: { level: 1 } }] }],
 };
 const hostports = ["1.tcp.eu.gateway.example:20117"];
 
