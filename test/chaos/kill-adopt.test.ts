@@ -4,7 +4,7 @@ import { type Point, STORY_MS, useStage } from "./stage.ts";
 import { type StepName, traces } from "./steps.ts";
 import { type Case, casesOf, type Subject } from "./subjects.ts";
 
-const stage = useStage();
+const stage = useStage({ patient: true });
 
 const ids = new Map<string, string>();
 

@@ -4,7 +4,7 @@ import { type Point, STORY_MS, useStage } from "./stage.ts";
 import { type Subject, subjects } from "./subjects.ts";
 
 // a service that cannot change a domain
-const stage = useStage({ undocumented: false });
+const stage = useStage({ simulator: { undocumented: false } });
 
 const domain = subjects.find(({ sort }) => sort === "domain") as Subject;
 const subject: Subject = {

@@ -3,7 +3,7 @@ import { type Point, STORY_MS, useStage } from "./stage.ts";
 import { type StepName, traces } from "./steps.ts";
 import { casesOf, type Subject } from "./subjects.ts";
 
-const stage = useStage();
+const stage = useStage({ patient: true });
 
 describe.each(["before", "after", "late"] as const)("killed %s a step of an update", (at) => {
   const cases = casesOf("update", at);
