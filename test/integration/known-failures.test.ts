@@ -106,7 +106,8 @@ describe("a read that fails is not taken for absence", () => {
     expect(conditionOf(unread, "Ready")?.status).toBe("True");
     expect(unread.status.id).toBe(status.id);
     control().clearFaults();
-    await world.condition("ReservedAddress", name, { type: "Synced", status: "True" });
+    const [again] = await world.look(object);
+    expect(conditionOf(again, "Synced")?.status).toBe("True");
     expect(control().count({ method: "POST" })).toBe(before);
     expect(control().get(status.id)).not.toBeNull();
   });

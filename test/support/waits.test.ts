@@ -28,7 +28,7 @@ describe("a wait is", () => {
     ["in an argument", "function a(c) { c.then(c.secret('x')); }", ["a: c.secret"]],
     [
       "a request that is sent in its turn",
-      "class A { b() { return this.#calls.read((options) => this.#client.get(1, options)); } }",
+      "class A { async read() {} b() { return this.#calls.read((options) => this.#client.get(1, options)); } }",
       ["b: client.get"],
     ],
   ])("%s", (_, text, expected) => {
@@ -45,6 +45,7 @@ describe("no wait is", () => {
     ],
     ["a method likewise", "class A { async b() { await this.#c(); } async #c(d) { await d.e(); } }", ["#c: d.e"]],
     ["a call that returns no promise", "function a(c) { return c.cluster.get('x'); }", []],
+    ["how a request is sent", "class A { with() {} b() { return this.#calls.with(1); } }", []],
     ["a search in an array", "function a(rows) { return rows.find((row) => row); }", []],
     ["what is only named so", "// await c.one()\nconst a = 'await c.one()';", []],
   ])("%s", (_, text, expected) => {

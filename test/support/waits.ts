@@ -21,6 +21,7 @@ export function waitsOf(sources: readonly Source[], seams: readonly string[]): W
   const nodes = parsed.flatMap((one) => one.nodes.map(({ node }) => node));
   const known: Known = {
     functions: new Set(nodes.flatMap(namesOf)),
+    asynchronous: new Set(nodes.filter(isAsync).flatMap(namesOf)),
     promising: new Set(nodes.filter((node) => seams.includes(nameOf(node["id"]))).flatMap(promisingMethods)),
     counted: new Set([...nodes.filter(isAwait).map(({ argument }) => argument), ...nodes.flatMap(budgetedIn)]),
   };
@@ -39,6 +40,7 @@ interface Node {
 interface Known {
   /** Names of all functions and methods. */
   readonly functions: ReadonlySet<string>;
+  readonly asynchronous: ReadonlySet<string>;
   /** Methods of the seams that return promises. */
   readonly promising: ReadonlySet<string>;
   /** Calls that count as part of another node. */
@@ -49,6 +51,7 @@ const programOf = (text: string): Node => parseAst(text, { lang: "ts" }) as unkn
 
 const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === "string";
 const isAwait = ({ type }: Node): boolean => type === "AwaitExpression";
+const isAsync = ({ async, value }: Node): boolean => async === true || (isNode(value) && value["async"] === true);
 const isCall = ({ type }: Node): boolean => type === "CallExpression";
 const isMember = ({ type }: Node): boolean => type === "MemberExpression";
 
@@ -104,10 +107,10 @@ function awaited(argument: Node, text: string, known: Known): string[] {
   return isOwn && object.type === "ThisExpression" ? [] : requestsOf(argument);
 }
 
-function isHandedOn({ callee, arguments: given }: Node, { promising, functions }: Known): boolean {
+function isHandedOn({ callee, arguments: given }: Node, { promising, functions, asynchronous }: Known): boolean {
   if (!isNode(callee) || !isMember(callee)) return false;
   const object = callee["object"] as Node;
-  if (isBudgeted(object)) return true;
+  if (isBudgeted(object)) return asynchronous.has(nameOf(callee));
   // an array has a `find` as well, of one argument; what other modules return is not on a seam
   if (nameOf(callee) === "find" && (given as Node[]).length < 2) return false;
   if (object.type === "ThisExpression" || (isCall(object) && !functions.has(nameOf(object)))) return false;
