@@ -145,9 +145,14 @@ describe("an object that is only observed", () => {
 
   it("is never created", async () => {
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...observe });
-    await scene.look(object);
+    // is not asked for again and again
+    expect(await scene.look(object)).toEqual({ afterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
     expect(scene.gateway.taken()).toEqual(["list"]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+    await scene.clock.advance(1_800_000);
+    await scene.look(object);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
   });
 
   it("is never created anew", async () => {
