@@ -18,7 +18,9 @@ const claim: Subject = {
 };
 
 describe.each(["before", "after", "late"] as const)("killed %s a step of a create", (at) => {
-  const cases = casesOf("create", at, [...sought, claim, route]);
+  // to be late, a request has to be on one of sixteen connections, and a read that is late is no other read
+  const all = casesOf("create", at, at === "late" ? [...sought, route] : [...sought, claim, route]);
+  const cases = at === "late" ? all.filter(({ point }) => traces([point.step]).length > 0) : all;
   let objects: Map<string, KubeJSON>;
 
   beforeAll(async () => {

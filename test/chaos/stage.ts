@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Members } from "../simulator/resource/collection.ts";
 import type { SimulatorOptions } from "../simulator/simulator.ts";
-import { Gate, type Guard, type Side, writeKubeconfig } from "../support/gate.ts";
+import { Gate, type Guard, type Passage, type Side, type Substitute, writeKubeconfig } from "../support/gate.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
 import { type KubeJSON, useWorld, type World } from "../support/world.ts";
 import { Others } from "./others.ts";
@@ -77,8 +77,11 @@ export class Stage {
     const kubeconfig = await writeKubeconfig(kube.url);
     const steps = new ServiceSteps(simulator);
     this.#others = new Others(simulator);
-    kube.guard = this.#guard(clusterStep);
-    service.guard = this.#guard((passage) => steps.of(passage));
+    kube.guard = this.#guard(clusterStep, async () => ({ raw: "" }));
+    service.guard = this.#guard(
+      (passage) => steps.of(passage),
+      () => never,
+    );
     this.#gates = [kube, service];
     this.#via = { kubeconfig: kubeconfig.path, gateway: { url: service.url, apiKey: simulator.apiKey } };
     this.#removeKubeconfig = kubeconfig.remove;
@@ -204,8 +207,9 @@ export class Stage {
     await this.world.until("all are gone", async () => (await this.objects()).size === 0, PATIENCE_SECONDS);
   }
 
-  #guard(stepOf: (passage: Parameters<Guard>[0]) => Step | undefined): Guard {
-    const named = (passage: Parameters<Guard>[0]) => {
+  /** `strand`: what becomes of a caller who is to get no further. To the API server there are only so many connections. */
+  #guard(stepOf: (passage: Passage) => Step | undefined, strand: () => Promise<Substitute>): Guard {
+    const named = (passage: Passage) => {
       try {
         return stepOf(passage);
       } catch (error) {
@@ -217,11 +221,12 @@ export class Stage {
       const step = named(passage);
       if (!step) return undefined;
       if (side === "before") this.#steps.push(step);
-      // who waits for an answer gives up in the end, and is not to get any further than the point
-      if (side === "before" && this.#holds.some(({ reached }) => reached?.of === step.of)) await never;
+      // whoever waits for an answer gives up in the end, and tries again or goes on
+      if (side === "before" && this.#holds.some(({ reached }) => reached?.of === step.of)) return strand();
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
       if (!hold) return undefined;
       hold.reached = { ...step, since: Date.now() };
+      if (hold.point.at !== "late") return strand();
       await hold.released.promise;
       return undefined;
     };
