@@ -23,7 +23,10 @@ export function waitsOf(sources: readonly Source[], seams: readonly string[]): W
     functions: new Set(nodes.flatMap(namesOf)),
     asynchronous: new Set(nodes.filter(isAsync).flatMap(namesOf)),
     promising: new Set(nodes.filter((node) => seams.includes(nameOf(node["id"]))).flatMap(promisingMethods)),
-    counted: new Set([...nodes.filter(isAwait).map(({ argument }) => argument), ...nodes.flatMap(budgetedIn)]),
+    counted: new Set([
+      ...nodes.filter(isAwait).map(({ argument }) => caught(argument as Node)),
+      ...nodes.flatMap(budgetedIn),
+    ]),
   };
   return parsed.flatMap(({ file, text, nodes: all }) =>
     all.flatMap(({ node, within }) => waitedFor(node, text, known).map((on) => ({ file, within, on }))),
@@ -91,7 +94,7 @@ function isPromising({ returnType }: Node): boolean {
 }
 
 function waitedFor(node: Node, text: string, known: Known): string[] {
-  if (isAwait(node)) return awaited(node["argument"] as Node, text, known);
+  if (isAwait(node)) return awaited(caught(node["argument"] as Node), text, known);
   if (node.type === "ForOfStatement" && node["await"] === true) return [textOf(node["right"] as Node, text)];
   if (node.type === "NewExpression" && nameOf(node["callee"]) === "Promise") return ["Promise"];
   return isCall(node) && !known.counted.has(node) && isHandedOn(node, known) ? requestsOf(node) : [];
@@ -102,9 +105,14 @@ function awaited(argument: Node, text: string, known: Known): string[] {
   const callee = argument["callee"] as Node;
   const isOwn = known.functions.has(nameOf(callee));
   if (!isMember(callee)) return isOwn ? [] : [nameOf(callee) || textOf(argument, text)];
-  const object = callee["object"] as Node;
-  if (nameOf(callee) === "catch") return awaited(object, text, known);
-  return isOwn && object.type === "ThisExpression" ? [] : requestsOf(argument);
+  return isOwn && (callee["object"] as Node).type === "ThisExpression" ? [] : requestsOf(argument);
+}
+
+/** What is awaited, whatever becomes of its failures. */
+function caught(argument: Node): Node {
+  const { callee } = argument;
+  if (!isNode(callee) || !isMember(callee) || nameOf(callee) !== "catch") return argument;
+  return caught(callee["object"] as Node);
 }
 
 function isHandedOn({ callee, arguments: given }: Node, { promising, functions, asynchronous }: Known): boolean {
