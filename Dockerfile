@@ -21,10 +21,11 @@ RUN npm ci --omit=dev --ignore-scripts \
 FROM ${NODE_IMAGE}
 ARG VERSION=0.1.0
 ARG REVISION=
+ARG SOURCE=https://github.com/tunnelgateway/tunnel-gateway-operator
 LABEL org.opencontainers.image.title="tunnel-gateway-operator" \
   org.opencontainers.image.description="Manages a tunnel gateway account through custom resources" \
   org.opencontainers.image.licenses="Apache-2.0" \
-  org.opencontainers.image.source="https://github.com/tunnelgateway/tunnel-gateway-operator" \
+  org.opencontainers.image.source="${SOURCE}" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}"
 WORKDIR /app

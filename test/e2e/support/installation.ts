@@ -20,32 +20,37 @@ export class Installation implements AsyncDisposable {
   readonly helm: Helm;
   /** Between the operator and the API server. */
   readonly proxy: RecordingProxy;
-  readonly #home: string;
+  /** Between the hooks of the chart and the API server. */
+  readonly hooks: RecordingProxy;
+  /** A folder of its own, removed at the end. */
+  readonly home: string;
 
-  private constructor(parts: Pick<Installation, "cluster" | "simulator" | "helm" | "proxy">, home: string) {
+  private constructor(parts: Pick<Installation, "cluster" | "simulator" | "helm" | "proxy" | "hooks">, home: string) {
     this.cluster = parts.cluster;
     this.simulator = parts.simulator;
     this.helm = parts.helm;
     this.proxy = parts.proxy;
-    this.#home = home;
+    this.hooks = parts.hooks;
+    this.home = home;
   }
 
   static async start(): Promise<Installation> {
     const cluster = await startCluster();
     const home = await mkdtemp(join(tmpdir(), "helm-"));
-    const [simulator, helm, proxy] = await Promise.all([
+    const [simulator, helm, proxy, hooks] = await Promise.all([
       startSimulator({ certificates: { provisionMs: 200 }, routes: await exampleRoutes() }),
       helmFor({ home, kubeconfig: cluster.kubeconfig }),
       startRecordingProxy(cluster.url),
+      startRecordingProxy(cluster.url),
     ]);
-    return new Installation({ cluster, simulator, helm, proxy }, home);
+    return new Installation({ cluster, simulator, helm, proxy, hooks }, home);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.proxy[Symbol.asyncDispose]();
+    await Promise.all([this.proxy, this.hooks].map((proxy) => proxy[Symbol.asyncDispose]()));
     await this.simulator.stop();
     await this.cluster.stop();
-    await rm(this.#home, { recursive: true, force: true });
+    await rm(this.home, { recursive: true, force: true });
   }
 
   release(name: string, namespace: string): Release {
@@ -132,7 +137,7 @@ export class Release {
     return objectsIn(await this.#run("get", "hooks", this.name));
   }
 
-  #pod(spec: KubeJSON, server = this.#in.cluster.url): Promise<Pod> {
+  #pod(spec: KubeJSON, server = this.#in.hooks.url): Promise<Pod> {
     return Pod.start({ kubectl: this.#in.cluster.kubectlRun, server, namespace: this.namespace, spec });
   }
 

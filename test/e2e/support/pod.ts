@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { stringify } from "yaml";
 import type { KubectlRun } from "../../cluster/kubectl.ts";
+import { freePort } from "../../cluster/port.ts";
 import type { KubeJSON } from "../../support/world.ts";
 
 const main = join(import.meta.dirname, "../../../src/main.ts");
@@ -28,15 +29,17 @@ export class Pod implements AsyncDisposable {
   readonly lines: string[] = [];
   readonly #options: PodOptions;
   readonly #directory: string;
+  readonly #port: number;
   #child: ChildProcess | undefined;
 
-  private constructor(options: PodOptions, directory: string) {
+  private constructor(options: PodOptions, directory: string, port: number) {
     this.#options = options;
     this.#directory = directory;
+    this.#port = port;
   }
 
   static async start(options: PodOptions): Promise<Pod> {
-    const pod = new Pod(options, await mkdtemp(join(tmpdir(), "pod-")));
+    const pod = new Pod(options, await mkdtemp(join(tmpdir(), "pod-")), await freePort());
     await pod.syncVolumes();
     await pod.#spawn();
     return pod;
@@ -46,9 +49,26 @@ export class Pod implements AsyncDisposable {
     return this.lines.join("\n");
   }
 
+  /** Null while it runs. */
+  get exitCode(): number | null {
+    return this.#running.exitCode;
+  }
+
+  /** As its readiness probe says. */
+  async isReady({ readinessProbe }: KubeJSON): Promise<boolean> {
+    if (!readinessProbe) return true;
+    const url = `http://127.0.0.1:${this.#port}${readinessProbe.httpGet.path}`;
+    return fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
   /** What the kubelet does within a minute: files follow their Secrets. */
   async syncVolumes(): Promise<void> {
     for (const { name, secret } of this.#options.spec.volumes ?? []) {
+      // the token, which is in the kubeconfig
+      if (!secret) continue;
       const folder = join(this.#directory, name);
       await mkdir(folder, { recursive: true });
       const data = await this.#secret(secret);
@@ -117,7 +137,7 @@ export class Pod implements AsyncDisposable {
 
   #environment({ env = [], volumeMounts = [] }: KubeJSON): Record<string, string> {
     const values = env.map(({ name, value, valueFrom }: KubeJSON) => {
-      if (name === "METRICS_ADDRESS") return [name, "127.0.0.1:0"];
+      if (name === "METRICS_ADDRESS") return [name, `127.0.0.1:${this.#port}`];
       if (valueFrom) return [name, this.#fieldOf(valueFrom.fieldRef.fieldPath)];
       const mount = volumeMounts.find(({ mountPath }: KubeJSON) => value.startsWith(`${mountPath}/`));
       return [name, mount ? value.replace(mount.mountPath, join(this.#directory, mount.name)) : value];

@@ -12,23 +12,31 @@ export interface Recorded {
 export interface RecordingProxy extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly Recorded[];
+  /** Default true. Without it, it refuses to stream lists, as API servers before Kubernetes 1.32 do. */
+  streamsLists: boolean;
 }
 
 /** Passes everything on to an API server, and remembers what was asked for and how it was answered. */
 export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
   const requests: Recorded[] = [];
-  const server = createServer((incoming, answer) => pass(target, incoming, answer, requests));
+  const server = createServer((incoming, answer) => {
+    if (proxy.streamsLists || !incoming.url?.includes("sendInitialEvents=true"))
+      pass(target, incoming, answer, requests);
+    else answer.writeHead(422).end("{}");
+  });
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
-  return {
+  const proxy: RecordingProxy = {
     requests,
+    streamsLists: true,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return proxy;
 }
 
 function pass(target: string, incoming: IncomingMessage, answer: ServerResponse, requests: Recorded[]): void {

@@ -1,0 +1,217 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { helmBinary } from "../cluster/build.ts";
+import { type Cluster, startCluster } from "../cluster/cluster.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { conditionOf, isReady, type KubeJSON } from "../support/world.ts";
+import { gitopsDefinitions } from "./support/gitops-definitions.ts";
+import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";
+import { Kubelet } from "./support/kubelet.ts";
+import { Desk, Page } from "./support/page.ts";
+
+/**
+ * Does what the pages for users say, in their words, with kubectl and Helm on the PATH and a node that runs what the
+ * chart deploys. What cannot exist here is replaced: the registry by the chart's folder, and the address and key of the
+ * service by those of the simulator. Each block of each page has to be used by some test.
+ */
+const root = join(import.meta.dirname, "../..");
+const OCI = "oci://ghcr.io/tunnelgateway/charts/tunnel-gateway-operator";
+const NAMESPACE = "tunnel-gateway";
+
+let cluster: Cluster;
+let simulator: Simulator;
+let kubelet: Kubelet;
+let helm: Helm;
+let directory: string;
+let desk: Desk;
+let pages: { readme: Page; install: Page; uninstall: Page; chart: Page };
+
+/** A checkout that may be written to. */
+async function checkout(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), "checkout-"));
+  for (const name of await readdir(root)) await symlink(join(root, name), join(made, name));
+  return made;
+}
+
+async function tool(path: string, content: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+  await chmod(path, 0o755);
+}
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  [simulator, kubelet, directory] = await Promise.all([startSimulator(), Kubelet.start(cluster), checkout()]);
+  const home = join(directory, "home");
+  helm = await helmFor({ home, kubeconfig: cluster.kubeconfig });
+  await tool(join(directory, "bin/kubectl"), `#!/bin/sh\nexec ${cluster.kubectl} "$@"\n`);
+  await tool(join(directory, "bin/helm"), `#!/bin/sh\nexec ${await helmBinary()} "$@"\n`);
+  // signatures are of releases, which a test has not; its arguments are looked at
+  await tool(join(directory, "bin/cosign"), '#!/bin/sh\necho "$@"\n');
+  await tool(join(home, ".gateway-api-key"), simulator.apiKey);
+  desk = new Desk(directory, {
+    env: {
+      PATH: `${join(directory, "bin")}:${process.env["PATH"]}`,
+      KUBECONFIG: cluster.kubeconfig,
+      ...{ HOME: home, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
+      METRICS_ADDRESS: "127.0.0.1:0",
+    },
+    substitutions: new Map([
+      [OCI, "charts/tunnel-gateway-operator"],
+      ["https://api.gateway.example", simulator.url],
+      ["<API key>", simulator.apiKey],
+    ]),
+  });
+  pages = {
+    readme: await Page.read("README.md", desk),
+    install: await Page.read("docs/install.md", desk),
+    uninstall: await Page.read("docs/uninstall.md", desk),
+    chart: await Page.read("charts/tunnel-gateway-operator/README.md", desk),
+  };
+}, 600_000);
+afterAll(async () => {
+  await kubelet?.[Symbol.asyncDispose]();
+  await simulator?.stop();
+  await cluster?.stop();
+  if (directory) await rm(directory, { recursive: true });
+});
+
+// each step stands on the one before
+let isBroken = false;
+beforeEach(({ skip }) => skip(isBroken, "an earlier step failed"));
+afterEach(({ task }) => {
+  isBroken ||= task.result?.state === "fail";
+  if (task.result?.state === "fail") console.error(kubelet.output);
+});
+
+const kubectl = async (...args: string[]) => (await cluster.kubectlRun(args)).stdout;
+const objects = async (): Promise<KubeJSON[]> =>
+  JSON.parse(await kubectl("get", "tunnelgateway", "-A", "-o", "json")).items;
+const inAccount = (): number => Object.values(simulator.control.summary()).reduce((sum, count) => sum + count, 0);
+
+/** Renders the chart with the values of a block, and the least that it needs besides. */
+async function rendered(values: string): Promise<KubeJSON[]> {
+  const file = join(directory, "values.yaml");
+  await writeFile(file, values);
+  const base = ["--set", `gateway.baseURL=${simulator.url}`];
+  return objectsIn(await succeeded(helm("template", "any", chart, ...base, "--values", file)));
+}
+
+describe("with Helm", () => {
+  test("it is installed, and works", async () => {
+    await pages.install.run("Helm");
+    const [pod] = JSON.parse(await kubectl("get", "pods", "-n", NAMESPACE, "-o", "json")).items;
+    expect(conditionOf(pod, "Ready")?.status).toBe("True");
+  }, 120_000);
+
+  test("the first manifest of the README does what it shows", async () => {
+    await writeFile(join(directory, "first.yaml"), pages.readme.take("A first manifest", "yaml"));
+    await pages.readme.run("A first manifest");
+    expect((await objects()).filter(isReady)).toHaveLength(3);
+    await pages.readme.run("A first manifest");
+  }, 60_000);
+
+  test("helm test finds nothing to say", () => pages.install.run("Check an installation"), 60_000);
+
+  test("it is upgraded, and rolled back", async () => {
+    const before = inAccount();
+    await pages.install.run("Upgrade");
+    expect(inAccount()).toBe(before);
+  }, 120_000);
+
+  test("it is uninstalled with all that it made, by its hook", async () => {
+    expect(inAccount()).toBeGreaterThan(0);
+    await pages.uninstall.run("Helm");
+    expect(inAccount()).toBe(0);
+    expect(await objects()).toEqual([]);
+    expect(await kubectl("get", "deployments,jobs,pods", "-n", NAMESPACE, "-o", "name")).toBe("");
+  }, 120_000);
+
+  test("the kinds are still there, and go when they are deleted", async () => {
+    expect(await kubectl("get", "crds", "-o", "name")).toContain("tcpedges.tunnelgateway.dev");
+    await pages.uninstall.run("Definitions");
+    expect(await kubectl("get", "crds", "-o", "name")).not.toContain("tunnelgateway.dev");
+    await kubectl("delete", "namespace", NAMESPACE);
+  }, 60_000);
+});
+
+describe("with plain manifests", () => {
+  test("it is installed, from the file of definitions that a release has", async () => {
+    await desk.run(`.ci/package somebody sha256:${"0".repeat(64)} "$PWD/release"; cp release/crds.yaml .`);
+    await pages.install.run("Plain manifests");
+    await kubectl("apply", "-f", join(directory, "first.yaml"));
+    await kubectl("wait", "--for=condition=Ready", "tcpedge/ssh", "--timeout=30s");
+  }, 120_000);
+
+  test("its objects are let go of by hand, and the account keeps what they stand for", async () => {
+    const before = inAccount();
+    await pages.uninstall.run("By hand");
+    expect(inAccount()).toBe(before);
+    expect((await objects()).filter(({ metadata }) => metadata.finalizers)).toEqual([]);
+    await kubectl("delete", "namespace", NAMESPACE);
+    await kubectl("delete", "crds", "-l", "app.kubernetes.io/part-of=tunnel-gateway-operator");
+  }, 120_000);
+});
+
+test("from a checkout, outside the cluster, it starts and stops", async () => {
+  const printed = await pages.readme.runUntil("Run it against an account and a cluster", '"msg":"Started"');
+  expect(printed).toContain('"msg":"Stopped"');
+}, 60_000);
+
+test("with the chart's own page", async () => {
+  await pages.chart.run("tunnel-gateway-operator");
+  await succeeded(helm("uninstall", NAMESPACE));
+}, 60_000);
+
+describe("with GitOps", () => {
+  beforeAll(async () => {
+    for (const file of await gitopsDefinitions()) await kubectl("apply", "--server-side", "-f", file);
+    await kubectl("create", "namespace", "argocd");
+    await kubectl("create", "configmap", "argocd-cm", "-n", "argocd");
+    await kubectl("create", "namespace", "flux-system");
+  }, 300_000);
+
+  test("Argo CD's kinds take the applications, and argocd-cm its scripts", async () => {
+    await pages.install.run("Argo CD");
+    const { data } = JSON.parse(await kubectl("get", "configmap", "argocd-cm", "-n", "argocd", "-o", "json"));
+    expect(data["resource.customizations"]).toContain("health.lua");
+  });
+
+  test("Flux's kinds take its objects", () => pages.install.run("Flux"));
+});
+
+test("values of the pages are values of the chart", async () => {
+  const objects = await rendered(pages.install.take("Proxy and certificate authorities", "yaml"));
+  const { spec } = objects.find(({ kind }) => kind === "Deployment").spec.template;
+  expect(spec.containers[0].env).toContainEqual({ name: "HTTPS_PROXY", value: "http://proxy.example:3128" });
+});
+
+test("the chart of a release has the image of its owner, by the digest", async () => {
+  const digest = `sha256:${"0".repeat(64)}`;
+  const [packed] = (await readdir(join(directory, "release"))).filter((name) => name.endsWith(".tgz"));
+  const base = ["--set", `gateway.baseURL=${simulator.url}`];
+  const objects = objectsIn(
+    await succeeded(helm("template", "any", join(directory, "release", packed ?? ""), ...base)),
+  );
+  const { image } = objects.find(({ kind }) => kind === "Deployment").spec.template.spec.containers[0];
+  expect(image).toBe(`ghcr.io/somebody/tunnel-gateway-operator@${digest}`);
+});
+
+test("the signature that is verified is that of the image", async () => {
+  const arguments_ = await pages.install.run("The image");
+  const { image } = (await rendered("{}")).find(({ kind }) => kind === "Deployment").spec.template.spec.containers[0];
+  expect(arguments_).toContain(`verify ${image} `);
+});
+
+test("no block is left that nobody has tried", async () => {
+  const ci = await readFile(join(root, ".ci/run"), "utf8");
+  for (const command of pages.readme.take("Try it", "console").trim().split("\n")) {
+    expect(ci).toContain(command.replace("$ ", ""));
+  }
+  // a map of the folders
+  pages.readme.take("Layout", "text");
+  const left = Object.entries(pages).flatMap(([name, { unused }]) => unused.map((block) => `${name}: ${block}`));
+  expect(left).toEqual([]);
+});

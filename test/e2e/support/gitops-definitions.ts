@@ -1,0 +1,48 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** Modules that bring the definitions of the kinds of Argo CD and Flux, with the sum that go.sum would have. */
+const sources = [
+  {
+    module: "github.com/argoproj/argo-cd/v3@v3.2.0",
+    sum: "h1:m2eGAV+nXQGgzZbH5SyJD5laaPW27mzWXBrgisUHY/0=",
+    files: ["manifests/crds/application-crd.yaml"],
+  },
+  {
+    module: "github.com/fluxcd/source-controller@v1.7.0",
+    sum: "h1:/fBgS4CSmT5Jj/fjQDF92y+pC3gst1GJjgNSzY8Ff9I=",
+    files: ["gitrepositories", "ocirepositories"].map(
+      (plural) => `config/crd/bases/source.toolkit.fluxcd.io_${plural}.yaml`,
+    ),
+  },
+  {
+    module: "github.com/fluxcd/kustomize-controller@v1.6.0",
+    sum: "h1:13S+wqCQ44njSg59DNgm1qMqVkK6+0eoZs+jv4+EWCs=",
+    files: ["config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml"],
+  },
+  {
+    module: "github.com/fluxcd/helm-controller@v1.4.0",
+    sum: "h1:rkm8rmB6Na7eNc4pJOnvtXEaJ19iKluRtayHKjBxcUM=",
+    files: ["config/crd/bases/helm.toolkit.fluxcd.io_helmreleases.yaml"],
+  },
+];
+
+/** Files with the definitions of all kinds that examples/gitops uses, from the module cache of Go. */
+export async function gitopsDefinitions(): Promise<string[]> {
+  const lists = sources.map(async ({ module, sum, files }) => {
+    const directory = await downloaded(module, sum);
+    return files.map((file) => join(directory, file));
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+async function downloaded(module: string, sum: string): Promise<string> {
+  // outside of any module, so that nothing is resolved but this one
+  const options = { cwd: tmpdir(), env: { ...process.env, GOFLAGS: "", GOWORK: "off" } };
+  const { stdout } = await promisify(execFile)("go", ["mod", "download", "-json", module], options);
+  const { Dir, Sum } = JSON.parse(stdout);
+  if (Sum !== sum) throw new Error(`${module} has another sum than expected: ${Sum}`);
+  return Dir;
+}

@@ -1,0 +1,184 @@
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { KubeClient } from "../../../src/runtime/client.ts";
+import { loadConnection } from "../../../src/runtime/kubeconfig.ts";
+import type { ResourceType } from "../../../src/runtime/object.ts";
+import { type Method, Transport } from "../../../src/runtime/transport.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import { selfSigned } from "../../simulator/certificates/self-signed.ts";
+import type { KubeJSON } from "../../support/world.ts";
+import { Pod } from "./pod.ts";
+
+const NODE = "node";
+const LOOK_MS = 200;
+const HEARTBEAT_MS = 5000;
+const VOLUMES_MS = 1000;
+
+const pods: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+const nodes: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
+const leases: ResourceType = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
+
+/**
+ * Stands in for the scheduler and the only node of a cluster that has neither: binds pods, runs them as processes (see
+ * `Pod`), says in their status how they are, and hands out their logs. With it Deployments become available and Jobs
+ * complete, so that Helm and kubectl can be used as in any cluster. Images are not pulled.
+ */
+export class Kubelet implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #transport: Transport;
+  readonly #client: KubeClient;
+  readonly #server: string;
+  readonly #logs: Server;
+  readonly #running = new Map<string, Pod>();
+  readonly #outputs = new Map<string, readonly string[]>();
+  #ended = false;
+  #loops: Promise<unknown> = Promise.resolve();
+
+  private constructor(cluster: Cluster, server: string) {
+    this.#cluster = cluster;
+    this.#server = server;
+    this.#transport = new Transport(loadConnection({ kubeconfig: cluster.kubeconfig }), { userAgent: "kubelet" });
+    this.#client = new KubeClient(this.#transport, { fieldManager: "kubelet" });
+    const { certificatePem: cert, privateKeyPem: key } = selfSigned({ commonName: NODE, ips: ["127.0.0.1"] });
+    this.#logs = createServer({ cert, key }, ({ url = "" }, answer) => {
+      const [, namespace, name] = new URL(url, "https://any").pathname.split("/").filter(Boolean);
+      answer.end(this.#outputs.get(`${namespace}/${name}`)?.join("\n").concat("\n"));
+    });
+  }
+
+  /** `server`: what the pods take for the API server. */
+  static async start(cluster: Cluster, server = cluster.url): Promise<Kubelet> {
+    const kubelet = new Kubelet(cluster, server);
+    await kubelet.#register();
+    kubelet.#loops = Promise.all([
+      kubelet.#every(LOOK_MS, () => kubelet.#look()),
+      kubelet.#every(HEARTBEAT_MS, () => kubelet.#beat()),
+      kubelet.#every(VOLUMES_MS, () => kubelet.#syncVolumes()),
+    ]);
+    return kubelet;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended = true;
+    await this.#loops;
+    await Promise.all([...this.#running.values()].map((pod) => pod[Symbol.asyncDispose]()));
+    this.#logs.close();
+    await this.#transport.close();
+  }
+
+  /** All that pods have written, those that are gone as well. */
+  get output(): string {
+    return [...this.#outputs].map(([name, lines]) => `${name}:\n${lines.slice(-20).join("\n")}`).join("\n");
+  }
+
+  async #every(milliseconds: number, work: () => Promise<void>): Promise<void> {
+    while (!this.#ended) {
+      // what others have changed meanwhile is seen the next time
+      await work().catch(() => undefined);
+      await sleep(milliseconds);
+    }
+  }
+
+  async #register(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#logs.listen(0, "127.0.0.1", resolve);
+    });
+    await this.#client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: NODE } });
+    const { port: Port } = this.#logs.address() as AddressInfo;
+    const status = {
+      addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "", lastHeartbeatTime: now() }],
+      daemonEndpoints: { kubeletEndpoint: { Port } },
+    };
+    await this.#client.patchMerge(nodes, { name: NODE }, { status }, { subresource: "status" });
+  }
+
+  /** Without it the node is taken for lost, and its pods for not ready. */
+  async #beat(): Promise<void> {
+    const renewTime = new Date().toISOString().replace("Z", "000Z");
+    await this.#client.apply(leases, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { namespace: "kube-node-lease", name: NODE },
+      spec: { holderIdentity: NODE, leaseDurationSeconds: 40, renewTime },
+    });
+  }
+
+  async #syncVolumes(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((pod) => pod.syncVolumes()));
+  }
+
+  async #look(): Promise<void> {
+    const { items } = await this.#client.listAll(pods);
+    await Promise.allSettled(items.map((pod) => this.#see(pod)));
+  }
+
+  async #see(pod: KubeJSON): Promise<void> {
+    const { uid, deletionTimestamp } = pod.metadata;
+    const process = this.#running.get(uid);
+    if (deletionTimestamp) return this.#stop(pod, process);
+    if (!pod.spec.nodeName) return this.#bind(pod);
+    if (["Succeeded", "Failed"].includes(pod.status.phase)) return;
+    if (!process) return this.#run(pod);
+    if (process.exitCode === null) return this.#tell(pod, await process.isReady(pod.spec.containers[0]));
+    return this.#tellEnd(pod, process);
+  }
+
+  async #bind({ metadata: { namespace, name } }: KubeJSON): Promise<void> {
+    const target = { apiVersion: "v1", kind: "Node", name: NODE };
+    await this.#send("POST", `/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
+      ...{ apiVersion: "v1", kind: "Binding", metadata: { namespace, name }, target },
+    });
+  }
+
+  async #run({ metadata, spec }: KubeJSON): Promise<void> {
+    const { kubectlRun: kubectl } = this.#cluster;
+    const pod = await Pod.start({ kubectl, server: this.#server, namespace: metadata.namespace, spec });
+    this.#running.set(metadata.uid, pod);
+    this.#outputs.set(`${metadata.namespace}/${metadata.name}`, pod.lines);
+  }
+
+  async #stop({ metadata: { namespace, name, uid } }: KubeJSON, process: Pod | undefined): Promise<void> {
+    if (process?.exitCode === null) await process.stop();
+    await process?.[Symbol.asyncDispose]();
+    this.#running.delete(uid);
+    const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, preconditions: { uid } };
+    await this.#send("DELETE", `/api/v1/namespaces/${namespace}/pods/${name}`, body);
+  }
+
+  #tell(pod: KubeJSON, ready: boolean): Promise<void> {
+    return this.#patchStatus(pod, "Running", ready, { running: { startedAt: pod.metadata.creationTimestamp } });
+  }
+
+  #tellEnd(pod: KubeJSON, { exitCode }: Pod): Promise<void> {
+    const [phase, reason] = exitCode === 0 ? ["Succeeded", "Completed"] : ["Failed", "Error"];
+    const at = { startedAt: pod.metadata.creationTimestamp, finishedAt: now() };
+    return this.#patchStatus(pod, phase, false, { terminated: { exitCode, reason, ...at } });
+  }
+
+  async #patchStatus(pod: KubeJSON, phase: string, ready: boolean, state: object): Promise<void> {
+    const [container] = pod.spec.containers;
+    const before = pod.status.containerStatuses?.[0];
+    if (pod.status.phase === phase && before?.ready === ready) return;
+    const condition = (type: string, holds: boolean) => ({ type, status: holds ? "True" : "False" });
+    const status = {
+      ...{ phase, startTime: pod.metadata.creationTimestamp, podIPs: [{ ip: "127.0.0.1" }], podIP: "127.0.0.1" },
+      conditions: [
+        ...[condition("PodScheduled", true), condition("Initialized", true)],
+        ...[condition("ContainersReady", ready), condition("Ready", ready)],
+      ],
+      containerStatuses: [
+        { name: container.name, image: container.image, imageID: "", ready, restartCount: 0, started: true, state },
+      ],
+    };
+    await this.#client.patchMerge(pods, pod.metadata, { status }, { subresource: "status" });
+  }
+
+  async #send(method: Method, path: string, body: object): Promise<void> {
+    const headers = { "content-type": "application/json" };
+    await this.#transport.request({ method, path, headers, body: JSON.stringify(body) });
+  }
+}
+
+const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, "Z");
