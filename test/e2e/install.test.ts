@@ -1,13 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FINALIZER } from "../../src/kinds/contract.ts";
 import { examples } from "../support/examples.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../support/world.ts";
-import { chart } from "./support/helm.ts";
 import { Installation, type Release, until } from "./support/installation.ts";
 import type { Pod } from "./support/pod.ts";
-import { rightOf, rightsOf, rulesIn } from "./support/rights.ts";
+import type { Recorded } from "./support/recording-proxy.ts";
+import { askAgain, type Rule, rightOf, rightsOf } from "./support/rights.ts";
 
 const NAMESPACE = "gateway-system";
 const TEAM = "team";
@@ -40,6 +38,13 @@ afterEach(({ task }) => {
   isBroken ||= task.result?.state === "fail";
 });
 
+/** All that the chart has granted to the operator, and to its hooks by either policy. */
+const granted = { operator: [] as string[], hooks: new Set<string>() };
+const unused = (rights: string[], requests: readonly Recorded[]): string[] => {
+  const used = new Set(requests.map(rightOf));
+  return rights.filter((right) => !used.has(right));
+};
+
 const team = () => world.objects(TEAM);
 const isReleased = ({ metadata }: KubeJSON) => !metadata.finalizers?.includes(FINALIZER);
 
@@ -54,6 +59,19 @@ async function allReady(): Promise<void> {
   await until("all examples are Ready", ask, 60).catch((error) => {
     throw new Error(`${error.message}: ${waiting.join(", ")}\n${operator.output.slice(-3000)}`);
   });
+}
+
+/** While the release and the roles of its hook are there. */
+async function noteGranted(): Promise<void> {
+  const rulesOf = async (...role: string[]): Promise<Rule[]> => (await world.get(...role)).rules;
+  const [cluster, own, hook, hookOwn] = await Promise.all([
+    rulesOf("clusterrole", DEPLOYMENT),
+    rulesOf("role", `${DEPLOYMENT}-own`, "-n", NAMESPACE),
+    rulesOf("clusterrole", `${DEPLOYMENT}-uninstall`),
+    rulesOf("role", `${DEPLOYMENT}-uninstall-own`, "-n", NAMESPACE),
+  ]);
+  granted.operator = rightsOf([...cluster, ...own]);
+  for (const right of rightsOf([...hook, ...hookOwn])) granted.hooks.add(right);
 }
 
 async function restartOperator(): Promise<void> {
@@ -133,6 +151,14 @@ describe("an upgrade", () => {
     await allReady();
     expect(world.changesSent()).toBe(before);
   });
+
+  test("of Kubernetes, from a version that does not stream lists, is none that it notices", async () => {
+    world.proxy.streamsLists = false;
+    await restartOperator();
+    expect(operator.output).toContain("does not stream lists");
+    await allReady();
+    world.proxy.streamsLists = true;
+  });
 });
 
 test("all examples become Ready with the rights of the chart, and no request is denied", async () => {
@@ -193,12 +219,45 @@ test("what happens twice is one event that counts", async () => {
   });
 });
 
+test("each rule is needed: without it, what it was used for is denied", async () => {
+  await operator.stop();
+  const { stdout } = await world.cluster.kubectlRun(["create", "token", DEPLOYMENT, "-n", NAMESPACE]);
+  const requests = new Map(world.proxy.requests.map((request) => [rightOf(request), request]));
+  const answers = async (rights: string[]): Promise<boolean[]> =>
+    Promise.all(
+      rights
+        .flatMap((right) => requests.get(right) ?? [])
+        .map(async (request) => {
+          const status = await askAgain(request, world.proxy.url, stdout.trim());
+          return status === 403;
+        }),
+    );
+  for (const role of [
+    ["clusterrole", DEPLOYMENT],
+    ["role", `${DEPLOYMENT}-own`, "-n", NAMESPACE],
+  ]) {
+    const { rules } = (await world.get(...role)) as { rules: Rule[] };
+    const change = (to: Rule[]) => world.kubectl("patch", ...role, "--type=merge", "-p", JSON.stringify({ rules: to }));
+    for (const rule of rules) {
+      const rights = rightsOf([rule]).filter((right) => requests.has(right));
+      expect(rights, JSON.stringify(rule)).not.toEqual([]);
+      const denied = async () => (await answers(rights)).every(Boolean);
+      await change(rules.filter((one) => one !== rule));
+      await until(`all of ${JSON.stringify(rule)} is denied`, denied, 10);
+    }
+    await change(rules);
+    await until("all is granted again", async () => !(await answers(rightsOf(rules))).some(Boolean), 10);
+  }
+  operator = await release.operator();
+}, 90_000);
+
 describe("uninstalling with policy retain", () => {
   let before: KubeJSON;
 
   test("the hook stops the operator and releases all objects", async () => {
     before = world.simulator.control.summary();
     await using job = await release.uninstallJob();
+    await noteGranted();
     const scaled = async () => (await world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)).spec.replicas === 0;
     await until("the operator is told to stop", scaled);
     // what the kubelet does when the pod is deleted
@@ -236,6 +295,7 @@ describe("uninstalling with policy delete", () => {
   test("the hook says what it could not delete, and fails", async () => {
     await world.kubectl("annotate", "ippolicies", "--all", "-n", TEAM, "tunnelgateway.dev/paused=true", "--overwrite");
     await using job = await release.uninstallJob();
+    await noteGranted();
     expect(await job.ended()).toBe(1);
     expect(job.output).toMatch(/Still there:\n {2}IPPolicy team\//);
     await world.kubectl("annotate", "ippolicies", "--all", "-n", TEAM, "tunnelgateway.dev/paused-");
@@ -250,15 +310,10 @@ describe("uninstalling with policy delete", () => {
   }, 60_000);
 
   test("of the rights that the chart grants, none is without use", async () => {
-    const files = ["operator", "cluster", "home", "lease"].map((name) =>
-      readFile(join(chart, `rules/${name}.yaml`), "utf8"),
-    );
-    const granted = (await Promise.all(files)).flatMap((text) => rightsOf(rulesIn(text)));
-    const used = new Set(world.proxy.requests.map(rightOf));
-    // asked for where the API server cannot stream lists, as this one can
-    const unused = granted.filter((right) => !used.has(right) && !right.startsWith("list "));
-    expect(granted.length).toBeGreaterThan(50);
-    expect(unused).toEqual([]);
+    expect(granted.operator.length).toBeGreaterThan(50);
+    expect(unused(granted.operator, world.proxy.requests)).toEqual([]);
+    expect(granted.hooks.size).toBeGreaterThan(50);
+    expect(unused([...granted.hooks], world.hooks.requests)).toEqual([]);
   });
 
   test("without an operator it says so, and deletes nothing", async () => {

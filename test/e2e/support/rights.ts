@@ -1,4 +1,3 @@
-import { parse } from "yaml";
 import type { Recorded } from "./recording-proxy.ts";
 
 const verbs: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
@@ -18,7 +17,7 @@ export function rightOf({ method, path }: Recorded): string | undefined {
   return words(verbs[method] ?? read, resource, group, subresource);
 }
 
-interface Rule {
+export interface Rule {
   apiGroups: string[];
   resources: string[];
   verbs: string[];
@@ -38,7 +37,15 @@ export function rightsOf(rules: readonly Rule[]): string[] {
   );
 }
 
-export const rulesIn = (yaml: string): Rule[] => parse(yaml);
-
 const words = (verb: string, resource: string, group?: string, subresource?: string): string =>
   `${verb} ${resource}${group ? `.${group}` : ""}${subresource ? `/${subresource}` : ""}`;
+
+/** Asks again for what was asked for, without doing it, and resolves with the status of the answer. */
+export async function askAgain({ method, path }: Recorded, server: string, token: string): Promise<number> {
+  const url = new URL(path, server);
+  if (method !== "GET") url.searchParams.set("dryRun", "All");
+  // who may not is told so before the body is read
+  const response = await fetch(url, { method, headers: { authorization: `Bearer ${token}` } });
+  await response.body?.cancel();
+  return response.status;
+}
