@@ -61,6 +61,13 @@ async function allReady(): Promise<void> {
   });
 }
 
+/** And the kubelet brings it to the pod. */
+async function patchSecret(key: string): Promise<void> {
+  const patch = JSON.stringify({ stringData: { "api-key": key } });
+  await world.kubectl("patch", "secret", SECRET, "-n", NAMESPACE, "--type=merge", "-p", patch);
+  await operator.syncVolumes();
+}
+
 /** While the release and the roles of its hook are there. */
 async function noteGranted(): Promise<void> {
   const rulesOf = async (...role: string[]): Promise<Rule[]> => (await world.get(...role)).rules;
@@ -98,6 +105,18 @@ describe("a release with one value", () => {
     await world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE, literal);
     await operator.syncVolumes();
     await until("it is Ready", async () => (await team()).every(isReady), 60);
+  }, 90_000);
+
+  test("takes up a key that is rotated, without a restart", async () => {
+    const { apiKeys } = world.simulator.control;
+    apiKeys.accept("the-next-key");
+    await patchSecret("the-next-key");
+    apiKeys.revoke(world.simulator.apiKey);
+    await world.apply(TEAM, manifest("ReservedAddress", "rotated", { region: "eu" }));
+    await until("it is Ready", async () => (await team()).every(isReady), 60);
+    apiKeys.accept(world.simulator.apiKey);
+    await patchSecret(world.simulator.apiKey);
+    await world.kubectl("delete", "reservedaddress", "rotated", "-n", TEAM, "--timeout=20s");
   }, 90_000);
 
   test("keeps what Helm stores well below the limit of a Secret", async () => {
