@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useCluster } from "../cluster/use.ts";
 import type { KubeJSON } from "../support/world.ts";
+import { definitionsOf } from "./support/foreign-definitions.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
 
 const cluster = useCluster();
@@ -11,6 +12,11 @@ const cluster = useCluster();
 let home: string;
 let helm: Helm;
 beforeAll(async () => {
+  for (const file of await definitionsOf("prometheus")) {
+    // those that are there already are left as they are
+    await cluster.kubectlRun(["create", "-f", file], { allowFailure: true });
+    await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", file]);
+  }
   home = await mkdtemp(join(tmpdir(), "helm-"));
   helm = await helmFor({ home, kubeconfig: cluster.kubeconfig });
 }, 600_000);
@@ -31,11 +37,17 @@ test("every object is accepted where pods are restricted", async () => {
     replicaCount: 2,
     "networkPolicy.enabled": true,
     "metrics.grafanaDashboard.enabled": true,
+    "metrics.renderMode": "alwaysRender",
+    "metrics.serviceMonitor.enabled": true,
+    "metrics.podMonitor.enabled": true,
+    "metrics.prometheusRule.enabled": true,
   });
   const rendered = await succeeded(helm("template", namespace, chart, "--namespace", namespace, ...values));
   const objects = objectsIn(rendered);
   const pods = objects.flatMap(podOf);
   expect(pods).toHaveLength(2);
+  const kinds = objects.map(({ kind }) => kind);
+  expect(kinds).toEqual(expect.arrayContaining(["ServiceMonitor", "PodMonitor", "PrometheusRule", "NetworkPolicy"]));
 
   const apply = (given: object[], ...args: string[]) =>
     cluster.kubectlRun(["apply", "--server-side", "--force-conflicts", ...args, "-f", "-"], {

@@ -6,7 +6,7 @@ import { helmBinary } from "../cluster/build.ts";
 import { type Cluster, startCluster } from "../cluster/cluster.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { conditionOf, isReady, type KubeJSON } from "../support/world.ts";
-import { gitopsDefinitions } from "./support/gitops-definitions.ts";
+import { definitionsOf } from "./support/foreign-definitions.ts";
 import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";
 import { Kubelet } from "./support/kubelet.ts";
 import { Desk, Page } from "./support/page.ts";
@@ -72,6 +72,7 @@ beforeAll(async () => {
   };
 }, 600_000);
 afterAll(async () => {
+  desk?.leave();
   await kubelet?.[Symbol.asyncDispose]();
   await simulator?.stop();
   await cluster?.stop();
@@ -167,7 +168,7 @@ test("with the chart's own page", async () => {
 
 describe("with GitOps", () => {
   beforeAll(async () => {
-    for (const file of await gitopsDefinitions()) await kubectl("apply", "--server-side", "-f", file);
+    for (const file of await definitionsOf("gitops")) await kubectl("apply", "--server-side", "-f", file);
     await kubectl("create", "namespace", "argocd");
     await kubectl("create", "configmap", "argocd-cm", "-n", "argocd");
     await kubectl("create", "namespace", "flux-system");

@@ -41,7 +41,7 @@ const install = (...args: string[]) =>
   helm(
     ...["install", "gateway", older, "--create-namespace", "--wait", ...args],
     ...set({ "gateway.baseURL": world.simulator.url, "credentials.apiKey": world.simulator.apiKey }),
-    ...set({ "gateway.requestsPerMinute": 0, "gateway.maxDeletesPerMinute": 0, "gateway.sessionSyncInterval": 0 }),
+    ...set({ "gateway.requestsPerMinute": 0, "gateway.maxDeletesPerMinute": 0, "gateway.sessionSyncInterval": "1h" }),
   );
 
 /** What a change that nobody should notice leaves as it is: with the same resourceVersion nothing was written. */

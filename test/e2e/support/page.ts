@@ -19,6 +19,7 @@ export class Desk {
   /** What a reader puts in the place of the names that a page makes up. */
   readonly substitutions: ReadonlyMap<string, string>;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #running = new Set<number>();
 
   constructor(
     directory: string,
@@ -38,6 +39,8 @@ export class Desk {
       // a group of its own, as a shell makes it for what Ctrl-C ends
       detached: true,
     });
+    const group = child.pid as number;
+    this.#running.add(group);
     let printed = "";
     let complaints = "";
     let isInterrupted = false;
@@ -48,11 +51,17 @@ export class Desk {
       printed += chunk;
       if (isInterrupted || until === undefined || !printed.includes(until)) return;
       isInterrupted = true;
-      process.kill(-(child.pid as number), "SIGINT");
+      process.kill(-group, "SIGINT");
     });
     const [code] = await once(child, "close");
+    this.#running.delete(group);
     if (code !== 0 && !isInterrupted) throw new Error(`${commands}\nended with ${code}:\n${printed}${complaints}`);
     return printed;
+  }
+
+  /** Ends what still runs. */
+  leave(): void {
+    for (const group of this.#running) process.kill(-group, "SIGKILL");
   }
 }
 
@@ -142,6 +151,7 @@ function stepsOf(block: string): Step[] {
 const alike = (line: string): string =>
   line
     .replace(/\b[a-z]+_[A-Za-z0-9]{20,}/g, "ID")
+    .replace(/(\d+(?:\.\d+){3}):\d+/g, "$1")
     .replace(/https?:\/\/\S+/g, "URL")
     .replace(/\d+/g, "0")
     .replace(/\s+/g, " ")

@@ -3,8 +3,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Modules that bring the definitions of the kinds of Argo CD and Flux, with the sum that go.sum would have. */
-const sources = [
+interface Source {
+  module: string;
+  /** As go.sum would have it. */
+  sum: string;
+  files: readonly string[];
+}
+
+const prometheus: readonly Source[] = [
+  {
+    module: "github.com/prometheus-operator/prometheus-operator@v0.85.0",
+    sum: "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
+    files: ["podmonitors", "prometheusrules", "servicemonitors"].map(
+      (plural) => `example/prometheus-operator-crd/monitoring.coreos.com_${plural}.yaml`,
+    ),
+  },
+];
+
+const gitops: readonly Source[] = [
   {
     module: "github.com/argoproj/argo-cd/v3@v3.2.0",
     sum: "h1:m2eGAV+nXQGgzZbH5SyJD5laaPW27mzWXBrgisUHY/0=",
@@ -29,9 +45,11 @@ const sources = [
   },
 ];
 
-/** Files with the definitions of all kinds that examples/gitops uses, from the module cache of Go. */
-export async function gitopsDefinitions(): Promise<string[]> {
-  const lists = sources.map(async ({ module, sum, files }) => {
+const sources = { gitops, prometheus };
+
+/** Files with the definitions of kinds of others that examples/gitops or the chart uses, from the Go modules of their makers. */
+export async function definitionsOf(whose: keyof typeof sources): Promise<string[]> {
+  const lists = sources[whose].map(async ({ module, sum, files }) => {
     const directory = await downloaded(module, sum);
     return files.map((file) => join(directory, file));
   });
