@@ -81,15 +81,33 @@ describe("values", () => {
 
   test("defaults in values.yaml are all known to the schema, and none is missing", async () => {
     const { stdout } = await helm("show", "values", chart);
-    const schema = JSON.parse(await readFile(join(chart, "values.schema.json"), "utf8"));
-    const [values] = objectsIn(stdout);
-    expect(
-      Object.keys(schema.properties)
-        .filter((name) => name !== "global" && name !== "enabled")
-        .sort(),
-    ).toEqual(Object.keys(values).sort());
+    const { properties } = JSON.parse(await readFile(join(chart, "values.schema.json"), "utf8"));
+    const { global: _, enabled: __, ...own } = properties;
+    expect(pathsOf({ properties: own })).toEqual(valuesIn(objectsIn(stdout)[0]));
   });
 });
+
+/** As `gateway.baseURL`, as deep as the schema knows the names. */
+function pathsOf({ properties }: KubeJSON, path = ""): string[] {
+  return Object.entries(properties as KubeJSON)
+    .flatMap(([name, inner]: [string, KubeJSON]) =>
+      inner.properties ? pathsOf(inner, `${path}${name}.`) : [`${path}${name}`],
+    )
+    .sort();
+}
+
+/** What Kubernetes names, and the schema leaves open. */
+const open =
+  /^(resources|securityContext|podSecurityContext|(liveness|readiness)Probe|nodeSelector|metrics\.grafanaDashboard\.labels)\./;
+
+function valuesIn(values: KubeJSON, path = ""): string[] {
+  return Object.entries(values)
+    .flatMap(([name, inner]: [string, KubeJSON]) => {
+      const isLeaf = typeof inner !== "object" || Array.isArray(inner) || Object.keys(inner).length === 0;
+      return isLeaf || open.test(`${path}${name}.`) ? [`${path}${name}`] : valuesIn(inner, `${path}${name}.`);
+    })
+    .sort();
+}
 
 describe("rendered", () => {
   test("by default", async () => {
