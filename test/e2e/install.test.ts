@@ -36,6 +36,7 @@ let isBroken = false;
 beforeEach(({ skip }) => skip(isBroken, "an earlier step failed"));
 afterEach(({ task }) => {
   isBroken ||= task.result?.state === "fail";
+  if (task.result?.state === "fail") console.error(operator?.output.slice(-3000));
 });
 
 /** All that the chart has granted to the operator, and to its hooks by either policy. */
@@ -92,7 +93,7 @@ describe("a release with one value", () => {
     expect(notes).toContain("WARNING: no credentials are configured");
     expect(notes).toContain(`kubectl create secret generic ${SECRET}`);
     operator = await release.operator();
-  });
+  }, 90_000);
 
   test("tells objects that there are no credentials, and goes on by itself when there are", async () => {
     await world.kubectl("create", "namespace", TEAM);
