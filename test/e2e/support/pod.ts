@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -73,7 +73,7 @@ export class Pod implements AsyncDisposable {
       await mkdir(folder, { recursive: true });
       const data = await this.#secret(secret);
       for (const { key, path } of secret.items) {
-        if (data[key]) await writeFile(join(folder, path), Buffer.from(data[key], "base64"));
+        if (data[key]) await replaceFile(join(folder, path), Buffer.from(data[key], "base64"));
         else await rm(join(folder, path), { force: true });
       }
     }
@@ -165,4 +165,10 @@ export class Pod implements AsyncDisposable {
     await writeFile(path, stringify(config), { mode: 0o600 });
     return path;
   }
+}
+
+/** Who reads it meanwhile reads the old or the new content. */
+async function replaceFile(path: string, content: Buffer): Promise<void> {
+  await writeFile(`${path}.new`, content);
+  await rename(`${path}.new`, path);
 }
