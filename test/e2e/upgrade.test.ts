@@ -95,9 +95,12 @@ test("an older chart is installed, and its objects become Ready", async () => {
   await succeeded(install());
   expect(managed(await definitions()).filter((one) => LATER_FIELD in specOf(one))).toEqual([]);
   await world.apply(TEAM, ...(await examples()).map(withoutLater), manifest("ReservedAddress", "probe", {}));
-  const ready = async () => (await world.objects(TEAM)).every(isReady);
-  await until("all are Ready", ready, 60);
+  await allReady();
 }, 120_000);
+
+async function allReady(): Promise<void> {
+  await until("all are Ready", async () => (await world.objects(TEAM)).every(isReady), 60);
+}
 
 const withoutLater = (object: KubeJSON): KubeJSON => {
   const { [LATER_FIELD]: _, ...spec } = object.spec ?? {};
@@ -112,6 +115,7 @@ test("an upgrade brings the present definitions, and nobody notices", async () =
     expect(definition.spec).toMatchObject(expected.spec);
   }
   await world.apply(TEAM, manifest("IPPolicy", "later", { [LATER_FIELD]: "Report" }));
+  await allReady();
 }, 120_000);
 
 test("a rollback brings back what there was, and nobody notices", async () => {
