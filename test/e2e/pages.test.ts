@@ -158,6 +158,7 @@ describe("with plain manifests", () => {
     await pages.uninstall.run("By hand");
     expect(inAccount()).toBe(before);
     expect((await objects()).filter(({ metadata }) => metadata.finalizers)).toEqual([]);
+    await pages.uninstall.run("By hand");
     await kubectl("delete", "namespace", NAMESPACE);
     await deleteDefinitions();
   }, 120_000);
