@@ -97,10 +97,14 @@ export function leaseGrants(): Grant[] {
 
 /** What uninstalling does, by policy, in each namespace that is watched. */
 export function uninstallGrants({ customResources }: Catalogue): Record<"retain" | "delete", Grant[]> {
-  const theirs = plurals(customResources.filter(({ home }) => !home));
+  const made = customResources.filter(({ home }) => !home);
+  const theirs = plurals(made);
+  // it may not patch what it does not hold
+  const held = plurals(made.filter(({ access }) => access.includes("patch")));
   return {
     retain: [
-      { use: "Take the operator's finalizer off", rule: ours(theirs, ["list", "patch"]) },
+      { use: "Find objects", rule: ours(theirs, ["list"]) },
+      { use: "Take the operator's finalizer off", rule: ours(held, ["patch"]) },
       { use: "Take it off the Secrets of accounts", rule: core("secrets", "get", "patch") },
     ],
     delete: [{ use: "Delete objects and wait until they are gone", rule: ours(theirs, ["list", "delete"]) }],

@@ -313,6 +313,7 @@ describe("uninstalling with policy retain", () => {
 
 describe("uninstalling with policy delete", () => {
   test("the hook says what it could not delete, and fails", async () => {
+    await world.apply(TEAM, manifest("AgentCommand", "old", { command: "Stop", sessionRef: { id: "ts_gone" } }));
     await world.kubectl("annotate", "ippolicies", "--all", "-n", TEAM, "tunnelgateway.dev/paused=true", "--overwrite");
     await using job = await release.uninstallJob();
     await noteGranted();
