@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
-import type { FaultAction } from "../simulator/control/faults.ts";
+import type { FaultOptions } from "../simulator/control/faults.ts";
 import { Gate, type Guard, isWatch, type Substitute, writeKubeconfig } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./ordeal.ts";
@@ -99,30 +99,32 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
     }),
   );
 
-  const refusing: FaultAction[] = [
-    { rateLimit: { retryAfterSeconds: 1 } },
-    { status: 429, body: { msg: "slow down" } },
-    { status: 503, body: { msg: "down for a moment" }, headers: { "retry-after": "1" } },
-    { status: 503, body: "<html>down</html>" },
+  const refusing: FaultOptions[] = [
+    { action: { rateLimit: { retryAfterSeconds: 1 } } },
+    { action: { status: 429, body: { msg: "slow down" } } },
+    { action: { status: 503, body: { msg: "down for a moment" }, headers: { "retry-after": "1" } } },
+    { action: { status: 503, body: "<html>down</html>" } },
   ];
-  const broken: FaultAction[] = [
-    { delayMs: 700 },
-    { delayMs: 2_500 },
-    { garbage: true },
-    { truncate: true },
-    { cut: "before" },
-    { cut: "after" },
-    { hang: true },
-    { hang: "after" },
+  const broken: FaultOptions[] = [
+    { action: { delayMs: 700 } },
+    // carried out when nobody waits any more; a change that is as late as that may undo a later one until the resync
+    { action: { delayMs: 2_500 }, method: "POST" },
+    { action: { delayMs: 2_500 }, method: "GET" },
+    { action: { garbage: true } },
+    { action: { truncate: true } },
+    { action: { cut: "before" } },
+    { action: { cut: "after" } },
+    { action: { hang: true } },
+    { action: { hang: "after" } },
   ];
 
   test.each([
-    { how: "too many requests, and unavailable", actions: refusing, probability: 0.15 },
-    { how: "slow, garbage, cut off before it acts and after, and none at all", actions: broken, probability: 0.05 },
-  ])("of the service: $how", { timeout: ORDEAL_MS }, ({ actions, probability }) =>
+    { how: "too many requests, and unavailable", faults: refusing, probability: 0.15 },
+    { how: "slow, garbage, cut off before it acts and after, and none at all", faults: broken, probability: 0.05 },
+  ])("of the service: $how", { timeout: ORDEAL_MS }, ({ faults, probability }) =>
     ordeal.survive(async () => {
       const { control } = world.simulator;
-      for (const action of actions) control.fault({ action, probability, times: Number.POSITIVE_INFINITY });
+      for (const fault of faults) control.fault({ ...fault, probability, times: Number.POSITIVE_INFINITY });
       await sleep(6_000);
       control.clearFaults();
     }),
