@@ -15,7 +15,8 @@ const RESYNC_SECONDS = 20;
 
 const REST_SECONDS = 3 * RESYNC_SECONDS;
 
-const CALM_SECONDS = 240;
+/** What has failed many times in a row is tried again after five minutes at the longest. */
+const CALM_SECONDS = 400;
 
 export interface SoakOptions {
   cluster: StageSettings["cluster"];
@@ -38,7 +39,7 @@ export async function soak({ cluster, operator, minutes, objects, seed, tell }: 
   await using stage = await Stage.open({ cluster, operator, latencyMs: 5 });
   const subjects = await stage.createSubjects(objects);
   const begun = stage.watcher.until(subjects, isReady);
-  await stage.startOperator({ RESYNC_INTERVAL: `${RESYNC_SECONDS}s`, REQUEST_TIMEOUT: "3s", LOG_LEVEL: "error" });
+  await stage.startOperator({ RESYNC_INTERVAL: `${RESYNC_SECONDS}s`, REQUEST_TIMEOUT: "3s" });
   await begun;
   tell(`${objects} objects are Ready; turmoil for ${minutes} minutes, with --seed ${seed}`);
 
@@ -56,7 +57,7 @@ export async function soak({ cluster, operator, minutes, objects, seed, tell }: 
     rest: {
       ...{ seconds: REST_SECONDS, amiss },
       writes: (await stage.operator.clusterRequests()).writes - writes,
-      others: await othersOf(stage),
+      others: await othersOf(stage, tell),
     },
   };
 }
@@ -77,10 +78,12 @@ async function sampled(stage: Stage, doing: () => Promise<unknown>): Promise<Sam
 }
 
 /** Requests that are no page of a list. */
-async function othersOf({ service }: Stage): Promise<number> {
+async function othersOf({ service }: Stage, tell: SoakOptions["tell"]): Promise<number> {
   const lists = Object.values(collections);
   const all = await service.requests({});
-  return all.filter(({ method, path }) => method !== "GET" || !lists.includes(path)).length;
+  const others = all.filter(({ method, path }) => method !== "GET" || !lists.includes(path));
+  for (const { method, path, body } of others) tell(`${method} ${path} ${JSON.stringify(body ?? "")}`);
+  return others.length;
 }
 
 /** Waits until all is as it should be, and returns how much is not when it takes too long. */
@@ -97,7 +100,10 @@ async function amissAfter(stage: Stage, objects: number, tell: (line: string) =>
   }
 }
 
-type Told = KubeObject & { status?: { id?: string } };
+type Told = KubeObject & { status?: { id?: string; conditions?: { type: string; status: string }[] } };
+
+const isSynced = ({ status }: Told): boolean =>
+  status?.conditions?.some((condition) => condition.type === "Synced" && condition.status === "True") ?? false;
 
 async function amissNow({ client, service, namespace }: Stage, objects: number): Promise<string[]> {
   const lists = await Promise.all(types.map(async (type) => (await client.listAll<Told>(type, { namespace })).items));
@@ -107,7 +113,7 @@ async function amissNow({ client, service, namespace }: Stage, objects: number):
   const ids = new Set<unknown>(all.map(({ status }) => status?.id));
   return [
     ...(all.length === objects ? [] : [`${all.length} objects instead of ${objects}`]),
-    ...all.filter((object) => !isReady(object)).map((object) => JSON.stringify(object)),
+    ...all.filter((object) => !isReady(object) || !isSynced(object)).map((object) => JSON.stringify(object)),
     ...rows.filter(({ id }) => !ids.has(id)).map((row) => `nobody's: ${JSON.stringify(row)}`),
   ];
 }

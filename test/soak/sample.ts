@@ -10,13 +10,17 @@ export interface Sample {
   rss: number | undefined;
   /** MiB in use */
   heap: number;
+  /** MiB that the heap has taken from the system */
+  reserved: number;
+  /** MiB of buffers and the like, outside the heap */
+  external: number;
   sockets: number | undefined;
   timers: number;
   /** All that keeps the event loop alive: timers, sockets, pipes. */
   resources: number;
 }
 
-export const quantities = ["rss", "heap", "sockets", "timers", "resources"] as const;
+export const quantities = ["rss", "heap", "reserved", "external", "sockets", "timers", "resources"] as const;
 export type Quantity = (typeof quantities)[number];
 
 export async function sampleOf(operator: Operator, since: number): Promise<Sample> {
@@ -29,6 +33,8 @@ export async function sampleOf(operator: Operator, since: number): Promise<Sampl
     at: (Date.now() - since) / 1000,
     ...{ rss, sockets },
     heap: seriesOf(text, "nodejs_heap_size_used_bytes") / 2 ** 20,
+    reserved: seriesOf(text, "nodejs_heap_size_total_bytes") / 2 ** 20,
+    external: seriesOf(text, "nodejs_external_memory_bytes") / 2 ** 20,
     timers: seriesOf(text, 'nodejs_active_resources{type="Timeout"}'),
     resources: seriesOf(text, "nodejs_active_resources_total"),
   };

@@ -2,7 +2,9 @@ import { lines, text } from "../bench/table.ts";
 import { quantities, type Sample } from "./sample.ts";
 import type { Verdict } from "./verdict.ts";
 
-const units: Partial<Record<(typeof quantities)[number], string>> = { rss: "RSS MiB", heap: "heap MiB" };
+const units: Partial<Record<(typeof quantities)[number], string>> = {
+  ...{ rss: "RSS MiB", heap: "heap MiB", reserved: "heap reserved MiB", external: "external MiB" },
+};
 
 /** So many rows, evenly over the time. */
 export function table(samples: readonly Sample[], rows = 24): string {

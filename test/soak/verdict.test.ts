@@ -7,7 +7,7 @@ const calm: Rest = { seconds: 60, writes: 0, others: 0, amiss: 0 };
 /** One sample a second for so long. */
 const samples = (seconds: number, of: (at: number) => Partial<Sample> = () => ({})): Sample[] =>
   Array.from({ length: seconds + 1 }, (_, at) => ({
-    ...{ at, rss: 100, heap: 40, sockets: 30, timers: 50, resources: 90 },
+    ...{ at, rss: 100, heap: 40, reserved: 60, external: 5, sockets: 30, timers: 50, resources: 90 },
     ...of(at),
   }));
 
@@ -30,7 +30,7 @@ describe("the verdict", () => {
 
   it.each<[keyof Sample, (at: number) => Partial<Sample>]>([
     ["rss", (at) => ({ rss: 100 + at / 2 })],
-    ["sockets", (at) => ({ sockets: 30 + at / 2 })],
+    ["sockets", (at) => ({ sockets: 30 + at })],
     ["timers", (at) => ({ timers: 50 + at })],
     ["resources", (at) => ({ resources: 90 + at })],
   ])("is missed by %s that grow all the time", (quantity, of) => {

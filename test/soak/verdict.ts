@@ -1,4 +1,4 @@
-import { type Quantity, quantities, type Sample } from "./sample.ts";
+import type { Quantity, Sample } from "./sample.ts";
 
 /** What was seen while there was nothing to do. */
 export interface Rest {
@@ -7,7 +7,7 @@ export interface Rest {
   writes: number;
   /** to the service, apart from pages of lists */
   others: number;
-  /** Objects that are not Ready, and remotes that no object stands for. */
+  /** Objects that are not Ready and Synced, and remotes that no object stands for. */
   amiss: number;
 }
 
@@ -21,11 +21,14 @@ export interface Verdict {
 /** How much more the last quarter may have than the second. The first is for warming up. */
 const GROWTH = 1.1;
 
-/** Where a few more or less are chance: how many requests are under way at the moment of a sample. */
-const chance: Partial<Record<Quantity, number>> = { sockets: 8, timers: 16, resources: 24 };
+/**
+ * Where more or less are chance: how many requests are under way at the moment of a sample, and how many there were at
+ * once a moment ago, since their connections are kept for a while.
+ */
+const chance: Partial<Record<Quantity, number>> = { sockets: 32, timers: 16, resources: 24 };
 
-/** The heap is left out: it is as large as the collector lets it be, within what RSS shows. */
-const judged: readonly Quantity[] = quantities.filter((quantity) => quantity !== "heap");
+/** The parts of the heap are left out: they are as large as the collector lets them be, and RSS shows them all. */
+const judged: readonly Quantity[] = ["rss", "sockets", "timers", "resources"];
 
 export function verdicts(samples: readonly Sample[], rest: Rest): Verdict[] {
   const grown = judged.flatMap((quantity) => {
