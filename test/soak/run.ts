@@ -100,7 +100,10 @@ async function amissAfter(stage: Stage, objects: number, tell: (line: string) =>
   }
 }
 
-type Told = KubeObject & { status?: { id?: string; conditions?: { type: string; status: string }[] } };
+type Told = KubeObject & {
+  spec: { description?: string };
+  status?: { id?: string; conditions?: { type: string; status: string }[] };
+};
 
 const isSynced = ({ status }: Told): boolean =>
   status?.conditions?.some((condition) => condition.type === "Synced" && condition.status === "True") ?? false;
@@ -110,10 +113,12 @@ async function amissNow({ client, service, namespace }: Stage, objects: number):
   const names = Object.values(collections).map((path) => path.slice(1));
   const rows = (await Promise.all(names.map((name) => service.control.objects(name)))).flat();
   const all = lists.flat();
-  const ids = new Set<unknown>(all.map(({ status }) => status?.id));
+  const wanted = new Map<unknown, Told>(all.map((object) => [object.status?.id, object]));
   return [
     ...(all.length === objects ? [] : [`${all.length} objects instead of ${objects}`]),
     ...all.filter((object) => !isReady(object) || !isSynced(object)).map((object) => JSON.stringify(object)),
-    ...rows.filter(({ id }) => !ids.has(id)).map((row) => `nobody's: ${JSON.stringify(row)}`),
+    ...rows
+      .filter(({ id, description }) => wanted.get(id)?.spec.description !== description)
+      .map((row) => `not as anybody wants it: ${JSON.stringify(row)}`),
   ];
 }
