@@ -81,13 +81,16 @@ test("waiting is an event once, whatever it waits through", async () => {
   const [kept] = await events("guard", 1);
   expect(short(kept)).toBe("Warning InUse Delete");
   expect(kept.note).toContain('TCPEdge "patient"');
+  const leaving = (await events("patient", 3)).at(-1);
+  expect(short(leaving)).toBe("Normal ReferenceNotReady Reconcile");
+  expect(leaving.note).toContain('IPPolicy "guard" is being deleted');
   await world.kube.delete("TCPEdge", "patient");
   await world.gone("IPPolicy", "guard");
   await world.quiet();
   // the end of the edge may be seen before it is over
   const reasons = (await eventsOf("guard")).map(({ reason }) => reason);
   expect([["InUse"], ["InUse", "Deleting"]]).toContainEqual(reasons);
-  expect(await eventsOf("patient")).toHaveLength(2);
+  expect(await eventsOf("patient")).toHaveLength(3);
 });
 
 test("what somebody else did is told, with the fields", async () => {
