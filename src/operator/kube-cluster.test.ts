@@ -105,6 +105,20 @@ describe("a write that comes too late", () => {
     await cluster.removeFinalizer(IPPolicy, object);
   });
 
+  it("of a status does not undo what was written since, whatever else changes", async () => {
+    const object = given();
+    touch();
+    await cluster.writeStatus(IPPolicy, object, { id: "ipp_1" });
+    await expect(cluster.writeStatus(IPPolicy, object, { id: "ipp_2" })).rejects.toEqual(outdated);
+    expect(server.storage.get(POLICIES, "n/office")?.["status"]).toEqual({ id: "ipp_1" });
+  });
+
+  it("of a status is none where only the definition shows the status otherwise", async () => {
+    const object = given();
+    await cluster.writeStatus(IPPolicy, { ...object, status: { conditions: [] } }, { id: "ipp_1" });
+    expect(cached()?.status).toEqual({ id: "ipp_1" });
+  });
+
   it("does not reach another object of the same name", async () => {
     const object = given({ finalizers: [FINALIZER] });
     const other = { ...object, metadata: { ...object.metadata, uid: "another" } };

@@ -176,6 +176,8 @@ export class FakeCluster implements Cluster {
   async writeStatus(_kind: Kind, object: ManagedObject, status: Status): Promise<void> {
     await this.#write("writeStatus");
     if (!this.exists(object) || this.now(object).metadata.uid !== object.metadata.uid) return;
+    const [now, known] = [this.now(object).status ?? null, object.status ?? null];
+    if (JSON.stringify(now) !== JSON.stringify(known)) throw new Outdated("the status has changed");
     // what is undefined is not sent
     this.#keep({ ...this.now(object), status: JSON.parse(JSON.stringify(status)) });
   }

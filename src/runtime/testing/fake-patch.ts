@@ -18,7 +18,8 @@ export function operated(object: KubeObject, operations: readonly Operation[]): 
     const last = names.pop() ?? "";
     const parent = names.reduce<Container | undefined>((at, name) => at?.[name] as Container | undefined, result);
     if (!parent) throw new Refused(422, "Invalid", `${path} is not there`);
-    if (op === "test" && !isDeepStrictEqual(parent[last], value)) throw new Refused(422, "Invalid", "test failed");
+    if (op === "test" && !isDeepStrictEqual(parent[last] ?? null, value))
+      throw new Refused(422, "Invalid", "test failed");
     if (op === "add") parent[last] = value;
     if (op === "remove") remove(parent, last);
   }
