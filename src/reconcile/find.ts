@@ -5,7 +5,7 @@ import { needsOf } from "../kinds/wire/needs.ts";
 import { type Body, toRequest } from "../kinds/wire/request.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
-import { covers, type Intent, intentOf } from "./intent.ts";
+import { covers, type Intent, intentOf, isOfLifeOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { first, hasSameKey, isFree, leftBehind } from "./marked.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
@@ -151,9 +151,12 @@ export async function recovered(
   return undefined;
 }
 
-/** What an object of this name had left before is not what this intent was for. */
-const canBeOf = (intent: Intent, row: Row, deadlineMs: number): boolean =>
-  row["created_at"] === undefined || covers(intent, row["created_at"], deadlineMs);
+/**
+ * What an object of this name had left before is not what this intent was for. The time of the intent is of a calendar
+ * that may have been set wrong; that of the object is the API server's.
+ */
+const canBeOf = ({ object, account }: Pass, intent: Intent, { created_at: createdAt }: Row): boolean =>
+  createdAt === undefined || covers(intent, createdAt, account.deadlineMs) || isOfLifeOf(object, createdAt);
 
 async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promise<Row | undefined> {
   const { kind, object, owner, account } = pass;
@@ -173,7 +176,7 @@ async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promi
   };
   if (intent.sent) return like(wantedBy(intent.sent, kind)) ?? updatedSince(pass, like);
   const marked = remotesOf(pass).ownedBy(ownerText(owner));
-  const ours = marked.filter((row) => free(row) && canBeOf(intent, row, account.deadlineMs));
+  const ours = marked.filter((row) => free(row) && canBeOf(pass, intent, row));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
   if (ours.length > 0 || markable) return first(pass, ours);
   return like(await wantedOf(pass));

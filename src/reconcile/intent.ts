@@ -89,3 +89,9 @@ export function covers(intent: Intent, createdAt: unknown, deadlineMs: number): 
   const [first, last] = [Math.min(intent.first, intent.last), Math.max(intent.first, intent.last)];
   return time >= first - SERVICE_SKEW_MS && time <= last + settlesAfter(deadlineMs) + SERVICE_SKEW_MS;
 }
+
+/** Whether a remote that was created at `createdAt` (RFC 3339) is no older than the object. */
+export function isOfLifeOf({ metadata }: ManagedObject, createdAt: unknown): boolean {
+  const [made, born] = [Date.parse(String(createdAt)), Date.parse(metadata.creationTimestamp ?? "")];
+  return made >= born - SERVICE_SKEW_MS;
+}

@@ -149,6 +149,19 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
   });
 });
 
+describe("a create whose answer was lost, and whose remote bears a mark", () => {
+  it.each([-48, 96])("goes with its object, with the calendar of the process set by %i hours", async (hours) => {
+    const object = scene.cluster.apply(TunnelGroupBackend, "one", {});
+    scene.clock.setBy(hours * 3_600_000);
+    scene.gateway.calendar = () => new Date(scene.clock.date().getTime() - hours * 3_600_000);
+    scene.gateway.loseAnswer("create");
+    await scene.look(object);
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toEqual([]);
+  });
+});
+
 describe("a create that surely never reached the service", () => {
   it("is sent again at once, without a look", async () => {
     scene.gateway.swallow("create", "unsent");

@@ -43,6 +43,8 @@ export class FakeGateway {
   /** Told of each call before it is carried out. */
   beforeCall: (call: Call) => void = () => {};
   readonly #clock: Clock;
+  /** The service's own. */
+  calendar = (): Date => this.#clock.date();
   readonly #rows = new Map<string, Map<string, Row>>();
   readonly #faults: { verb: Verb; fault: Fault }[] = [];
   #made = 0;
@@ -239,7 +241,7 @@ export class FakeGateway {
     const created = {
       id,
       uri: `https://service.test${resource.path}/${id}`,
-      created_at: this.#clock.date().toISOString(),
+      created_at: this.calendar().toISOString(),
     };
     return this.#keep(resource, this.normalise({ ...answerTo(resource, body), ...created }));
   }
