@@ -183,7 +183,6 @@ describe("what was put into a route when the process ended", () => {
   it("goes also when it arrives while the next process is at work", async () => {
     const object = await given({ saml });
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
-    await scene.look(object);
     scene.gateway.swallow("putModule");
     await scene.look(object);
     scene.restart();

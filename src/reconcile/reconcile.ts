@@ -4,6 +4,7 @@ import { fromAnswer } from "../kinds/wire/answer.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import { create } from "./create.ts";
 import { Retry, type Unfinished } from "./fate.ts";
+import { isMadeElsewhere } from "./identity.ts";
 import type { Row } from "./inventory.ts";
 import { locate } from "./locate.ts";
 import { notices } from "./notices.ts";
@@ -80,7 +81,7 @@ async function converge(pass: Pass): Promise<Row> {
     await retire(pass);
   }
   const applied = appliedFields(kind, pass.object.spec);
-  await announce(pass, applied);
+  if (isMadeElsewhere(kind)) await announce(pass);
   // sent from here on, whether the answer arrives or not
   findings.appliedFields = [...new Set([...appliedOf(pass), ...applied])];
   const made = found ?? (await create(pass, desired));

@@ -4,6 +4,7 @@ import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
+import { Outdated } from "./fate.ts";
 import type { ManagedObject } from "./object.ts";
 import { ownerIn } from "./ownership.ts";
 import { Scene } from "./testing/scene.ts";
@@ -46,6 +47,21 @@ describe("an edit", () => {
     await scene.look(object);
     scene.cluster.apply(TunnelGroupBackend, "db", {});
     scene.restart();
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
+  });
+
+  it("is known to the next process before it is sent, so that it is cleared when it is taken back meanwhile", async () => {
+    const object = await scene.given(TunnelGroupBackend, "db", {});
+    scene.cluster.apply(TunnelGroupBackend, "db", { description: "a" });
+    scene.cluster.beforeWrite = () => {
+      if (bodies().length > 0) throw new Outdated("killed");
+    };
+    await scene.look(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    scene.cluster.apply(TunnelGroupBackend, "db", {});
     await scene.settle(object);
     expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
   });

@@ -9,7 +9,7 @@ import { isMadeElsewhere } from "./identity.ts";
 import type { Row } from "./inventory.ts";
 import { conditionOf } from "./object.ts";
 import { canBeMarked, ownerIn, withOwner } from "./ownership.ts";
-import { removePart } from "./parts.ts";
+import { announce, removePart } from "./parts.ts";
 import { appliedOf, look, type Pass, remotesOf, sending } from "./pass.ts";
 import { isEmpty, type Plan, plan, renewedMembers } from "./plan.ts";
 import { recreate, replace } from "./replace.ts";
@@ -178,6 +178,7 @@ const unsupported = ({ kind }: Pass, fields: readonly string[]): Blocked =>
 
 /** Undefined when the service turns out not to have the operation. */
 async function apply(pass: Pass, { body, remove }: Plan, row: Row): Promise<Row | undefined> {
+  await announce(pass);
   pass.findings.sent = true;
   let current = row;
   if (Object.keys(body).length > 0) {
