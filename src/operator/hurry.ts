@@ -1,6 +1,7 @@
 /** An object whose cached state was outdated is looked at again this soon: the watch has told by then. */
 const FIRST_SECONDS = 0.2;
-const LONGEST_SECONDS = 60;
+/** A cache that is behind is up to date again soon, and a change of the status alone wakes nobody. */
+const LONGEST_SECONDS = 5;
 
 /** Keeps looks that follow each other at once from going on for ever: each that was no better makes the next rarer. */
 export class Hurry {
