@@ -16,7 +16,8 @@ const world = useWorld({
   startOperator: false,
   // provisioning ends when a test says so
   simulator: { routes: [route], certificates: { provisionMs: 3_600_000 } },
-  env: { SESSION_SYNC_INTERVAL: "1s" },
+  // a route that is deleted after an outage waits until no request of before can arrive any more
+  env: { SESSION_SYNC_INTERVAL: "1s", REQUEST_TIMEOUT: "2s" },
 });
 const control = () => world.simulator.control;
 
