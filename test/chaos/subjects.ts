@@ -43,7 +43,7 @@ const usual = {
 
 const adoptByID = ["GET", "add finalizer", "PATCH", "status"] as const;
 
-const edited = '{"edited":true}';
+const [unedited, edited] = ['{"edited":false}', '{"edited":true}'];
 const hasEditedMetadata = ({ metadata }: Members) => JSON.parse(String(metadata)).edited === true;
 
 const plainText = "a text that is no JSON";
@@ -77,7 +77,7 @@ export const subjects: readonly Subject[] = [
     sort: "domain",
     kind: "ReservedDomain",
     collection: "reserved_domains",
-    spec: (name) => ({ description: name, domain: `${name}.example.org` }),
+    spec: (name) => ({ description: name, domain: `${name}.example.org`, metadata: unedited }),
     edited: (name) => ({ description: name, domain: `${name}.example.org`, metadata: edited }),
     isEdited: hasEditedMetadata,
     lookalike: (name) => ({ description: name, domain: `${name}.example.com` }),
@@ -88,10 +88,10 @@ export const subjects: readonly Subject[] = [
     sort: "policy",
     kind: "IPPolicy",
     collection: "ip_policies",
-    spec: (name) => ({ description: name }),
+    spec: (name) => ({ description: name, metadata: unedited }),
     edited: (name) => ({ description: name, metadata: edited }),
     isEdited: hasEditedMetadata,
-    lookalike: (name) => ({ description: name }),
+    lookalike: (name) => ({ description: name, metadata: unedited }),
     steps: usual,
   },
   {
@@ -135,14 +135,15 @@ export const subjects: readonly Subject[] = [
     edited: (name) => ({ description: name, hostports }),
     isEdited: (row) => row["policy"] === null && isDeepStrictEqual(row["hostports"], hostports),
     lookalike: (name) => ({ description: name, policy }),
-    steps: { ...usual, update: ["PATCH", "DELETE policy", "status"] },
+    // what is new is written down before it is sent
+    steps: { ...usual, update: ["status", "PATCH", "DELETE policy", "status"] },
   },
   {
     // its token comes once, in the answer to the create
     sort: "key",
     kind: "APIKey",
     collection: "api_keys",
-    spec: (name) => ({ description: name, tokenSecretName: name }),
+    spec: (name) => ({ description: name, tokenSecretName: name, metadata: unedited }),
     edited: (name) => ({ description: name, tokenSecretName: name, metadata: edited }),
     isEdited: hasEditedMetadata,
     lookalike: (name) => ({ description: name }),
@@ -193,7 +194,6 @@ export const subjects: readonly Subject[] = [
         "PUT webhook_verification",
         "status",
       ],
-      // what is new is written down before it is sent, since it has to be taken out again
       update: [
         "GET ip_restriction",
         "status",
