@@ -4,14 +4,12 @@ import { fromAnswer } from "../kinds/wire/answer.ts";
 import { needsOf } from "../kinds/wire/needs.ts";
 import { create } from "./create.ts";
 import { Retry, type Unfinished } from "./fate.ts";
-import { isMadeElsewhere } from "./identity.ts";
 import type { Row } from "./inventory.ts";
 import { locate } from "./locate.ts";
 import { notices } from "./notices.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "./object.ts";
 import { delayOf, fateOf } from "./outcome.ts";
 import { delivered } from "./output.ts";
-import { announce } from "./parts.ts";
 import { appliedOf, now, type Pass } from "./pass.ts";
 import { plan } from "./plan.ts";
 import { remove } from "./remove.ts";
@@ -81,7 +79,6 @@ async function converge(pass: Pass): Promise<Row> {
     await retire(pass);
   }
   const applied = appliedFields(kind, pass.object.spec);
-  if (isMadeElsewhere(kind)) await announce(pass);
   // sent from here on, whether the answer arrives or not
   findings.appliedFields = [...new Set([...appliedOf(pass), ...applied])];
   const made = found ?? (await create(pass, desired));
