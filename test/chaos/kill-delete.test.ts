@@ -36,6 +36,17 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a delet
   test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
 });
 
+/** How a story ends whose objects are all gone. */
+function nothingIsLeft(cases: readonly Case[]): void {
+  afterAll(() => stage.clear());
+
+  test.each(cases)("$name: nothing is left", (one) => {
+    expect(stage.remotesOf(one)).toEqual([]);
+  });
+
+  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+}
+
 /** What was not carried out yet. That a remote is gone is not written down, so it is asked to go once more. */
 function expected({ steps: { delete: all = [] } }: Subject, { step, at }: Point): readonly StepName[] {
   const left = traces(all.slice(all.indexOf(step) + (at === "before" ? 0 : 1)));
@@ -73,13 +84,7 @@ describe("killed while it is asked whether something is going away", () => {
     await stage.world.quiet();
   }, STORY_MS);
 
-  afterAll(() => stage.clear());
-
-  test.each(cases)("$name: nothing is left", (one) => {
-    expect(stage.remotesOf(one)).toEqual([]);
-  });
-
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  nothingIsLeft(cases);
 });
 
 describe("killed within a create, then deleted together with its Secret", () => {
@@ -130,11 +135,5 @@ describe("killed within an update, then deleted", () => {
     await stage.world.quiet();
   }, STORY_MS);
 
-  afterAll(() => stage.clear());
-
-  test.each(cases)("$name: nothing is left", (one) => {
-    expect(stage.remotesOf(one)).toEqual([]);
-  });
-
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  nothingIsLeft(cases);
 });
