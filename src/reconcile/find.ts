@@ -140,6 +140,7 @@ export async function recovered(
   const rows = await remotesOf(pass).listed(since, "retry");
   const made = await search(rows);
   if (made) {
+    pass.findings.recovered = true;
     if (intent.fields) pass.findings.sentFields = intent.fields;
     return made;
   }

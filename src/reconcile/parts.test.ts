@@ -85,15 +85,36 @@ describe("the end of an object that only sets parts", () => {
     expect(verbs()).not.toContain("getModule route_oidc");
   });
 
-  it("takes out what it may have set before it could say so", async () => {
-    const object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
-    scene.cluster.beforeWrite = (write) => {
-      if (write === "writeStatus") throw new Error("killed");
-    };
-    await scene.look(object).catch(() => undefined);
-    scene.cluster.beforeWrite = () => {};
-    expect(row()).toMatchObject({ webhook_verification: expect.anything() });
-    expect(scene.cluster.now(object).status).toBeUndefined();
+  describe("and whose process ended when it had set them, and had not said so yet", () => {
+    let object: ManagedObject;
+
+    beforeEach(async () => {
+      object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
+      scene.cluster.beforeWrite = (write) => {
+        if (write === "writeStatus" && row()["webhook_verification"]) throw new Outdated("killed");
+      };
+      await scene.look(object);
+      scene.cluster.beforeWrite = () => {};
+      expect(row()).toMatchObject({ webhook_verification: expect.anything() });
+      expect(scene.cluster.now(object).status?.id).toBeUndefined();
+      scene.restart();
+    });
+
+    it("takes them out", async () => {
+      await end(object);
+      expect(row()).toMatchObject({ webhook_verification: null });
+    });
+
+    it("takes out what the spec has no more when its end comes", async () => {
+      scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml }));
+      await end(object);
+      expect(row()).toMatchObject({ webhook_verification: null });
+    });
+  });
+
+  it("takes out what its spec names where the status was lost", async () => {
+    const object = await given({ webhookVerification });
+    scene.cluster.loseStatus(object);
     scene.restart();
     await end(object);
     expect(row()).toMatchObject({ webhook_verification: null });

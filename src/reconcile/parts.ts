@@ -3,7 +3,7 @@ import type { Module } from "../gateway/resource.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import { visible } from "../kinds/wire/applied.ts";
 import type { Body } from "../kinds/wire/request.ts";
-import { Outdated, Waiting } from "./fate.ts";
+import { Waiting } from "./fate.ts";
 import { identityOf } from "./identity.ts";
 import type { Row } from "./inventory.ts";
 import { conditionOf, type ManagedObject } from "./object.ts";
@@ -41,24 +41,6 @@ async function isRemoved(pass: Pass, member: string, module: Module, { id }: Row
   const left = row?.[member] ?? undefined;
   if (left !== undefined) pass.account.lacks(module, "delete");
   return left === undefined;
-}
-
-/**
- * Whoever comes next takes out what a spec sets no more, and has to know of it for that, so what is new goes into the
- * status before it is sent. What a create sends is in its intent. An object without a status is known by its spec.
- */
-export async function announce(pass: Pass): Promise<void> {
-  const { kind, object, cluster, findings } = pass;
-  const { status } = object;
-  if (findings.created || status?.id === undefined) return;
-  const known = status.appliedFields ?? [];
-  const applied = appliedFields(kind, object.spec);
-  if (visible(applied).every((field) => known.includes(field))) return;
-  await cluster.writeStatus(kind, object, { ...status, appliedFields: [...new Set([...known, ...applied])] });
-  const { namespace, name, uid, generation } = object.metadata;
-  const now = cluster.get(kind.kind, namespace, name);
-  if (now?.metadata.uid !== uid || now.metadata.generation !== generation) throw new Outdated("the object has changed");
-  pass.object = now;
 }
 
 /** Takes out of a remote that was made elsewhere what this object has put into it, and nothing else. */

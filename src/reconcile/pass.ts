@@ -41,6 +41,8 @@ export interface Findings {
   updated?: string[];
   /** The remote is shared, and was there before any object of ours. */
   preexisting?: boolean;
+  /** The remote is what an interrupted create has made. */
+  recovered?: true;
   /** Ids of further remotes that pass for this object's, and are left as they are. */
   doubles?: string[];
   /** The remote was taken over in this pass. */

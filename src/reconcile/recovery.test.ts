@@ -6,6 +6,7 @@ import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import { Outdated } from "./fate.ts";
+import type { ManagedObject } from "./object.ts";
 import { DEADLINE_MS, Scene } from "./testing/scene.ts";
 
 let scene: Scene;
@@ -293,6 +294,40 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
       expect(both.map((object) => scene.idOf(object)).sort()).toEqual(ids.sort());
     },
   );
+
+  describe("and whose id no status took while the spec was edited", () => {
+    /** Each look is the last of its process: its status is never written. */
+    async function lookUnheard(object: ManagedObject, edit: Partial<ManagedObject["spec"]>): Promise<void> {
+      scene.cluster.apply(ReservedAddress, object.metadata.name, { metadata: "opaque", ...edit });
+      scene.cluster.beforeWrite = (write) => {
+        if (write === "writeStatus") throw new Outdated("killed");
+      };
+      await scene.look(object);
+      scene.cluster.beforeWrite = () => {};
+      scene.restart();
+    }
+
+    let object: ManagedObject;
+
+    beforeEach(async () => {
+      object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
+      for (const description of ["first", "second"]) await lookUnheard(object, { description });
+    });
+
+    it("is found again, and changed", async () => {
+      scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque", description: "third" });
+      await scene.settle(object);
+      expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([
+        { id: scene.idOf(object), description: "third" },
+      ]);
+    });
+
+    it("goes with its object", async () => {
+      scene.cluster.delete(object);
+      await scene.settle(object);
+      expect(scene.gateway.rowsOf(ReservedAddress.remote)).toEqual([]);
+    });
+  });
 
   it("waits for what the spec refers to, since the create was made of it", async () => {
     const destination = { name: "logs" };

@@ -1,16 +1,16 @@
 import { isGatewayError } from "../gateway/errors.ts";
 import type { Account } from "./account.ts";
+import { writeDown } from "./announce.ts";
 import { create } from "./create.ts";
-import { Blocked, Outdated, Waiting } from "./fate.ts";
+import { Blocked, Waiting } from "./fate.ts";
 import { isTaken } from "./find.ts";
 import { uses } from "./holder.ts";
 import { managedMembers } from "./identity.ts";
 import { intentOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import type { ManagedObject } from "./object.ts";
-import { now, type Pass, sending } from "./pass.ts";
+import { type Pass, sending } from "./pass.ts";
 import { removeOne, removeSurely } from "./removal.ts";
-import { nextStatus } from "./report.ts";
 import type { Desired } from "./resolve.ts";
 import { staysForOthers } from "./sharing.ts";
 
@@ -30,21 +30,15 @@ export async function replace(pass: Pass, desired: Desired, old: Row): Promise<R
     });
   }
   // the intent names what is in the status, so the old one has to be there before it is recorded
-  if (object.status?.id !== old.id) await writeDown(pass);
+  if (object.status?.id !== old.id) await writeDown(pass, "Replacing the resource");
   return create(pass, desired, old.id);
-}
-
-async function writeDown(pass: Pass): Promise<void> {
-  const fate = new Waiting("Updating", "Replacing the resource");
-  await pass.cluster.writeStatus(pass.kind, pass.object, nextStatus(pass, { end: "unfinished", fate }, now(pass)));
-  throw new Outdated("the id was written down");
 }
 
 /** Deletes the remote and creates it anew; for what cannot exist twice. */
 export async function recreate(pass: Pass, desired: Desired, { id }: Row): Promise<Row> {
   const { findings, kind, object } = pass;
   // a process that ends in between must know what the new one takes the place of
-  if (object.status?.id !== id) await writeDown(pass);
+  if (object.status?.id !== id) await writeDown(pass, "Replacing the resource");
   if (!(await removeOne(pass, id))) {
     throw new Blocked(
       "DeleteUnsupported",

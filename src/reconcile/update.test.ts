@@ -66,6 +66,30 @@ describe("an edit", () => {
     expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
   });
 
+  it.each([
+    ["made by an interrupted create", {}],
+    ["taken over", { adopt: { id: "bkdtg_1" } }],
+  ])("is known to the next process before it is sent, also to what was %s", async (_, more) => {
+    if ("adopt" in more) scene.gateway.seed(TunnelGroupBackend.remote, {});
+    else scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(TunnelGroupBackend, "db", more);
+    if (!("adopt" in more)) await scene.look(object);
+    scene.cluster.apply(TunnelGroupBackend, "db", { ...more, description: "a" });
+    scene.cluster.beforeWrite = (write) => {
+      const [row] = scene.gateway.rowsOf(TunnelGroupBackend.remote);
+      if (write === "writeStatus" && row?.["description"] === "a") throw new Outdated("killed");
+    };
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    scene.cluster.apply(TunnelGroupBackend, "db", more);
+    await scene.settle(object);
+    const [row, ...others] = scene.gateway.rowsOf(TunnelGroupBackend.remote);
+    expect(others).toEqual([]);
+    expect(row?.["description"]).toBeFalsy();
+  });
+
   it("keeps the owner's mark when the user's metadata goes", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     scene.cluster.apply(IPPolicy, "office", {});

@@ -83,8 +83,8 @@ function expected({ steps: { create = [] } }: Subject, { step, at }: Point): rea
       // says that it waits until the request can no longer be under way, looks once more, and creates
       return ["status", "intent", ...left];
     case "POST":
-      // finds it in the list; the value of a Secret cannot be seen in the account, so it is sent again
-      return create.includes("secret") ? ["PATCH", ...left] : left;
+      // finds it in the list; the value of a Secret cannot be seen in the account, so it is sent again, to a known id
+      return create.includes("secret") ? ["status", "PATCH", ...left] : left;
     default:
       return left;
   }

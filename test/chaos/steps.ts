@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Members } from "../simulator/resource/collection.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 import type { Passage } from "../support/gate.ts";
 
@@ -9,6 +11,7 @@ export const steps = [
   "write secret",
   "intent",
   "add finalizer",
+  "announce",
   "status",
   "finalizer",
   "kind",
@@ -70,9 +73,19 @@ export function clusterStep(passage: Passage): Step | undefined {
 function objectStep({ method, path, headers, body }: Passage): Step | undefined {
   const [, of, status] = (method === "PATCH" && object.exec(path)) || [];
   if (!of) return undefined;
-  if (status) return { of, step: "status" };
+  if (status) return { of, step: isAnnouncement(JSON.parse(body)) ? "announce" : "status" };
   if (headers["content-type"]?.startsWith("application/json-patch")) return { of, step: "finalizer" };
   return { of, step: body.includes("create-intent") ? "intent" : "add finalizer" };
+}
+
+/** Whether a write of the status says nothing about the object: it only notes what is about to be sent. */
+function isAnnouncement(operations: readonly { op: string; path: string; value: Members | null }[]): boolean {
+  const [before, after] = ["test", "add"].map((wanted) => {
+    const { value } = operations.find(({ op, path }) => op === wanted && path === "/status") ?? {};
+    const { appliedFields: _, ...rest } = value ?? {};
+    return rest;
+  });
+  return isDeepStrictEqual(before, after);
 }
 
 const reads = { secrets: "secret", configmaps: "config map", namespaces: "namespace" } as const;

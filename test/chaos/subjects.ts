@@ -41,7 +41,9 @@ const usual = {
   delete: ["DELETE", "finalizer"],
 } as const satisfies Subject["steps"];
 
-const adoptByID = ["GET", "add finalizer", "PATCH", "status"] as const;
+/** What is set is written down before it is sent. */
+const takeOver = ["add finalizer", "announce", "PATCH", "status"] as const;
+const adoptByID = ["GET", ...takeOver] as const;
 
 const [unedited, edited] = ['{"edited":false}', '{"edited":true}'];
 const hasEditedMetadata = ({ metadata }: Members) => JSON.parse(String(metadata)).edited === true;
@@ -81,7 +83,7 @@ export const subjects: readonly Subject[] = [
     edited: (name) => ({ description: name, domain: `${name}.example.org`, metadata: edited }),
     isEdited: hasEditedMetadata,
     lookalike: (name) => ({ description: name, domain: `${name}.example.com` }),
-    steps: { ...usual, adopt: ["add finalizer", "PATCH", "status"] },
+    steps: { ...usual, adopt: takeOver },
   },
   {
     // by the mark in its metadata
@@ -123,7 +125,7 @@ export const subjects: readonly Subject[] = [
       create: ["secret", ...usual.create],
       update: ["secret", ...usual.update],
       delete: usual.delete,
-      adopt: ["GET", "secret", "add finalizer", "PATCH", "status"],
+      adopt: ["GET", "secret", ...takeOver],
     },
   },
   {
@@ -135,8 +137,7 @@ export const subjects: readonly Subject[] = [
     edited: (name) => ({ description: name, hostports }),
     isEdited: (row) => row["policy"] === null && isDeepStrictEqual(row["hostports"], hostports),
     lookalike: (name) => ({ description: name, policy }),
-    // what is new is written down before it is sent
-    steps: { ...usual, update: ["status", "PATCH", "DELETE policy", "status"] },
+    steps: { ...usual, update: ["announce", "PATCH", "DELETE policy", "status"] },
   },
   {
     // its token comes once, in the answer to the create
@@ -190,13 +191,14 @@ export const subjects: readonly Subject[] = [
         "GET saml",
         "GET webhook_verification",
         "add finalizer",
+        "announce",
         "PUT saml",
         "PUT webhook_verification",
         "status",
       ],
       update: [
         "GET ip_restriction",
-        "status",
+        "announce",
         "PUT ip_restriction",
         "PUT saml",
         "DELETE webhook_verification",
