@@ -1,8 +1,6 @@
-import type * as z from "zod";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import { differences } from "../kinds/wire/compare.ts";
-import { needsOf } from "../kinds/wire/needs.ts";
-import { type Body, toRequest } from "../kinds/wire/request.ts";
+import type { Body } from "../kinds/wire/request.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "./brake.ts";
 import { Blocked, Waiting } from "./fate.ts";
 import { covers, type Intent, intentOf, isOfLifeOf } from "./intent.ts";
@@ -11,7 +9,7 @@ import { first, hasSameKey, isFree, leftBehind } from "./marked.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
 import { canBeMarked, ownerIn, ownerText } from "./ownership.ts";
 import { look, now, type Pass, remotesOf, sending } from "./pass.ts";
-import { desire } from "./resolve.ts";
+import { type Wanted, wantedOf } from "./wanted.ts";
 
 /**
  * The remote of an object, whatever is left of what was known about it, or undefined where it has none and one may be
@@ -25,7 +23,9 @@ export async function find(pass: Pass): Promise<Row | undefined> {
   // with an intent that names an old one, what was taken over has been replaced, or is about to be
   if (object.spec.adopt?.id && intent?.old === undefined) return adoptable(pass, object.spec.adopt.id);
   const found = object.spec.adopt?.existing || isObserveOnly(object) ? await existing(pass) : undefined;
-  return found ?? (intent && (await begun(pass, intent))) ?? leftBehind(pass);
+  const own = found ?? (intent && (await begun(pass, intent)));
+  // nothing is taken over to be deleted
+  return own ?? (isDeleting(object) ? undefined : leftBehind(pass));
 }
 
 /** Nothing but the intent is left: what the create made, or what it was to take the place of. */
@@ -188,29 +188,6 @@ const updatedSince = async (pass: Pass, like: (wanted: Wanted) => Row | undefine
   isDeleting(pass.object) ? undefined : like(await wantedOf(pass));
 
 const wantedBy = (body: Body, { spec }: Pass["kind"]): Wanted => ({ body, fields: Object.keys(spec.shape) });
-
-interface Wanted {
-  body: Body;
-  fields: string[];
-}
-
-async function wantedOf(pass: Pass): Promise<Wanted> {
-  const { kind, object, cluster } = pass;
-  if (!isDeleting(object)) {
-    return { body: (await desire(kind, object, cluster)).body, fields: Object.keys(kind.spec.shape) };
-  }
-  const fields = plainFields(pass);
-  return { body: plainBody(pass, fields), fields };
-}
-
-/** What an object that is being deleted is known by: its references and Secrets may be gone already. */
-const plainFields = ({ kind, object }: Pass): string[] =>
-  Object.entries(kind.spec.shape)
-    .filter(([field, schema]) => needsOf(schema as z.ZodType, object.spec[field]).length === 0)
-    .map(([field]) => field);
-
-const plainBody = ({ kind, object }: Pass, fields: readonly string[]): Body =>
-  toRequest(kind.spec, Object.fromEntries(fields.map((field) => [field, object.spec[field]])), new Map());
 
 /**
  * What the spec leaves open must be unset as well, but for what the service chooses itself when it creates, and what

@@ -4,6 +4,7 @@ import type { Kind } from "../kinds/define.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { SSHCredential } from "../kinds/ssh-credential.ts";
+import { Retry } from "./fate.ts";
 import type { ManagedObject } from "./object.ts";
 import { withOwner } from "./ownership.ts";
 import { Scene } from "./testing/scene.ts";
@@ -45,6 +46,23 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.cluster.notices).toMatchObject([{ note: `Took over ${id}` }]);
   });
 
+  it("when it was retained while nobody knew yet what its create had made", async () => {
+    const retained = { ...spec, deletionPolicy: "Retain" } as const;
+    scene.gateway.swallow("create");
+    const before = scene.cluster.apply(kind, "one", retained);
+    await scene.look(before);
+    const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
+    scene.cluster.delete(before);
+    await scene.look(before);
+    expect(scene.reason(before)).toMatch(/^Creating: /);
+    const { id } = scene.gateway.seed(kind.remote, body);
+    await scene.settle(before);
+    expect(scene.cluster.exists(before)).toBe(false);
+    const after = scene.cluster.apply(kind, "one", retained);
+    await scene.look(after);
+    expect(scene.idOf(after)).toBe(id);
+  });
+
   it("when it was released", async () => {
     const before = await scene.given(kind, "one", spec);
     const id = scene.idOf(before);
@@ -63,6 +81,29 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     scene.restart();
     await scene.look(before);
     expect(scene.gateway.rowsOf(kind.remote).map(({ id }) => id)).toEqual([scene.idOf(before)]);
+  });
+
+  it("and ends it, also when the status that said so was lost", async () => {
+    const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+    await leave(before);
+    const after = await scene.given(kind, "one", spec);
+    scene.cluster.loseStatus(after);
+    scene.restart();
+    scene.cluster.delete(after);
+    await scene.settle(after);
+    expect(scene.cluster.exists(after)).toBe(false);
+    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+  });
+
+  it("and has no id of it before it has a finalizer", async () => {
+    await leave(await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" }));
+    const after = scene.cluster.apply(kind, "one", spec);
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "annotate") throw new Retry("Pending", "Waiting for the Kubernetes API");
+    };
+    await scene.look(after);
+    expect(scene.reason(after)).toMatch(/^Pending/);
+    expect(scene.idOf(after)).toBe("");
   });
 
   it("but not what was deleted meanwhile", async () => {

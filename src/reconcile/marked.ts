@@ -2,11 +2,10 @@ import type * as z from "zod";
 import { traitsOf } from "../kinds/traits.ts";
 import { fromAnswer } from "../kinds/wire/answer.ts";
 import type { Row } from "./inventory.ts";
-import { isDeleting } from "./object.ts";
 import { ownerIn, ownerText } from "./ownership.ts";
 import { type Pass, remotesOf, sending } from "./pass.ts";
 import { plan } from "./plan.ts";
-import { desire } from "./resolve.ts";
+import { wantedOf } from "./wanted.ts";
 
 /**
  * A remote that an object of this name has left in the account, because it was to be retained or was released, or
@@ -14,14 +13,14 @@ import { desire } from "./resolve.ts";
  * one list of the resource in the life of a process.
  */
 export async function leftBehind(pass: Pass): Promise<Row | undefined> {
-  const { kind, owner, cluster, object, findings } = pass;
+  const { kind, owner, findings } = pass;
   // a value that is shown once is lost by now, and whoever has it still needs it
-  if (isDeleting(object) || kind.output?.once || !kind.remote.create.includes("metadata")) return undefined;
+  if (kind.output?.once || !kind.remote.create.includes("metadata")) return undefined;
   const remotes = remotesOf(pass);
   await remotes.listed(0, pass.lane);
   const marked = remotes.ownedBy(ownerText(owner)).filter((row) => isFree(pass, row) && hasSameKey(pass, row));
   if (marked.length === 0) return undefined;
-  const { body } = await desire(kind, object, cluster);
+  const { body } = await wantedOf(pass);
   const fitting = marked.filter((row) => fits(pass, row, body));
   const row = first(pass, fitting);
   if (!row) return undefined;

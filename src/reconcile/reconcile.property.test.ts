@@ -9,6 +9,7 @@ import { TLSCertificate } from "../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import { seed } from "../runtime/testing/seed.ts";
 import { settle } from "../runtime/testing/virtual-clock.ts";
+import { Retry } from "./fate.ts";
 import { isDeleting, type ManagedObject } from "./object.ts";
 import { ownerIn } from "./ownership.ts";
 import type { Call, Row } from "./testing/fake-gateway.ts";
@@ -19,7 +20,7 @@ import { DEADLINE_MS, Scene } from "./testing/scene.ts";
 
 const opaque = "ours, and not to be marked";
 
-/** A sort of object, told apart by how its remote is known. `variant`: 0 and 1 are two specs. */
+/** A sort of object, told apart by how its remote is known. Each `variant` is another spec. */
 interface Subject {
   kind: Kind;
   name: string;
@@ -84,7 +85,7 @@ const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400", "429
 
 const subject = fc.constantFrom(...subjects.keys());
 const steps = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("apply"), subject, variant: fc.integer({ min: 0, max: 1 }) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("apply"), subject, variant: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("delete"), subject, retain: fc.boolean() }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("look"), subject }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("everything") }) },
@@ -102,10 +103,20 @@ const steps = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("kill"), write: fc.constantFrom(...writes) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("refuse"),
+      write: fc.constantFrom(...writes),
+      times: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("restart") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("arrive") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
+/** Those that something is done to: what goes wrong with one object takes several steps with the same. */
+const casts = fc.subarray([...subjects.keys()], { minLength: 1 });
 const courses = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
 type Step = { do: string } & Partial<{
   subject: number;
@@ -114,8 +125,14 @@ type Step = { do: string } & Partial<{
   verb: (typeof verbs)[number];
   how: (typeof faults)[number];
   write: (typeof writes)[number];
+  times: number;
   seconds: number;
 }>;
+
+const playedBy = (cast: readonly number[], step: Step): Step => ({
+  ...step,
+  subject: cast[(step.subject ?? 0) % cast.length] as number,
+});
 
 /** The process ended in the middle of something. */
 class Killed extends Error {}
@@ -135,7 +152,7 @@ const happened = new Set<string>();
 
 /** Or else the steps do nothing, and nothing is tested. */
 const expected = [
-  ...["apply", "delete", "restart", "restore", "resync", "rotate", "killed", "drifted", "dropped"],
+  ...["apply", "delete", "restart", "restore", "resync", "rotate", "killed", "refuse", "drifted", "dropped"],
   // put right, made again, replaced, and waited for
   ...["Update: RemoteDiffers", "Create: RemoteMissing", "Create: Updating", "Delete: InUse"],
 ];
@@ -189,7 +206,8 @@ class World {
     // longer than anything waits for what refers to it
     for (let round = 0; round < 3; round += 1) await this.#pass(40);
     this.#settleReferences();
-    for (let round = 0; round < 8; round += 1) await this.#pass(round < 4 ? 30 : 600);
+    // a deletion of what was replaced rests for minutes after each refusal
+    for (let round = 0; round < 16; round += 1) await this.#pass(round < 4 ? 30 : 600);
   }
 
   /** All is looked at and listed, and then this time passes. */
@@ -267,6 +285,8 @@ class World {
         return this.#fault(step.verb ?? "get", step.how ?? "lost");
       case "kill":
         return this.#killAt(step.write ?? "annotate");
+      case "refuse":
+        return this.#refuse(step.write ?? "annotate", step.times ?? 1);
       case "arrive":
         return this.#arrive();
       case "restart":
@@ -392,6 +412,16 @@ class World {
     };
   }
 
+  /** By the API server, which is overloaded. */
+  #refuse(write: (typeof writes)[number], times: number): void {
+    let left = times;
+    this.scene.cluster.beforeWrite = (now) => {
+      if (now !== write || left === 0) return;
+      left -= 1;
+      throw new Retry("Pending", "Waiting for the Kubernetes API");
+    };
+  }
+
   #arrive(): void {
     for (const { kind, body, until } of this.#late.splice(0)) {
       const { gateway, clock } = this.scene;
@@ -471,10 +501,10 @@ test(`whatever happens, in whatever order, cluster and account agree in the end;
   timeout: 180_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.subarray([...subjects.keys()]), courses, async (there, taken) => {
+    fc.asyncProperty(fc.subarray([...subjects.keys()]), casts, courses, async (there, cast, taken) => {
       const world = new World();
       await world.begin(there);
-      for (const step of taken) await world.take(step as Step);
+      for (const step of taken) await world.take(playedBy(cast, step));
       await world.calmDown();
       world.expectAgreement();
       world.expectNoLeftovers();

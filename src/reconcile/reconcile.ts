@@ -71,11 +71,13 @@ const unfinishedCreate = (): Retry => new Retry("Creating", "Going on with what 
 async function converge(pass: Pass): Promise<Row> {
   const { findings, kind } = pass;
   const found = await locate(pass);
-  if (found) findings.remote = found;
+  // an object that has an id, and no finalizer, leaves its remote behind when it goes
+  if (found && (isObserveOnly(pass.object) || hasFinalizer(pass.object))) findings.remote = found;
   if (isObserveOnly(pass.object)) return compared(pass, found);
   const desired = await desire(kind, pass.object, pass.cluster);
   if (found) {
     await ensureFinalizer(pass);
+    findings.remote = found;
     await retire(pass);
   }
   const applied = appliedFields(kind, pass.object.spec);
@@ -114,8 +116,10 @@ async function compared(pass: Pass, found: Row | undefined): Promise<Row> {
   return found;
 }
 
+const hasFinalizer = ({ metadata }: Pass["object"]): boolean => metadata.finalizers?.includes(FINALIZER) === true;
+
 async function ensureFinalizer(pass: Pass): Promise<void> {
-  if (pass.object.metadata.finalizers?.includes(FINALIZER)) return;
+  if (hasFinalizer(pass.object)) return;
   pass.object = await pass.cluster.annotate(pass.kind, pass.object, { finalizer: true });
 }
 

@@ -1,10 +1,11 @@
 import { annotations, FINALIZER } from "../kinds/contract.ts";
 import { Blocked, isFate, type Unfinished, Waiting } from "./fate.ts";
-import { isTaken, refuseForeign } from "./find.ts";
+import { isTaken, recovered, refuseForeign } from "./find.ts";
 import { lastingHolder, usersOf } from "./holder.ts";
-import { isMadeElsewhere } from "./identity.ts";
-import { intentOf } from "./intent.ts";
+import { isMadeElsewhere, isNamedBySpec } from "./identity.ts";
+import { type Intent, intentOf } from "./intent.ts";
 import { locate } from "./locate.ts";
+import { leftBehind } from "./marked.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
 import { clear } from "./parts.ts";
 import { now, type Pass, remotesOf } from "./pass.ts";
@@ -24,7 +25,8 @@ const OTHERS_SECONDS = 1800;
 export async function remove(pass: Pass): Promise<void> {
   const { object, cluster, kind } = pass;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
-  if (!(await isKept(pass))) await removeRemote(pass);
+  if (await isKept(pass)) await leave(pass);
+  else await removeRemote(pass);
   await cluster.removeFinalizer(kind, pass.object);
 }
 
@@ -47,6 +49,24 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
 /** Deleting a CRD deletes its objects without asking, so it must never delete what people have in their account. */
 const isKept = async ({ object, cluster, kind }: Pass): Promise<boolean> =>
   isOrphan(object) || isRetained(object) || isObserveOnly(object) || (await cluster.isKindGoing(kind));
+
+/**
+ * Whoever has the name next takes over what this object leaves, and has to find all of it. Throws Waiting as long as
+ * nobody can tell whether an interrupted create has made something.
+ */
+async function leave(pass: Pass): Promise<void> {
+  const { object, account, kind } = pass;
+  if (!isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
+  const intent = sentIntent(object);
+  if (intent && !account.wasRefused(object, intent)) await recovered(pass, intent);
+}
+
+/** Of a create whose outcome was never written down. */
+function sentIntent(object: ManagedObject): Intent | undefined {
+  const intent = intentOf(object);
+  const id = object.status?.id;
+  return id === undefined || id === intent?.old ? intent : undefined;
+}
 
 async function removeRemote(pass: Pass): Promise<void> {
   if (isMadeElsewhere(pass.kind)) return clear(pass);
@@ -90,10 +110,10 @@ const unsupported = ({ kind }: Pass, id: string): Blocked =>
 
 /** The id that was written down, or that of a remote whose create was interrupted. */
 async function idOf(pass: Pass): Promise<string | undefined> {
-  const { object } = pass;
-  const intent = intentOf(object);
-  const id = object.status?.id;
-  if (id === undefined || id === intent?.old) return intent ? (await locate(pass))?.id : undefined;
+  const id = pass.object.status?.id;
+  if (sentIntent(pass.object)) return (await locate(pass))?.id;
+  // taken over, and the status was lost
+  if (id === undefined) return isNamedBySpec(pass.kind) ? undefined : (await leftBehind(pass))?.id;
   const remotes = remotesOf(pass);
   // what another object or cluster has marked meanwhile is not ours to delete; a new process has seen nothing yet
   await remotes.listed(0, pass.lane);
