@@ -40,7 +40,7 @@ export class World {
   readonly #options: WorldOptions;
   namespace = "";
   #simulator: Simulator | undefined;
-  #operator: OperatorProcess | undefined;
+  readonly #operators: OperatorProcess[] = [];
   #kube: Kube | undefined;
   #looks = 0;
 
@@ -55,8 +55,9 @@ export class World {
   }
 
   get operator(): OperatorProcess {
-    if (!this.#operator) throw new Error("No operator has been started");
-    return this.#operator;
+    const operator = this.#operators.at(-1);
+    if (!operator) throw new Error("No operator has been started");
+    return operator;
   }
 
   /** The namespace, without a kubectl for each call. */
@@ -74,7 +75,7 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.#operator?.stop("SIGKILL");
+    await Promise.all(this.#operators.map((operator) => operator.stop("SIGKILL")));
     await this.#simulator?.stop();
     await this.releaseAll();
     await this.#kube?.close();
@@ -85,14 +86,15 @@ export class World {
     env: Readonly<Record<string, string>> = {},
     via: Partial<Pick<OperatorSettings, "kubeconfig" | "gateway" | "clock">> = {},
   ): Promise<OperatorProcess> {
-    this.#operator = await OperatorProcess.start({
+    const operator = await OperatorProcess.start({
       kubeconfig: this.cluster.kubeconfig,
       gateway: this.simulator,
       namespaces: [this.namespace],
       ...via,
       env: { ...this.#options.env, ...env },
     });
-    return this.#operator;
+    this.#operators.push(operator);
+    return operator;
   }
 
   async restartOperator(signal: NodeJS.Signals = "SIGTERM", env?: Readonly<Record<string, string>>): Promise<void> {
@@ -218,7 +220,8 @@ export class World {
   }
 
   tail(lines = 30): string {
-    return this.#operator ? `The operator's last words:\n${this.#operator.log.slice(-lines).join("\n")}` : "";
+    const log = this.#operators.at(-1)?.log;
+    return log ? `The operator's last words:\n${log.slice(-lines).join("\n")}` : "";
   }
 
   /** Without an operator nobody takes the finalizers off, and the namespace would never go. */
