@@ -148,12 +148,14 @@ type Finding = { usable: true } | { usable: false; fate: Unfinished };
 
 async function tell(
   { objects, store, clock, baseURL }: AccountControllerOptions,
-  { metadata, spec, status: seen }: AccountObject,
+  object: AccountObject,
   finding: Finding,
 ): Promise<void> {
+  const { metadata, spec } = object;
   // this look may have written to it
-  const now = store.get(keyOf({ metadata }));
-  const before = now?.metadata.uid === metadata.uid ? now.status : seen;
+  const now = store.get(keyOf(object));
+  const current = now?.metadata.uid === metadata.uid ? now : object;
+  const before = current.status;
   const status: Status = {
     ...before,
     baseURL: spec.baseURL ?? baseURL,
@@ -162,7 +164,7 @@ async function tell(
       stamped({ metadata, status: before }, told, clock.date().getTime()),
     ),
   };
-  if (!isSame(before, status)) await objects.writeStatus({ metadata }, status);
+  if (!isSame(before, status)) await objects.writeStatus(current, status);
 }
 
 function conditionsOf(finding: Finding): Told[] {

@@ -17,19 +17,9 @@ export class AccountObjects {
     this.#store = store;
   }
 
-  async writeStatus(
-    { metadata }: Pick<AccountObject, "metadata">,
-    status: Readonly<Record<string, unknown>>,
-  ): Promise<void> {
-    const operations = [
-      { op: "test", path: "/metadata/uid", value: metadata.uid },
-      { op: "add", path: "/status", value: status },
-    ] as const;
+  async writeStatus(object: AccountObject, status: Readonly<Record<string, unknown>>): Promise<void> {
     await ignoringAbsence(async () => {
-      const type = typeOf(GatewayAccount);
-      this.#store.put(
-        await this.#client.patchJSON<AccountObject>(type, metadata, operations, { subresource: "status" }),
-      );
+      this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), object, status));
     });
   }
 

@@ -167,27 +167,8 @@ export class KubeCluster implements Cluster {
   }
 
   async writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<void> {
-    const { metadata } = object;
-    // the write of a process that is gone may arrive late, and must not undo what was written since
-    const write = (path: string, value: unknown) =>
-      this.#client.patchJSON<ManagedObject>(
-        typeOf(kind),
-        metadata,
-        [
-          { op: "test", path: "/metadata/uid", value: metadata.uid },
-          { op: "test", path, value },
-          // whole, since nobody else writes it
-          { op: "add", path: "/status", value: status },
-        ],
-        { subresource: "status" },
-      );
     try {
-      const written = await write("/status", object.status ?? null).catch((error: unknown) => {
-        if (!isFailedTest(error)) throw error;
-        // what was read by another version of the definition may look different now, without a change of the object
-        return write("/metadata/resourceVersion", metadata.resourceVersion);
-      });
-      this.#store(kind.kind).put(written);
+      this.#store(kind.kind).put(await this.#client.replaceStatus(typeOf(kind), object, status));
     } catch (error) {
       if (!isNotFound(error)) throw translated(error);
     }

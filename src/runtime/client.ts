@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "./clock.ts";
 import { Deadline, TimedOut } from "./deadline.ts";
-import { isGone, KubeUnreachable, kubeErrorOf } from "./errors.ts";
+import { isFailedTest, isGone, KubeUnreachable, kubeErrorOf } from "./errors.ts";
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ObjectRef, pathOf, type ResourceType } from "./object.ts";
 import { retrying } from "./retry.ts";
 import type { Answer, Exchange, Transport } from "./transport.ts";
@@ -184,6 +184,35 @@ export class KubeClient {
     const path = pathOf(type, ref, options.subresource);
     const write = this.#write(operations, options, "application/json-patch+json");
     return this.#object({ method: "PATCH", path, ...write }, options, false);
+  }
+
+  /**
+   * The whole status, which nobody else writes; refused with 422 where it is another by now than `object` has. Without
+   * that, the write of a process that is gone could arrive late and undo what its successor wrote.
+   */
+  async replaceStatus<T extends KubeObject & { status?: unknown }>(
+    type: ResourceType,
+    { metadata, status: before }: T,
+    status: object,
+  ): Promise<T> {
+    const replace = (path: string, value: unknown) =>
+      this.patchJSON<T>(
+        type,
+        metadata,
+        [
+          { op: "test", path: "/metadata/uid", value: metadata.uid },
+          { op: "test", path, value },
+          { op: "add", path: "/status", value: status },
+        ],
+        { subresource: "status" },
+      );
+    try {
+      return await replace("/status", before ?? null);
+    } catch (error) {
+      if (!isFailedTest(error)) throw error;
+      // what was read by another version of the definition may look different now, without a change of the object
+      return replace("/metadata/resourceVersion", metadata.resourceVersion);
+    }
   }
 
   /** Server-side apply. Creates the object when it is absent, unless it carries a uid, which then is a 409. */

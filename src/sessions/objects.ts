@@ -1,7 +1,7 @@
 import { API_VERSION, GROUP, VERSION } from "../kinds/contract.ts";
 import { TunnelSession } from "../kinds/tunnel-session.ts";
 import type { KubeClient } from "../runtime/client.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../runtime/errors.ts";
+import { isAlreadyExists, isConflict, isFailedTest, isNotFound } from "../runtime/errors.ts";
 import { keyOf, type ResourceType } from "../runtime/object.ts";
 import type { Store } from "../runtime/store.ts";
 import type { MirrorPlan } from "./plan.ts";
@@ -64,13 +64,8 @@ export class SessionWriter {
     await this.#put(() => this.#client.patchMerge<SessionObject>(sessionType, metadata, patch));
   }
 
-  async restate({ metadata }: SessionObject, status: Readonly<Record<string, unknown>>): Promise<void> {
-    const operations = [
-      { op: "test", path: "/metadata/uid", value: metadata.uid },
-      { op: "add", path: "/status", value: status },
-    ] as const;
-    const options = { subresource: "status" } as const;
-    await this.#put(() => this.#client.patchJSON<SessionObject>(sessionType, metadata, operations, options));
+  async restate(object: SessionObject, status: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#put(() => this.#client.replaceStatus(sessionType, object, status));
   }
 
   async remove({ metadata }: SessionObject): Promise<void> {
@@ -87,7 +82,8 @@ export class SessionWriter {
     try {
       this.#store.put(await write());
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      // gone, or written to since; the next look sees which
+      if (!isNotFound(error) && !isFailedTest(error)) throw error;
     }
   }
 }
