@@ -22,14 +22,14 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
   const before = await readingOf(stage);
   await sleep(pace.idle * 1000);
   const after = await readingOf(stage);
-  const { rss } = await memoryOf(stage.operator.pid);
+  const { rss, peak } = await memoryOf(stage.operator.pid);
   const unlimited = await editsDuringSweep(stage, subjects, { limit: 0, resyncSeconds: pace.sweep, everyMs: 25 });
   const limited = await editsDuringSweep(stage, subjects, {
     limit: 100,
     resyncSeconds: pace.limitedSweep,
     everyMs: 4000,
   });
-  return figuresOf(stage, {
+  const figures = await figuresOf(stage, {
     ...{ phase: "big", objects: count, before, after },
     more: {
       rss,
@@ -40,6 +40,9 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
       ...{ limitedEdits: limited.edits, limitedEditMax: limited.max },
     },
   });
+  // of the process that created them, and of the last one
+  const peaks = [peak, figures.peakRSS].filter((each) => each !== undefined);
+  return peaks.length > 0 ? { ...figures, peakRSS: Math.max(...peaks) } : figures;
 }
 
 const percent = (before: number | undefined, after: number | undefined, seconds: number): number | undefined =>
