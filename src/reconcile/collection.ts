@@ -78,17 +78,17 @@ export class Collection implements Remotes {
   async recent(id: string, since: number, alike: number, sending: Sending): Promise<Row | undefined> {
     const seenAt = this.#inventory.seenAt(id);
     if (seenAt !== undefined && seenAt >= since) return this.#inventory.get(id);
-    const pages = Math.ceil(this.#inventory.rows().length / USUAL_PAGE);
+    const pages = Math.ceil(this.#inventory.size / USUAL_PAGE);
     if (alike < pages) return this.find(id, sending, true);
     await this.listed(since, sending.lane);
     return this.find(id, sending);
   }
 
   /**
-   * All rows, from a list that began at `since` (monotonic milliseconds) or later, and after a row that it had was found
-   * gone. Lists under way are shared.
+   * Resolves when `rows` are those of a list that began at `since` (monotonic milliseconds) or later, and after a row
+   * that it had was found gone. Lists under way are shared.
    */
-  async listed(since: number, lane: Lane): Promise<Row[]> {
+  async listed(since: number, lane: Lane): Promise<void> {
     const from = Math.max(since, this.#inventory.doubtedAt);
     while (this.listedAt === undefined || this.listedAt < from) {
       // one that began too early says nothing, whether it fails or not
@@ -96,7 +96,6 @@ export class Collection implements Remotes {
       this.#listing ??= this.#list(lane);
       await this.#listing.done;
     }
-    return this.#inventory.rows();
   }
 
   create(body: Body, { signal }: Sending): Promise<Row> {

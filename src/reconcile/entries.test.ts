@@ -43,7 +43,8 @@ describe("entries", () => {
     expect(await entries.find(`${id}/a.v0`, sending)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
     expect(await entries.find(`${id}/b.v0`, sending)).toMatchObject({ subscription_id: id });
     expect(await entries.find(`${id}/c.v0`, sending)).toBeUndefined();
-    expect((await entries.listed(0, "sync")).map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
+    await entries.listed(0, "sync");
+    expect(entries.rows.map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
     expect(gateway.taken()).toEqual(["list"]);
   });
 

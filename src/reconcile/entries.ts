@@ -52,9 +52,8 @@ export class Entries implements Remotes {
     return this.find(id, sending);
   }
 
-  async listed(since: number, lane: Sending["lane"]): Promise<Row[]> {
-    const rows = await this.#options.parents.listed(since, lane);
-    return rows.flatMap((row) => this.#entriesOf(row));
+  listed(since: number, lane: Sending["lane"]): Promise<void> {
+    return this.#options.parents.listed(since, lane);
   }
 
   get rows(): Row[] {

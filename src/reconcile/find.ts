@@ -119,8 +119,9 @@ async function existing(pass: Pass): Promise<Row | undefined> {
 /** The row with the natural key of the spec, from a list that began at `since` (monotonic milliseconds) or later. */
 export async function sameKey(pass: Pass, since: number): Promise<Row | undefined> {
   if (!pass.kind.naturalKey) return undefined;
-  const rows = await remotesOf(pass).listed(since, "retry");
-  return rows.find((row) => hasSameKey(pass, row));
+  const remotes = remotesOf(pass);
+  await remotes.listed(since, "retry");
+  return remotes.rows.find((row) => hasSameKey(pass, row));
 }
 
 type Search = (rows: readonly Row[]) => Row | undefined | Promise<Row | undefined>;
@@ -137,8 +138,9 @@ export async function recovered(
   const wait = pass.account.settling.wait(pass.object, intent);
   // the list must have begun after the create was sent; when it is settled already, one from after that will do
   const since = wait > 0 ? pass.clock.now() : pass.clock.now() + wait;
-  const rows = await remotesOf(pass).listed(since, "retry");
-  const made = await search(rows);
+  const remotes = remotesOf(pass);
+  await remotes.listed(since, "retry");
+  const made = await search(remotes.rows);
   if (made) {
     pass.findings.recovered = true;
     if (intent.fields) pass.findings.sentFields = intent.fields;

@@ -14,8 +14,8 @@ export async function lastingHolder(pass: Pass, id: string): Promise<string | un
   const { cluster, account, clock, lane, object } = pass;
   for (const kind of cluster.kindsReferringTo(pass.kind)) {
     const remotes = account.remotes(kind);
-    const rows = await remotes.listed(clock.now() - RECENT_MS, lane);
-    const others = rows.filter((row) => row.id !== id && uses(row, id));
+    await remotes.listed(clock.now() - RECENT_MS, lane);
+    const others = remotes.rows.filter((row) => row.id !== id && uses(row, id));
     const holders = others.filter((row) => cluster.othersWithID(kind, row.id, object).length === 0);
     for (const holder of holders) {
       const now = await remotes.find(holder.id, sending(pass), true);

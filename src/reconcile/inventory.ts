@@ -62,6 +62,11 @@ export class Inventory {
     return this.#listedAt !== undefined && !this.#rows.has(id) && !this.#removed.get(id)?.deleted;
   }
 
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** Made anew each time. */
   rows(): Row[] {
     return [...this.#rows.values()].map(({ row }) => row);
   }

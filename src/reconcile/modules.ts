@@ -55,9 +55,7 @@ export class Modules implements Remotes {
     return this.find(id, sending);
   }
 
-  async listed(): Promise<Row[]> {
-    return this.rows;
-  }
+  async listed(): Promise<void> {}
 
   get rows(): Row[] {
     return [...this.#seen.keys()].map((id) => this.#rowOf(id));

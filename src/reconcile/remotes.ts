@@ -15,9 +15,9 @@ export interface Remotes {
   find(id: string, sending: Sending, fresh?: boolean, members?: readonly string[]): Promise<Row | undefined>;
   /** Like `find`, and true at `since` or later. `alike`: how many rows are looked for like this. */
   recent(id: string, since: number, alike: number, sending: Sending): Promise<Row | undefined>;
-  /** All rows, from a list that began at `since` or later; those that are known, where there is no list. */
-  listed(since: number, lane: Sending["lane"]): Promise<Row[]>;
-  /** All that is known, without asking. */
+  /** Resolves when `rows` are of a list that began at `since` or later; at once where there is no list. */
+  listed(since: number, lane: Sending["lane"]): Promise<void>;
+  /** All that is known, without asking. Takes time with their number. */
   readonly rows: Row[];
   known(id: string): Row | undefined;
   /** Of what is known, the rows whose metadata names this owner. */

@@ -22,6 +22,8 @@ function scene(given: { sessions?: Session[]; fails?: boolean; objects?: Session
     async listed() {
       account.lists += 1;
       if (account.fails) throw new Error("503");
+    },
+    get rows() {
       return account.sessions;
     },
   } as unknown as Collection;

@@ -67,7 +67,8 @@ export class Mirror {
     const { collection, clock, log, metrics, onSynced } = this.#options;
     try {
       // the list is shared, and may go on for others
-      const sessions = await unless(signal, collection.listed(clock.now(), "sync"));
+      await unless(signal, collection.listed(clock.now(), "sync"));
+      const sessions = collection.rows;
       await this.#write(sessions as Session[], !collection.hadUnreadable);
       metrics?.synced(sessions.length);
       this.#synced = true;

@@ -83,7 +83,6 @@ describe("a visit", () => {
         listedAt: undefined,
         listed: async (at) => {
           since.push(fake.clock.now() - at);
-          return [];
         },
       },
     }));

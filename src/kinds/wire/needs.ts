@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { memoize } from "../memoize.ts";
 import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 
 /** What a spec needs from elsewhere before it can be sent, each with the path of its field. */
@@ -10,14 +11,14 @@ export type Need =
 export const spreadPath = (path: string, member: string): string => `${path}#${member}`;
 
 /** The kinds that specs of this schema can refer to. */
-export function targetsOf(schema: z.ZodType): string[] {
+export const targetsOf = memoize((schema: z.ZodType): readonly string[] => {
   const { reference } = traitsOf(schema);
-  if (reference) return [...reference.kinds];
+  if (reference) return reference.kinds;
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return targetsOf(inner.element as z.ZodType);
   if (!(inner instanceof z.ZodObject)) return [];
   return Object.values(inner.shape).flatMap((member) => targetsOf(member as z.ZodType));
-}
+});
 
 /** All references, Secrets and ConfigMaps of a spec, in the order of its fields. */
 export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {

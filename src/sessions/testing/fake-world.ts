@@ -76,7 +76,7 @@ export class FakeWorld {
         get rows() {
           return service.online;
         },
-        listed: async () => service.online,
+        listed: async () => {},
         find: async (id) => service.online.find((one) => one.id === id),
         admit: () => pause("admit"),
         perform: (call) => call(Object.fromEntries(client) as GatewayClient, {}),
