@@ -85,8 +85,8 @@ export class Collection implements Remotes {
   }
 
   /**
-   * Resolves when `rows` are those of a list that began at `since` (monotonic milliseconds) or later, and after a row
-   * that it had was found gone. Lists under way are shared.
+   * Resolves when `rows` are those of a list that began at `since` (monotonic milliseconds) or later, and after
+   * anything was found to be out of date. Lists under way are shared.
    */
   async listed(since: number, lane: Lane): Promise<void> {
     const from = Math.max(since, this.#inventory.doubtedAt);
@@ -130,6 +130,11 @@ export class Collection implements Remotes {
     if (was) this.#inventory.drop(id, this.#now());
     else this.#inventory.lose(id, this.#now());
     return was;
+  }
+
+  /** The next who asks for a list gets one that begins now or later. */
+  doubt(): void {
+    this.#inventory.doubt(this.#now());
   }
 
   /** Neither in the latest list nor in any answer since. */

@@ -146,12 +146,16 @@ export async function recovered(
     if (intent.fields) pass.findings.sentFields = intent.fields;
     return made;
   }
-  if (wait > 0) {
-    throw new Waiting("Creating", "Waiting until it is certain that an interrupted create came to nothing", {
-      afterSeconds: wait / 1000 + 0.5,
-    });
-  }
+  refuseUnsettled(wait);
   return undefined;
+}
+
+/** Throws Waiting where an interrupted create may still be carried out, for so many milliseconds. */
+export function refuseUnsettled(wait: number): void {
+  if (wait <= 0) return;
+  throw new Waiting("Creating", "Waiting until it is certain that an interrupted create came to nothing", {
+    afterSeconds: wait / 1000 + 0.5,
+  });
 }
 
 /**

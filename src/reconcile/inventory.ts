@@ -52,7 +52,7 @@ export class Inventory {
     return this.#rows.get(id)?.at;
   }
 
-  /** A list that began before this is out of date: a row that it had turned out to be gone. */
+  /** A list that began before this is out of date. */
   get doubtedAt(): number {
     return this.#doubtedAt;
   }
@@ -100,9 +100,14 @@ export class Inventory {
     this.#remove(id, { at, deleted: true });
   }
 
+  /** Something that no answer told of may have changed before `at`. */
+  doubt(at: number): void {
+    this.#doubtedAt = at;
+  }
+
   /** Found gone at `at`. Who has deleted it may have deleted more, and the account may be another one than before. */
   lose(id: string, at: number): void {
-    if (this.#rows.has(id)) this.#doubtedAt = at;
+    if (this.#rows.has(id)) this.doubt(at);
     this.#remove(id, { at, deleted: false });
   }
 

@@ -53,10 +53,12 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     await scene.look(before);
     const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
     scene.cluster.delete(before);
+    const asked = scene.gateway.calls.length;
     await scene.look(before);
     expect(scene.reason(before)).toMatch(/^Creating: /);
     const { id } = scene.gateway.seed(kind.remote, body);
     await scene.settle(before);
+    expect(scene.gateway.calls.length).toBe(asked);
     expect(scene.cluster.exists(before)).toBe(false);
     const after = scene.cluster.apply(kind, "one", retained);
     await scene.look(after);

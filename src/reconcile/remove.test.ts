@@ -5,8 +5,10 @@ import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TCPEdge } from "../kinds/tcp-edge.ts";
+import { Waiting } from "./fate.ts";
 import type { ManagedObject } from "./object.ts";
 import { withOwner } from "./ownership.ts";
+import { reconcile } from "./reconcile.ts";
 import { Scene } from "./testing/scene.ts";
 
 let scene: Scene;
@@ -158,6 +160,18 @@ describe("a remote that outlives its object", () => {
     await deleted(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(left);
+  });
+
+  it("stays, and its object goes, where there is no account to go to", async () => {
+    const object = await scene.given(IPPolicy, "office", { deletionPolicy: "Retain" });
+    scene.cluster.delete(object);
+    const pass = Object.defineProperty(scene.passFor(object), "account", {
+      get: () => {
+        throw new Waiting("AccountNotReady", "Create GatewayAccount");
+      },
+    });
+    await reconcile(pass, { resyncSeconds: 300 });
+    expect(scene.cluster.exists(object)).toBe(false);
   });
 
   it("stays when the object is released by its annotation", async () => {

@@ -1,6 +1,6 @@
 import { annotations, FINALIZER } from "../kinds/contract.ts";
 import { Blocked, isFate, type Unfinished, Waiting } from "./fate.ts";
-import { isTaken, recovered, refuseForeign } from "./find.ts";
+import { isTaken, refuseForeign, refuseUnsettled } from "./find.ts";
 import { lastingHolder, usersOf } from "./holder.ts";
 import { isMadeElsewhere, isNamedBySpec } from "./identity.ts";
 import { type Intent, intentOf } from "./intent.ts";
@@ -25,7 +25,7 @@ const OTHERS_SECONDS = 1800;
 export async function remove(pass: Pass): Promise<void> {
   const { object, cluster, kind } = pass;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
-  if (await isKept(pass)) await leave(pass);
+  if (await isKept(pass)) leave(pass);
   else await removeRemote(pass);
   await cluster.removeFinalizer(kind, pass.object);
 }
@@ -52,13 +52,15 @@ const isKept = async ({ object, cluster, kind }: Pass): Promise<boolean> =>
 
 /**
  * Whoever has the name next takes over what this object leaves, and has to find all of it. Throws Waiting as long as
- * nobody can tell whether an interrupted create has made something.
+ * an interrupted create may still be under way. Asks the service for nothing, since it may be gone for long.
  */
-async function leave(pass: Pass): Promise<void> {
-  const { object, account, kind } = pass;
-  if (!isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
+function leave(pass: Pass): void {
+  const { object, kind } = pass;
   const intent = sentIntent(object);
-  if (intent && !account.wasRefused(object, intent)) await recovered(pass, intent);
+  if (!intent || !isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
+  const { account } = pass;
+  if (!account.wasRefused(object, intent)) refuseUnsettled(account.settling.wait(object, intent));
+  account.collection(kind.remote).doubt();
 }
 
 /** Of a create whose outcome was never written down. */
