@@ -6,6 +6,7 @@ import { ReservedAddress } from "../kinds/reserved-address.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import { Outdated } from "./fate.ts";
+import { settlesAfter } from "./intent.ts";
 import type { ManagedObject } from "./object.ts";
 import { DEADLINE_MS, Scene } from "./testing/scene.ts";
 
@@ -94,6 +95,28 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+  });
+
+  it("is taken when it arrived during a list that began too early and ended late", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
+    const settles = settlesAfter(DEADLINE_MS);
+    await scene.clock.advance(settles - 1000);
+    const list = scene.gateway.list.bind(scene.gateway);
+    scene.gateway.list = async function* (...asked) {
+      const pages = [];
+      for await (const page of list(...asked)) pages.push(page);
+      scene.gateway.seed(kind.remote, body);
+      await scene.clock.advance(2000);
+      yield* pages;
+    };
+    await scene.look(object);
+    scene.gateway.list = list;
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(kind.remote)).toMatchObject([{ id: scene.idOf(object) }]);
   });
 
   it("is taken when it arrived late", async () => {
