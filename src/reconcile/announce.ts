@@ -1,7 +1,7 @@
 import { visible } from "../kinds/wire/applied.ts";
 import { Outdated, Waiting } from "./fate.ts";
 import { now, type Pass } from "./pass.ts";
-import { appliedFields, nextStatus } from "./report.ts";
+import { nextStatus } from "./report.ts";
 
 /**
  * Puts into the status, before an update is sent, what whoever comes next has to know of it: that a field was set which
@@ -13,14 +13,14 @@ export async function announce(pass: Pass): Promise<void> {
   const { status = {} } = object;
   if (findings.created) return;
   if (findings.recovered && status.id !== findings.remote?.id) await writeDown(pass, "Updating the resource");
-  const known = status.appliedFields ?? [];
-  const applied = appliedFields(kind, object.spec);
-  if (visible(applied).every((field) => known.includes(field))) return;
-  await cluster.writeStatus(kind, object, { ...status, appliedFields: [...new Set([...known, ...applied])] });
+  const { appliedFields = [] } = findings;
+  if (visible(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
+  await cluster.writeStatus(kind, object, { ...status, appliedFields });
   const { namespace, name, uid, generation } = object.metadata;
-  const now = cluster.get(kind.kind, namespace, name);
-  if (now?.metadata.uid !== uid || now.metadata.generation !== generation) throw new Outdated("the object has changed");
-  pass.object = now;
+  const written = cluster.get(kind.kind, namespace, name);
+  if (written?.metadata.uid !== uid || written.metadata.generation !== generation)
+    throw new Outdated("the object has changed");
+  pass.object = written;
 }
 
 /** Writes down the id of the remote, with all that is known of it, and leaves the rest to the next pass. */

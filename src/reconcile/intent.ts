@@ -44,6 +44,13 @@ export function intentOf(object: ManagedObject): Intent | undefined {
   return { ...parsed, ...rest };
 }
 
+/** The intent of a create whose outcome was never written down. */
+export function openIntentOf(object: ManagedObject): Intent | undefined {
+  const intent = intentOf(object);
+  const id = object.status?.id;
+  return id === undefined || id === intent?.old ? intent : undefined;
+}
+
 const FORMAT = /^(.*?)(?: old=(\S+))?(?: fields=(\S+))?(?: sent=(\{.*\}))?$/s;
 
 function bodyIn(json: string): Body | undefined {

@@ -1,7 +1,7 @@
 import { Blocked } from "./fate.ts";
 import { latest, missing, recovered } from "./find.ts";
 import { identityOf, isShared } from "./identity.ts";
-import { type Intent, intentOf } from "./intent.ts";
+import { type Intent, openIntentOf } from "./intent.ts";
 import type { Row } from "./inventory.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "./object.ts";
 import { look, type Pass, remotesOf } from "./pass.ts";
@@ -57,10 +57,8 @@ function leaveBehind(pass: Pass, id: string): void {
 
 /** A create may have been sent whose outcome was never written down. */
 function pending({ object, account }: Pass): Intent | undefined {
-  const intent = intentOf(object);
-  if (!intent || account.wasRefused(object, intent)) return undefined;
-  const before = object.status?.id;
-  return before === undefined || intent.old === before ? intent : undefined;
+  const intent = openIntentOf(object);
+  return intent && !account.wasRefused(object, intent) ? intent : undefined;
 }
 
 /** Two objects that set the same parts would undo each other's work for ever, and nothing tells which one is right. */

@@ -3,7 +3,7 @@ import { Blocked, isFate, type Unfinished, Waiting } from "./fate.ts";
 import { isTaken, refuseForeign, refuseUnsettled } from "./find.ts";
 import { lastingHolder, usersOf } from "./holder.ts";
 import { isMadeElsewhere, isNamedBySpec } from "./identity.ts";
-import { type Intent, intentOf } from "./intent.ts";
+import { openIntentOf } from "./intent.ts";
 import { locate } from "./locate.ts";
 import { leftBehind } from "./marked.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "./object.ts";
@@ -56,18 +56,11 @@ const isKept = async ({ object, cluster, kind }: Pass): Promise<boolean> =>
  */
 function leave(pass: Pass): void {
   const { object, kind } = pass;
-  const intent = sentIntent(object);
+  const intent = openIntentOf(object);
   if (!intent || !isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
   const { account } = pass;
   if (!account.wasRefused(object, intent)) refuseUnsettled(account.settling.wait(object, intent));
   account.collection(kind.remote).doubt();
-}
-
-/** Of a create whose outcome was never written down. */
-function sentIntent(object: ManagedObject): Intent | undefined {
-  const intent = intentOf(object);
-  const id = object.status?.id;
-  return id === undefined || id === intent?.old ? intent : undefined;
 }
 
 async function removeRemote(pass: Pass): Promise<void> {
@@ -113,7 +106,7 @@ const unsupported = ({ kind }: Pass, id: string): Blocked =>
 /** The id that was written down, or that of a remote whose create was interrupted. */
 async function idOf(pass: Pass): Promise<string | undefined> {
   const id = pass.object.status?.id;
-  if (sentIntent(pass.object)) return (await locate(pass))?.id;
+  if (openIntentOf(pass.object)) return (await locate(pass))?.id;
   // taken over, and the status was lost
   if (id === undefined) return isNamedBySpec(pass.kind) ? undefined : (await leftBehind(pass))?.id;
   const remotes = remotesOf(pass);
