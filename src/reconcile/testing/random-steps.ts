@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { subjects } from "./random-subjects.ts";
+
+export const verbs = ["create", "get", "update", "delete", "list"] as const;
+export const writes = ["annotate", "writeStatus", "removeFinalizer"] as const;
+export const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400", "429", "500", "503"] as const;
+
+const all = [...subjects.keys()];
+const subject = fc.constantFrom(...all);
+const steps = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("apply"), subject, variant: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("delete"), subject, retain: fc.boolean() }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("look"), subject }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("everything") }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("drift"), subject }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("drop"), subject }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("rotate") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("resync") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("restore"), subject }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("fault"),
+      verb: fc.constantFrom(...verbs),
+      how: fc.constantFrom(...faults),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("kill"), write: fc.constantFrom(...writes) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("refuse"),
+      write: fc.constantFrom(...writes),
+      times: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("restart") }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("arrive") }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
+);
+/** Those that something is done to: all, or a few, since some things go wrong after several steps with the same. */
+export const casts = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
+/** What is done, one after the other. */
+export const courses: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
+/** Courses to what is rare among a hundred: a policy is deleted that an edge needs, and somebody interferes. */
+export const rareCourses: [number[], number[], Step[]][] = [
+  [
+    [0, 4],
+    all,
+    [
+      { do: "delete", subject: 0 },
+      { do: "look", subject: 0 },
+    ],
+  ],
+  [[0], all, [{ do: "drift", subject: 0 }, { do: "resync" }, { do: "look", subject: 0 }]],
+];
+
+/** One of the things that may be done, with what its sort takes. */
+export type Step = { do: string } & Partial<{
+  subject: number;
+  variant: number;
+  retain: boolean;
+  verb: (typeof verbs)[number];
+  how: (typeof faults)[number];
+  write: (typeof writes)[number];
+  times: number;
+  seconds: number;
+}>;
+
+/** Each step with one of the cast. */
+export const playedBy = (cast: readonly number[], step: Step): Step => ({
+  ...step,
+  subject: cast[(step.subject ?? 0) % cast.length] as number,
+});

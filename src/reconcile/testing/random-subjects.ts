@@ -1,0 +1,72 @@
+import type { Kind } from "../../kinds/define.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { ManagedObject } from "../object.ts";
+import { ownerIn } from "../ownership.ts";
+import type { Row } from "./fake-gateway.ts";
+
+/** Metadata that has no room for a mark. */
+export const opaque = "ours, and not to be marked";
+
+/** A sort of object, told apart by how its remote is known. Each `variant` is another spec. */
+export interface Subject {
+  kind: Kind;
+  name: string;
+  spec: (variant: number) => ManagedObject["spec"];
+  /** Remotes of this object, without asking the operator. */
+  isOurs: (row: Row) => boolean;
+  /** By what it is found again. What only its values tell is not, once those have changed and the status is lost. */
+  known: "mark" | "name" | "values";
+}
+
+const byMark =
+  (name: string) =>
+  (row: Row): boolean =>
+    ownerIn(row) === `c1/team-a/${name}`;
+
+const words = (variant: number) => ({ description: `words ${variant}` });
+
+export const subjects: readonly Subject[] = [
+  { kind: IPPolicy, name: "policy", spec: words, isOurs: byMark("policy"), known: "mark" },
+  {
+    kind: IPPolicy,
+    name: "unmarked",
+    spec: (variant) => ({ ...words(variant), metadata: opaque }),
+    isOurs: ({ metadata }) => metadata === opaque,
+    known: "values",
+  },
+  {
+    kind: ReservedDomain,
+    name: "domain",
+    spec: (variant) => ({ ...words(variant), metadata: opaque, domain: "ours.example.com" }),
+    isOurs: ({ domain }) => domain === "ours.example.com",
+    known: "name",
+  },
+  {
+    kind: TunnelGroupBackend,
+    name: "group",
+    spec: (variant) => ({ ...words(variant), labels: { variant: String(variant) } }),
+    isOurs: byMark("group"),
+    known: "mark",
+  },
+  {
+    kind: TCPEdge,
+    name: "edge",
+    spec: (variant) => ({ ...words(variant), ipRestriction: { enabled: true, ipPolicyRefs: [{ name: "policy" }] } }),
+    isOurs: byMark("edge"),
+    known: "mark",
+  },
+  {
+    kind: TLSCertificate,
+    name: "certificate",
+    spec: () => ({ secretName: "tls" }),
+    isOurs: byMark("certificate"),
+    known: "mark",
+  },
+];
+
+/** Their kinds. */
+export const resources = [...new Set(subjects.map(({ kind }) => kind))];

@@ -1,0 +1,373 @@
+import { expect } from "vitest";
+import { FINALIZER } from "../../kinds/contract.ts";
+import type { Kind } from "../../kinds/define.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { settle } from "../../runtime/testing/virtual-clock.ts";
+import { Retry } from "../fate.ts";
+import { isDeleting, isRetained, type ManagedObject } from "../object.ts";
+import type { Call, Row } from "./fake-gateway.ts";
+import type { faults, Step, verbs, writes } from "./random-steps.ts";
+import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";
+import { DEADLINE_MS, Scene } from "./scene.ts";
+
+/** The process ended in the middle of something. */
+class Killed extends Error {}
+
+/** A create that its sender gave up, and that the service gets to before `until`. */
+interface Late {
+  kind: Kind;
+  body: Record<string, unknown>;
+  until: number;
+}
+
+/** A request is given up after its deadline, and may be carried out a little later than that. */
+const LATEST_MS = DEADLINE_MS + 4000;
+
+/** What came of all that was done. */
+export const happened = new Set<string>();
+
+/** A few objects, what others have in the account beside them, and what must hold of both after every step. */
+export class World {
+  /** What becomes of the next creates, as far as it is planned. */
+  readonly #planned: string[] = [];
+  #late: Late[] = [];
+  readonly scene = new Scene();
+  readonly #others: { kind: Kind; row: Row }[];
+  /** Whose remotes these are, also after they are gone. */
+  readonly #owners = new Map<string, Subject>();
+  readonly #faults: string[] = [];
+  readonly #drifts = new Map<string, number>();
+  #rotations = 0;
+
+  constructor() {
+    // all of its requests count, the first list of each resource as well
+    this.scene.restart();
+    this.#rotate();
+    const { gateway } = this.scene;
+    this.#others = resources.flatMap((kind) =>
+      ['{"tunnelgateway.dev/owner":"c2/team-a/policy"}', opaque].map((metadata) => {
+        const members = { description: "words 0", metadata, domain: `${metadata.length}.example.com` };
+        return { kind, row: gateway.seed(kind.remote, members) };
+      }),
+    );
+    gateway.beforeCall = (call) => this.#checkCall(call);
+  }
+
+  /** With these objects made; what others made is older, since values alone tell some apart by nothing else. */
+  async begin(there: readonly number[]): Promise<void> {
+    await this.scene.clock.advance(3_600_000);
+    for (const index of there) this.#apply(subjects[index] as Subject, 0);
+    // the edge may come before its policy
+    for (let round = 0; round < 2; round += 1) await this.#everything();
+    this.#check();
+    await this.scene.clock.advance(1);
+  }
+
+  async take(step: Step): Promise<void> {
+    await this.#do(step);
+    happened.add(step.do);
+    this.#check();
+    await this.scene.clock.advance(1);
+  }
+
+  /** Nothing happens any more but the operator's own work. */
+  async calmDown(): Promise<void> {
+    this.scene.cluster.beforeWrite = () => {};
+    // longer than anything waits for what refers to it
+    for (let round = 0; round < 3; round += 1) await this.#pass(40);
+    this.#settleReferences();
+    // a deletion of what was replaced rests for minutes after each refusal
+    for (let round = 0; round < 16; round += 1) await this.#pass(round < 4 ? 30 : 600);
+  }
+
+  /** All is looked at and listed, and then this time passes. */
+  async #pass(seconds: number): Promise<void> {
+    await this.#everything();
+    await this.#resync();
+    this.#check();
+    await this.scene.clock.advance(seconds * 1000);
+  }
+
+  expectAgreement(): void {
+    for (const { reason, action } of this.scene.cluster.notices) happened.add(`${action}: ${reason}`);
+    for (const one of subjects) {
+      const object = this.#object(one);
+      const rows = this.#rowsOf(one);
+      if (!object) continue;
+      expect(isDeleting(object), `${one.name} is gone`).toBe(false);
+      expect(this.scene.reason(object), one.name).toMatch(/^Available/);
+      const [row] = rows;
+      expect(
+        rows.map(({ id }) => id),
+        one.name,
+      ).toEqual([object.status?.id]);
+      const { description } = object.spec;
+      if (description) expect(row?.["description"], one.name).toBe(description);
+    }
+    this.#expectOthersUntouched();
+  }
+
+  /** Remotes of objects that are gone, and were not to be retained. */
+  expectNoLeftovers(): void {
+    for (const one of subjects) {
+      const left = this.#rowsOf(one).filter(({ id }) => !this.#retained.has(id));
+      if (!this.#object(one)) expect(left, one.name).toEqual([]);
+    }
+  }
+
+  /** Left to whoever comes; an object that takes one up again has it as any other. */
+  readonly #retained = new Set<string>();
+
+  /** A policy waits for the edge that needs it, and an edge for its policy, as long as nobody does anything. */
+  #settleReferences(): void {
+    const [policy, edge] = ["policy", "edge"].map((wanted) => subjects.find(({ name }) => name === wanted)) as [
+      Subject,
+      Subject,
+    ];
+    const [there, user] = [this.#object(policy), this.#object(edge)];
+    if (!user || isDeleting(user)) return;
+    if (!there) this.#apply(policy, 0);
+    else if (isDeleting(there)) this.#delete(edge, false);
+  }
+
+  #do(step: Step): Promise<void> | void {
+    const one = this.#chosen(step);
+    switch (step.do) {
+      case "apply":
+        return this.#apply(one, step.variant ?? 0);
+      case "delete":
+        return this.#delete(one, step.retain === true && one.known === "mark" && one.kind.replacement === undefined);
+      case "look":
+        return this.#look(one);
+      case "everything":
+        return this.#everything();
+      case "drift":
+        return this.#drift(one);
+      case "drop":
+        return this.#drop(one);
+      case "rotate":
+        return this.#rotate();
+      case "resync":
+        return this.#resync();
+      case "restore":
+        return this.#restore(one);
+      case "fault":
+        return this.#fault(step.verb ?? "get", step.how ?? "lost");
+      case "kill":
+        return this.#killAt(step.write ?? "annotate");
+      case "refuse":
+        return this.#refuse(step.write ?? "annotate", step.times ?? 1);
+      case "arrive":
+        return this.#arrive();
+      case "restart":
+        return this.scene.restart();
+      default:
+        return this.scene.clock.advance((step.seconds ?? 1) * 1000);
+    }
+  }
+
+  /** Of what something is done to, one that is there, where any is. */
+  #chosen({ do: what, subject: first = 0 }: Step): Subject {
+    const [one] = [...subjects.slice(first), ...subjects] as [Subject, ...Subject[]];
+    if (!["delete", "drift", "drop", "restore"].includes(what)) return one;
+    const rest = [...subjects.slice(first), ...subjects.slice(0, first)];
+    return rest.find((each) => this.#object(each)?.status?.id !== undefined) ?? one;
+  }
+
+  #object({ kind, name }: Subject): ManagedObject | undefined {
+    return this.scene.cluster.get(kind.kind, "team-a", name);
+  }
+
+  #rowsOf({ kind, isOurs }: Subject): Row[] {
+    return this.scene.gateway.rowsOf(kind.remote).filter((row) => isOurs(row) && !this.#isOther(row.id));
+  }
+
+  #isOther = (id: string): boolean => this.#others.some(({ row }) => row.id === id);
+
+  #apply(one: Subject, variant: number): void {
+    const object = this.#object(one);
+    if (object && isDeleting(object)) return;
+    this.scene.cluster.apply(one.kind, one.name, one.spec(variant));
+  }
+
+  #delete(one: Subject, retain: boolean): void {
+    const object = this.#object(one);
+    if (!object || isDeleting(object)) return;
+    if (retain) this.scene.cluster.apply(one.kind, one.name, { ...object.spec, deletionPolicy: "Retain" });
+    this.scene.cluster.delete(object);
+    this.#noteOwners();
+  }
+
+  async #look(one: Subject): Promise<void> {
+    const object = this.#object(one);
+    if (!object) return;
+    try {
+      await this.#inTime(this.scene.look(object));
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      happened.add("killed");
+      this.scene.cluster.beforeWrite = () => {};
+      this.scene.restart();
+    }
+  }
+
+  async #everything(): Promise<void> {
+    for (const one of subjects) await this.#look(one);
+  }
+
+  /** Not so often that the operator gives up on it, and nothing that is known by its values before its id is known. */
+  #drift(one: Subject): void {
+    const count = (this.#drifts.get(one.name) ?? 0) + 1;
+    const id = this.#object(one)?.status?.id;
+    const row = this.#rowsOf(one).find((each) => each.id === id);
+    if (!row || count > 2 || one.kind === TLSCertificate) return;
+    this.#drifts.set(one.name, count);
+    happened.add("drifted");
+    this.scene.gateway.change(one.kind.remote, row.id, { description: "drifted" });
+  }
+
+  #drop(one: Subject): void {
+    if (this.#rowsOf(one).length > 0) happened.add("dropped");
+    for (const { id } of this.#rowsOf(one)) this.scene.gateway.drop(one.kind.remote, id);
+  }
+
+  #rotate(): void {
+    this.#rotations += 1;
+    const certificate = `-----BEGIN CERTIFICATE-----\n${this.#rotations}\n-----END CERTIFICATE-----`;
+    this.scene.cluster.setSecret("tls", { "tls.crt": certificate, "tls.key": "k" });
+  }
+
+  async #resync(): Promise<void> {
+    await this.scene.clock.advance(1);
+    const { account, clock } = this.scene;
+    for (const { remote } of resources) {
+      // a fault that was planned may meet it; then the next one tells
+      await this.#inTime(account.collection(remote).listed(clock.now(), "sync")).catch(() => undefined);
+    }
+  }
+
+  /** Time passes while something waits, as it does after a 429. */
+  async #inTime(work: Promise<unknown>): Promise<void> {
+    let over = false;
+    const done = work.finally(() => {
+      over = true;
+    });
+    // it is awaited below, and may fail before
+    done.catch(() => undefined);
+    for (await settle(); !over; await settle()) await this.scene.clock.advance(500);
+    await done;
+  }
+
+  /** From a backup that keeps no status, to a new process. */
+  #restore(one: Subject): void {
+    const object = this.#object(one);
+    if (!object || isDeleting(object) || one.known === "values") return;
+    this.scene.cluster.loseStatus(object);
+    this.scene.restart();
+  }
+
+  #fault(verb: (typeof verbs)[number], how: (typeof faults)[number]): void {
+    const { gateway } = this.scene;
+    if (verb === "create") this.#planned.push(how);
+    if (how === "lost") gateway.loseAnswer(verb);
+    else if (how === "unreadable") gateway.loseAnswer(verb, { kind: "unreadable" });
+    else if (how === "swallowed" || how === "late") gateway.swallow(verb);
+    else if (how === "unsent") gateway.swallow(verb, "unsent");
+    else gateway.refuse(verb, Number(how));
+  }
+
+  #killAt(write: (typeof writes)[number]): void {
+    this.scene.cluster.beforeWrite = (now) => {
+      if (now === write) throw new Killed();
+    };
+  }
+
+  /** By the API server, which is overloaded. */
+  #refuse(write: (typeof writes)[number], times: number): void {
+    let left = times;
+    this.scene.cluster.beforeWrite = (now) => {
+      if (now !== write || left === 0) return;
+      left -= 1;
+      throw new Retry("Pending", "Waiting for the Kubernetes API");
+    };
+  }
+
+  #arrive(): void {
+    for (const { kind, body, until } of this.#late.splice(0)) {
+      const { gateway, clock } = this.scene;
+      const key = kind.naturalKey;
+      const isTaken = key !== undefined && gateway.rowsOf(kind.remote).some((row) => row[key] === body[key]);
+      if (clock.now() > until || isTaken) continue;
+      happened.add("arrived late");
+      gateway.seed(kind.remote, body);
+    }
+  }
+
+  #checkCreate(resource: string, body: Record<string, unknown> = {}): void {
+    const kind = resources.find(({ remote }) => remote.name === resource);
+    const until = this.scene.clock.now() + LATEST_MS;
+    if (this.#planned.shift() === "late" && kind) this.#late.push({ kind, body, until });
+  }
+
+  /** Right before it is carried out. What is found wrong is told later, since the operator handles what calls throw. */
+  #checkCall({ verb, resource, body, id }: Call): void {
+    if (verb === "create") this.#checkCreate(resource, body);
+    if (verb === "create" || verb === "list") return;
+    if (!id) this.#faults.push(`${verb} without an id`);
+    else if (verb === "update" || verb === "delete") this.#checkChange(verb, id);
+  }
+
+  #checkChange(verb: "update" | "delete", id: string): void {
+    this.#noteOwners();
+    const one = this.#owners.get(id);
+    const object = one && this.#object(one);
+    if (!object) this.#faults.push(`${verb} ${id}, which belongs to no object of ours`);
+    else if (!object.metadata.finalizers?.includes(FINALIZER)) this.#faults.push(`${verb} ${id} without a finalizer`);
+    else if (verb === "delete" && !isDeleting(object) && !this.#isOutdated(one, id))
+      this.#faults.push(`delete ${id}, whose object stays`);
+    if (verb === "delete" && this.#isNeeded(id)) this.#faults.push(`delete ${id}, which an edge needs`);
+  }
+
+  /** An edge that stays has it in its restriction. */
+  #isNeeded(id: string): boolean {
+    const edge = this.scene.cluster.get(TCPEdge.kind, "team-a", "edge");
+    const row = edge?.status?.id === undefined ? undefined : this.scene.gateway.row(TCPEdge.remote, edge.status.id);
+    return edge !== undefined && !isDeleting(edge) && JSON.stringify(row?.["ip_restriction"] ?? "").includes(`"${id}"`);
+  }
+
+  #noteOwners(): void {
+    for (const one of subjects) {
+      const rows = this.#rowsOf(one);
+      for (const { id } of rows) this.#owners.set(id, one);
+      const object = this.#object(one);
+      if (object) this.#noteRetained(object, rows);
+    }
+  }
+
+  #noteRetained(object: ManagedObject, rows: readonly Row[]): void {
+    if (!isDeleting(object)) this.#retained.delete(object.status?.id ?? "");
+    // what an interrupted create makes meanwhile as well
+    else if (isRetained(object)) for (const { id } of rows) this.#retained.add(id);
+  }
+
+  /** Another has taken its place, or it is gone anyway. */
+  #isOutdated(one: Subject, id: string): boolean {
+    const rows = this.#rowsOf(one);
+    return rows.every((row) => row.id !== id) || (one.kind.replacement === "CreateFirst" && rows.length > 1);
+  }
+
+  #check(): void {
+    this.#noteOwners();
+    expect(this.#faults).toEqual([]);
+    for (const one of subjects) {
+      const most = one.kind === TLSCertificate ? 2 : 1;
+      expect(this.#rowsOf(one).length, `remotes of ${one.name}`).toBeLessThanOrEqual(most);
+    }
+    this.#expectOthersUntouched();
+  }
+
+  #expectOthersUntouched(): void {
+    for (const { kind, row } of this.#others) expect(this.scene.gateway.row(kind.remote, row.id)).toEqual(row);
+  }
+}
