@@ -1,6 +1,6 @@
 import { kinds } from "../../src/kinds/index.ts";
 import { recreating, replacements } from "./replacements.ts";
-import type { StepName } from "./steps.ts";
+import { type Sort, type StepName, sortOf } from "./steps.ts";
 import { subjects } from "./subjects.ts";
 
 /** Requests that several objects share: kill-again.test.ts kills at the first, kill-delete.test.ts at the others. */
@@ -40,5 +40,7 @@ export function sortOfStory({ kind, opaque }: Pick<Story, "kind" | "opaque">): s
   return opaque ? "no mark" : "mark";
 }
 
-/** All steps at which some test kills. */
-export const killed: readonly StepName[] = [...stories.flatMap(({ steps }) => steps), ...shared];
+/** Every sort of step at which some test kills the operator. */
+export const killedSorts: ReadonlySet<Sort> = new Set(
+  [...stories.flatMap(({ steps }) => steps), ...shared].map((step) => sortOf(step)),
+);

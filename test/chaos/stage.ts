@@ -5,8 +5,9 @@ import type { SimulatorOptions } from "../simulator/simulator.ts";
 import { Gate, type Guard, type Passage, type Side, type Substitute, writeKubeconfig } from "../support/gate.ts";
 import type { OperatorProcess } from "../support/operator-process.ts";
 import { type KubeJSON, useWorld, type World } from "../support/world.ts";
+import { killedSorts } from "./killed.ts";
 import { Others } from "./others.ts";
-import { clusterStep, ServiceSteps, type Step, type StepName, typeOf } from "./steps.ts";
+import { clusterStep, ServiceSteps, type Sort, type Step, type StepName, sortOf, typeOf } from "./steps.ts";
 import { type Case, manifestsOf } from "./subjects.ts";
 
 /** Where a process is killed. */
@@ -66,6 +67,8 @@ export class Stage {
   #late: Hold[] = [];
   #steps: Step[] = [];
   #nameless = new Set<string>();
+  /** The sorts of all steps that the operators of this stage went through. */
+  readonly #passed = new Set<Sort>();
 
   constructor(world: World) {
     this.world = world;
@@ -89,6 +92,8 @@ export class Stage {
 
   async close(): Promise<void> {
     expect([...this.#nameless], "Requests that no test can kill at: name them in steps.ts").toEqual([]);
+    const spared = [...this.#passed].filter((sort) => !killedSorts.has(sort));
+    expect(spared, "Steps at which no test kills: add a story to killed.ts").toEqual([]);
     await Promise.all([...this.#gates.map((gate) => gate.close()), this.#removeKubeconfig?.()]);
   }
 
@@ -220,6 +225,7 @@ export class Stage {
     return async (passage, side) => {
       const step = named(passage);
       if (!step) return undefined;
+      this.#passed.add(sortOf(step.step));
       if (side === "before") this.#steps.push(step);
       // whoever waits for an answer gives up in the end, and tries again or goes on
       if (side === "before" && this.#holds.some(({ reached }) => reached?.of === step.of)) return strand();
