@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from "vitest/config";
 
 // these need a Kubernetes API server, which global-setup.ts starts once for all of them
-const clusterTests = ["test/{integration,e2e,chaos}/**/*.test.ts", "test/cluster/{cluster,lifecycle}.test.ts"];
+const clusterTests = ["test/{integration,e2e,chaos}/**/*.test.ts", "tools/cluster/{cluster,lifecycle}.test.ts"];
 const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 export default defineConfig({
@@ -12,7 +12,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          include: ["{src,test,tools}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...clusterTests],
           ...limits,
         },
@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: "cluster",
           include: clusterTests,
-          globalSetup: ["test/cluster/global-setup.ts"],
+          globalSetup: ["tools/cluster/global-setup.ts"],
           sequence: { groupOrder: 1 },
           ...limits,
         },

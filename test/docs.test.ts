@@ -2,8 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { reasons } from "../src/kinds/contract.ts";
-import { createTelemetry } from "../src/operator/telemetry.ts";
+import { createTelemetry } from "../src/operator/metrics/telemetry.ts";
+import { reasons } from "../src/schema/contract.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -96,8 +96,11 @@ describe("troubleshooting", () => {
   const written = part.split("\n### ").slice(1);
   const headings = written.map((section) => section.split("\n")[0] ?? "");
   const sections = new Map(written.map((section, index) => [headings[index] ?? "", section]));
-  const source = [...find("src/{reconcile,kinds,operator,sessions}/**/*.ts"), "src/generate/crd.ts"]
-    .filter((file) => !file.endsWith(".test.ts") && !file.endsWith("kinds/contract.ts"))
+  const source = [
+    ...find("src/{objects,account,reconcile,schema,kinds,operator,sessions}/**/*.ts"),
+    "src/generate/crd.ts",
+  ]
+    .filter((file) => !file.endsWith(".test.ts") && !file.endsWith("schema/contract.ts"))
     .map(read)
     .join("\n");
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { killedSorts, sortOfStory, stories } from "./chaos/killed.ts";
-import { steps } from "./chaos/steps.ts";
+import { killedSorts, sortOfStory, stories } from "./chaos/support/killed.ts";
+import { steps } from "./chaos/support/steps.ts";
 
 const root = join(import.meta.dirname, "..");
 const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
@@ -31,7 +31,7 @@ test("the kill points in the docs are numbered in order", () => {
 test("each step of a reconcile is one at which some kill test kills", () => {
   expect(
     steps.filter((step) => !killedSorts.has(step)),
-    "No story in test/chaos/killed.ts has this step: add a subject whose operation takes it",
+    "No story in test/chaos/support/killed.ts has this step: add a subject whose operation takes it",
   ).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { KubeClient } from "../runtime/client.ts";
-import { KubeError } from "../runtime/errors.ts";
-import type { LeaseSpec } from "../runtime/lease.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { KubeError } from "../runtime/connection/errors.ts";
+import type { LeaseSpec } from "../runtime/process/lease.ts";
 import { operatorAtWork } from "./at-work.ts";
 
 const now = Date.parse("2026-01-01T00:00:20Z");

@@ -1,6 +1,6 @@
-import type { KubeClient } from "../runtime/client.ts";
-import { isNotFound } from "../runtime/errors.ts";
-import { type Lease, leases } from "../runtime/lease.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { isNotFound } from "../runtime/connection/errors.ts";
+import { type Lease, leases } from "../runtime/process/lease.ts";
 
 const LEASE = "tunnel-gateway-operator";
 

@@ -1,7 +1,7 @@
 import type { ClusterConfig } from "../config.ts";
-import { KubeClient } from "../runtime/client.ts";
-import { loadConnection } from "../runtime/kubeconfig.ts";
-import { Transport } from "../runtime/transport.ts";
+import { KubeClient } from "../runtime/connection/client.ts";
+import { loadConnection } from "../runtime/connection/kubeconfig.ts";
+import { Transport } from "../runtime/connection/transport.ts";
 
 const NAME = "tunnel-gateway-operator";
 

@@ -1,5 +1,5 @@
-import type { KubeClient } from "../runtime/client.ts";
-import { isConflict, isNotFound } from "../runtime/errors.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { isConflict, isNotFound } from "../runtime/connection/errors.ts";
 import { operatorAtWork } from "./at-work.ts";
 import { each } from "./each.ts";
 import { allObjects, nameOf, type Owned } from "./objects.ts";

@@ -1,9 +1,9 @@
-import { GROUP, VERSION } from "../kinds/contract.ts";
-import type { CustomResource } from "../kinds/define.ts";
 import { customResources } from "../kinds/index.ts";
-import type { KubeClient } from "../runtime/client.ts";
-import { isKindAbsent } from "../runtime/errors.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { isKindAbsent } from "../runtime/connection/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../runtime/object.ts";
+import { GROUP, VERSION } from "../schema/contract.ts";
+import type { CustomResource } from "../schema/define.ts";
 
 /** An object of one of our kinds. */
 export interface Owned {

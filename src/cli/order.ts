@@ -1,4 +1,4 @@
-import { needsOf } from "../kinds/wire/needs.ts";
+import { needsOf } from "../schema/wire/needs.ts";
 import type { Owned } from "./objects.ts";
 
 /** Referrers before what they refer to, so that nothing has to wait longer than it must; in a circle, as they come. */

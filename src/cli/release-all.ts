@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { FINALIZER } from "../kinds/contract.ts";
-import type { KubeClient } from "../runtime/client.ts";
-import { isInvalid, isNotFound } from "../runtime/errors.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { isInvalid, isNotFound } from "../runtime/connection/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../runtime/object.ts";
+import { FINALIZER } from "../schema/contract.ts";
 import { operatorAtWork } from "./at-work.ts";
 import { each } from "./each.ts";
 import { allObjects, nameOf, type Owned } from "./objects.ts";

@@ -1,5 +1,5 @@
-import type { KubeClient } from "../runtime/client.ts";
-import { isNotFound } from "../runtime/errors.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { isNotFound } from "../runtime/connection/errors.ts";
 import type { KubeObject, ResourceType } from "../runtime/object.ts";
 import type { Wait } from "./wait.ts";
 

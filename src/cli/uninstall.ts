@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type ClusterConfig, readClusterConfig } from "../config.ts";
-import { durationPattern, durationSeconds } from "../kinds/duration.ts";
-import type { KubeClient } from "../runtime/client.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { durationPattern, durationSeconds } from "../schema/duration.ts";
 import { connect } from "./connect.ts";
 import { deleteAll } from "./delete-all.ts";
 import { releaseAll } from "./release-all.ts";

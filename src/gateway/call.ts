@@ -1,7 +1,7 @@
-import { type Connection, exchange } from "./exchange.ts";
+import { type Connection, exchange } from "./http/exchange.ts";
+import { Unsent } from "./http/unsent.ts";
 import { expandPath, type PathIds } from "./path.ts";
 import type { Verb } from "./resource.ts";
-import { Unsent } from "./unsent.ts";
 
 export interface CallOptions {
   /** Ends the call. Once its request is written, the outcome is `unknown`. */

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { connect, everything, json, serve } from "../../test/gateway/service.ts";
+import { connect, everything, json, serve } from "../../test/support/gateway-service.ts";
 import { GatewayClient } from "./client.ts";
 import {
   eventDestinations,

@@ -1,17 +1,17 @@
 import type { Dispatcher } from "undici";
 import type * as z from "zod";
-import { parseBaseURL } from "./base-url.ts";
 import { type CallOptions, call, type Request } from "./call.ts";
-import { newDispatcher } from "./dispatcher.ts";
-import type { Connection, ExchangeEvent } from "./exchange.ts";
-import type { Key } from "./key.ts";
+import { parseBaseURL } from "./http/base-url.ts";
+import { newDispatcher } from "./http/dispatcher.ts";
+import type { Connection, ExchangeEvent } from "./http/exchange.ts";
+import type { Key } from "./http/key.ts";
 import { allRows, type Page, pages } from "./list.ts";
 import { readOne, readOptional } from "./read.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "./resource.ts";
 import { type EventSource, eventSources, type SessionCommand, sessionCommands } from "./resources/index.ts";
 
 export type { CallOptions } from "./call.ts";
-export type { ExchangeEvent } from "./exchange.ts";
+export type { ExchangeEvent } from "./http/exchange.ts";
 export type { Page } from "./list.ts";
 export type { RowProblem } from "./read.ts";
 

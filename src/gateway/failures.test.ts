@@ -2,11 +2,11 @@ import { createServer as createNetServer } from "node:net";
 import { inspect } from "node:util";
 import { Agent } from "undici";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { connect, everything, json, serve } from "../../test/gateway/service.ts";
+import { connect, everything, json, serve } from "../../test/support/gateway-service.ts";
 import type { ClientOptions } from "./client.ts";
 import { GatewayError } from "./errors.ts";
+import { MAX_ANSWER_BYTES } from "./http/send.ts";
 import { apiKeys, ipPolicies, tunnelSessions } from "./resources/index.ts";
-import { MAX_ANSWER_BYTES } from "./send.ts";
 
 async function failureOf(promise: Promise<unknown>): Promise<GatewayError> {
   const error = await promise.then(

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { type CallOptions, call } from "./call.ts";
 import { GatewayError } from "./errors.ts";
-import type { Connection } from "./exchange.ts";
+import type { Connection } from "./http/exchange.ts";
 import { pageFollower } from "./paging.ts";
 import { expandPath, type PathIds } from "./path.ts";
 import { type RowProblem, readListing } from "./read.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { connect, json, serve } from "../../test/gateway/service.ts";
+import { connect, json, serve } from "../../test/support/gateway-service.ts";
 import { operations } from "./operations.ts";
 import { modules, resources } from "./resources/index.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { connect, json, serve } from "../../test/gateway/service.ts";
+import { connect, json, serve } from "../../test/support/gateway-service.ts";
 import type { GatewayClient } from "./client.ts";
 import { pageFollower } from "./paging.ts";
 import { Malformed } from "./read.ts";

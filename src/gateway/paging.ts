@@ -1,4 +1,4 @@
-import { type BaseURL, resolvePage } from "./base-url.ts";
+import { type BaseURL, resolvePage } from "./http/base-url.ts";
 import { Malformed } from "./read.ts";
 
 /** More than any account has; ends a list whose pages never do. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { Unsent } from "./http/unsent.ts";
 import { expandPath } from "./path.ts";
-import { Unsent } from "./unsent.ts";
 
 describe("expandPath", () => {
   test.each([

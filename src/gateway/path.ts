@@ -1,4 +1,4 @@
-import { Unsent } from "./unsent.ts";
+import { Unsent } from "./http/unsent.ts";
 
 export type PathIds = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cleaner } from "./redact.ts";
+import { cleaner } from "./http/redact.ts";
 
 /** A 2xx answer that is not as the API page says. The message names members and types, never values. */
 export class Malformed extends Error {

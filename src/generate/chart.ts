@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { CustomResource } from "../kinds/define.ts";
+import type { CustomResource } from "../schema/define.ts";
 import { crdOf } from "./crd.ts";
 import {
   accessGrants,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { FINALIZER, GROUP } from "../kinds/contract.ts";
 import { customResources } from "../kinds/index.ts";
+import { FINALIZER, GROUP } from "../schema/contract.ts";
 import { crdOf } from "./crd.ts";
 import type { JSONSchema } from "./schema.ts";
 

@@ -1,6 +1,6 @@
-import { CATEGORY, GROUP, VERSION } from "../kinds/contract.ts";
-import type { Column, CustomResource } from "../kinds/define.ts";
-import { mark } from "../kinds/traits.ts";
+import { CATEGORY, GROUP, VERSION } from "../schema/contract.ts";
+import type { Column, CustomResource } from "../schema/define.ts";
+import { mark } from "../schema/traits.ts";
 import { type JSONSchema, structural } from "./schema.ts";
 
 /** The CustomResourceDefinition of a kind, ready to be written as YAML. */

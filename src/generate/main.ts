@@ -2,8 +2,8 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
-import { GROUP } from "../kinds/contract.ts";
 import { customResources, kinds } from "../kinds/index.ts";
+import { GROUP } from "../schema/contract.ts";
 import { chartParts } from "./chart.ts";
 import { crdOf } from "./crd.ts";
 import { firstExamples } from "./reference/examples.ts";

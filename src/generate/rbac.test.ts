@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { customResourceOf } from "../kinds/common.ts";
-import type { CustomResource } from "../kinds/define.ts";
 import { customResources, kinds } from "../kinds/index.ts";
+import { customResourceOf } from "../schema/common.ts";
+import type { CustomResource } from "../schema/define.ts";
 import {
   accessGrants,
   clusterGrants,

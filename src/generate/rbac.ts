@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { AgentCommand } from "../kinds/agent-command.ts";
-import { GROUP } from "../kinds/contract.ts";
-import type { CustomResource } from "../kinds/define.ts";
-import { type Traits, traitsOf, unwrap } from "../kinds/traits.ts";
+import { GROUP } from "../schema/contract.ts";
+import type { CustomResource } from "../schema/define.ts";
+import { type Traits, traitsOf, unwrap } from "../schema/traits.ts";
 
 /** A rule of a Role or ClusterRole. */
 export interface PolicyRule {

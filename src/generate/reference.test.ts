@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { defineModule, defineResource } from "../gateway/resource.ts";
-import { customResourceOf } from "../kinds/common.ts";
-import { defineCustomResource, defineKind, type Kind } from "../kinds/define.ts";
-import { enabled, immutable, module, refsTo, secretKey, secretName, texts } from "../kinds/fields.ts";
 import { customResources, kinds } from "../kinds/index.ts";
+import { customResourceOf } from "../schema/common.ts";
+import { defineCustomResource, defineKind, type Kind } from "../schema/define.ts";
+import { enabled, immutable, module, refsTo, secretKey, secretName, texts } from "../schema/fields.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { fieldsOf } from "./reference/fields.ts";
 import { cell, kebab } from "./reference/markdown.ts";

@@ -1,8 +1,8 @@
 import type * as z from "zod";
-import { customResourceOf, specOf, statusOf } from "../kinds/common.ts";
-import { API_VERSION, CATEGORY } from "../kinds/contract.ts";
-import type { CustomResource, Definition, Kind } from "../kinds/define.ts";
-import { mark } from "../kinds/traits.ts";
+import { customResourceOf, specOf, statusOf } from "../schema/common.ts";
+import { API_VERSION, CATEGORY } from "../schema/contract.ts";
+import type { CustomResource, Definition, Kind } from "../schema/define.ts";
+import { mark } from "../schema/traits.ts";
 import type { Example } from "./reference/examples.ts";
 import { type Field, fieldsOf } from "./reference/fields.ts";
 import { identity, removal } from "./reference/identity.ts";

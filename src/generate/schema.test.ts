@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { bytes, immutable } from "../kinds/fields.ts";
-import { mark } from "../kinds/traits.ts";
+import { bytes, immutable } from "../schema/fields.ts";
+import { mark } from "../schema/traits.ts";
 import { structural } from "./schema.ts";
 
 const rulesOf = (schema: z.ZodObject) => structural(schema)["x-kubernetes-validations"] as { rule: string }[];

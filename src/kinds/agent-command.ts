@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { age, conditionColumns, observations, unobserved } from "./common.ts";
-import { defineCustomResource } from "./define.ts";
-import { mark } from "./traits.ts";
+import { age, conditionColumns, observations, unobserved } from "../schema/common.ts";
+import { defineCustomResource } from "../schema/define.ts";
+import { mark } from "../schema/traits.ts";
 
 export const commands = ["Restart", "Stop", "Update", "UpdateAndRestart"] as const;
 export type CommandName = (typeof commands)[number];

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { agentIngresses } from "../gateway/resources/index.ts";
-import { judgeCertificate } from "./certificate.ts";
-import { defineKind } from "./define.ts";
-import { domain, hostname, immutable, texts } from "./fields.ts";
-import { certificateManagementPolicy, certificateManagementStatus } from "./modules/certificate-policy.ts";
-import { mark } from "./traits.ts";
+import { judgeCertificate } from "../schema/certificate.ts";
+import { defineKind } from "../schema/define.ts";
+import { domain, hostname, immutable, texts } from "../schema/fields.ts";
+import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
+import { mark } from "../schema/traits.ts";
 
 export const AgentIngress = defineKind({
   kind: "AgentIngress",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { apiKeys } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { immutable, outputSecret, ownerId, texts } from "./fields.ts";
+import { defineKind } from "../schema/define.ts";
+import { immutable, outputSecret, ownerId, texts } from "../schema/fields.ts";
 
 export const APIKey = defineKind({
   kind: "APIKey",

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { certificateAuthorities } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { configMapKey, secretKey, texts } from "./fields.ts";
-import { certificateFacts, certificateValidity, pem } from "./pem.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { configMapKey, secretKey, texts } from "../schema/fields.ts";
+import { certificateFacts, certificateValidity, pem } from "../schema/pem.ts";
+import { mark } from "../schema/traits.ts";
 
 const caPemFrom = mark(
   z.object({

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { eventDestinations } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { secretKey, texts } from "./fields.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { secretKey, texts } from "../schema/fields.ts";
+import { mark } from "../schema/traits.ts";
 
 const exactlyOneOf = (names: readonly string[]) => [
   {

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { defineResource } from "../gateway/resource.ts";
 import { eventSources, eventSubscriptions } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
+import { defineKind } from "../schema/define.ts";
+import { immutable, refTo } from "../schema/fields.ts";
 import { eventType } from "./event-subscription.ts";
-import { immutable, refTo } from "./fields.ts";
 
 export const EventSource = defineKind({
   kind: "EventSource",

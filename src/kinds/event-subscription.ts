@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { eventSubscriptions } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { refsTo, textsInCharacters, unordered } from "./fields.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { refsTo, textsInCharacters, unordered } from "../schema/fields.ts";
+import { mark } from "../schema/traits.ts";
 
 export const eventType = z
   .string()

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { failoverBackends } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { asWritten, backendKinds, refsTo, texts } from "./fields.ts";
+import { defineKind } from "../schema/define.ts";
+import { asWritten, backendKinds, refsTo, texts } from "../schema/fields.ts";
 
 export const FailoverBackend = defineKind({
   kind: "FailoverBackend",

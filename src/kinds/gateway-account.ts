@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { age, conditionColumns, observations, unobserved } from "./common.ts";
-import { defineCustomResource } from "./define.ts";
-import { secretKey } from "./fields.ts";
+import { age, conditionColumns, observations, unobserved } from "../schema/common.ts";
+import { defineCustomResource } from "../schema/define.ts";
+import { secretKey } from "../schema/fields.ts";
 
 const ready = conditionColumns("Ready");
 

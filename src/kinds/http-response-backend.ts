@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { httpResponseBackends } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { lowerKeys, stringMap, texts } from "./fields.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { lowerKeys, stringMap, texts } from "../schema/fields.ts";
+import { mark } from "../schema/traits.ts";
 
 export const HTTPResponseBackend = defineKind({
   kind: "HTTPResponseBackend",

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { defineResource } from "../gateway/resource.ts";
 import { routeIPRestriction, routeOidc, routeSaml, routeWebhookVerification } from "../gateway/resources/index.ts";
-import { defineKind, usable } from "./define.ts";
-import { immutable, plainID } from "./fields.ts";
-import { routeIPRestrictionModule } from "./modules/ip-restriction.ts";
-import { oidcModule } from "./modules/oidc.ts";
-import { samlModule, samlStatus } from "./modules/saml.ts";
-import { webhookVerificationModule } from "./modules/webhook-verification.ts";
-import { mark } from "./traits.ts";
+import { defineKind, usable } from "../schema/define.ts";
+import { immutable, plainID } from "../schema/fields.ts";
+import { routeIPRestrictionModule } from "../schema/modules/ip-restriction.ts";
+import { oidcModule } from "../schema/modules/oidc.ts";
+import { samlModule, samlStatus } from "../schema/modules/saml.ts";
+import { webhookVerificationModule } from "../schema/modules/webhook-verification.ts";
+import { mark } from "../schema/traits.ts";
 
 const modules = {
   ip_restriction: routeIPRestriction,

@@ -1,9 +1,9 @@
+import { customResourceOf } from "../schema/common.ts";
+import type { CustomResource, Kind } from "../schema/define.ts";
 import { AgentCommand } from "./agent-command.ts";
 import { AgentIngress } from "./agent-ingress.ts";
 import { APIKey } from "./api-key.ts";
 import { CertificateAuthority } from "./certificate-authority.ts";
-import { customResourceOf } from "./common.ts";
-import type { CustomResource, Kind } from "./define.ts";
 import { EventDestination } from "./event-destination.ts";
 import { EventSource } from "./event-source.ts";
 import { EventSubscription } from "./event-subscription.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ipPolicies } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { texts } from "./fields.ts";
+import { defineKind } from "../schema/define.ts";
+import { texts } from "../schema/fields.ts";
 
 export const IPPolicy = defineKind({
   kind: "IPPolicy",

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { reservedAddresses } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { immutable, plainID, regions, texts } from "./fields.ts";
-import { text } from "./status.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { immutable, plainID, regions, texts } from "../schema/fields.ts";
+import { text } from "../schema/status.ts";
+import { mark } from "../schema/traits.ts";
 
 export const ReservedAddress = defineKind({
   kind: "ReservedAddress",

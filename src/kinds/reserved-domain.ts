@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { reservedDomains } from "../gateway/resources/index.ts";
-import { judgeCertificate } from "./certificate.ts";
-import { defineKind } from "./define.ts";
-import { domain, hostname, immutable, refTo, regions, texts } from "./fields.ts";
-import { certificateManagementPolicy, certificateManagementStatus } from "./modules/certificate-policy.ts";
-import { remoteRef, text } from "./status.ts";
-import { mark } from "./traits.ts";
+import { judgeCertificate } from "../schema/certificate.ts";
+import { defineKind } from "../schema/define.ts";
+import { domain, hostname, immutable, refTo, regions, texts } from "../schema/fields.ts";
+import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
+import { remoteRef, text } from "../schema/status.ts";
+import { mark } from "../schema/traits.ts";
 
 export const ReservedDomain = defineKind({
   kind: "ReservedDomain",

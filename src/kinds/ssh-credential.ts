@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { sshCredentials } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { immutable, ownerId, sshPublicKey, texts, unordered } from "./fields.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { immutable, ownerId, sshPublicKey, texts, unordered } from "../schema/fields.ts";
+import { mark } from "../schema/traits.ts";
 
 const rule = z
   .string()

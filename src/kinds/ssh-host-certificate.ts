@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { sshHostCertificates } from "../gateway/resources/index.ts";
-import { type Answer, defineKind } from "./define.ts";
-import { durationPattern, durationSeconds } from "./duration.ts";
-import { outputSecret, plainID, sshPublicKey, texts, timestamp, unordered } from "./fields.ts";
-import { text } from "./status.ts";
-import { mark } from "./traits.ts";
+import { type Answer, defineKind } from "../schema/define.ts";
+import { durationPattern, durationSeconds } from "../schema/duration.ts";
+import { outputSecret, plainID, sshPublicKey, texts, timestamp, unordered } from "../schema/fields.ts";
+import { text } from "../schema/status.ts";
+import { mark } from "../schema/traits.ts";
 
 const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createOnly: true });
 const time = mark(z.iso.datetime({ offset: true }), { createOnly: true, serverDefault: true, normalize: timestamp });

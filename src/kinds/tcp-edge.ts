@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { tcpEdgePolicy, tcpEdges } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { refsTo, texts, unordered } from "./fields.ts";
-import { backendModule } from "./modules/backend.ts";
-import { ipRestrictionModule } from "./modules/ip-restriction.ts";
-import { trafficPolicyModule } from "./modules/traffic-policy.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { refsTo, texts, unordered } from "../schema/fields.ts";
+import { backendModule } from "../schema/modules/backend.ts";
+import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
+import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
+import { mark } from "../schema/traits.ts";
 
 /** In any order, and in lower case as the service answers them. */
 const hostports = (value: unknown): unknown =>

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { tlsCertificates } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { secretName, texts } from "./fields.ts";
-import { certificateFacts, certificateValidity, pem } from "./pem.ts";
-import { text } from "./status.ts";
+import { defineKind } from "../schema/define.ts";
+import { secretName, texts } from "../schema/fields.ts";
+import { certificateFacts, certificateValidity, pem } from "../schema/pem.ts";
+import { text } from "../schema/status.ts";
 
 export const TLSCertificate = defineKind({
   kind: "TLSCertificate",

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { tlsEdges } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { mutualTLSModule } from "./modules/mutual-tls.ts";
-import { tlsTerminationModule } from "./modules/tls-termination.ts";
-import { trafficPolicyModule } from "./modules/traffic-policy.ts";
+import { defineKind } from "../schema/define.ts";
+import { mutualTLSModule } from "../schema/modules/mutual-tls.ts";
+import { tlsTerminationModule } from "../schema/modules/tls-termination.ts";
+import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { edgeFields } from "./tcp-edge.ts";
 
 export const TLSEdge = defineKind({

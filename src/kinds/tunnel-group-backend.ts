@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { tunnelGroupBackends } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { stringMap, texts } from "./fields.ts";
-import { remoteRef } from "./status.ts";
+import { defineKind } from "../schema/define.ts";
+import { stringMap, texts } from "../schema/fields.ts";
+import { remoteRef } from "../schema/status.ts";
 
 export const TunnelGroupBackend = defineKind({
   kind: "TunnelGroupBackend",

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { age } from "./common.ts";
-import { GROUP } from "./contract.ts";
-import { defineCustomResource } from "./define.ts";
-import { immutable } from "./fields.ts";
-import { remoteRef, text } from "./status.ts";
+import { age } from "../schema/common.ts";
+import { GROUP } from "../schema/contract.ts";
+import { defineCustomResource } from "../schema/define.ts";
+import { immutable } from "../schema/fields.ts";
+import { remoteRef, text } from "../schema/status.ts";
 
 /** Labels of the objects that the operator makes; by the first it knows its own. */
 export const sessionLabels = {

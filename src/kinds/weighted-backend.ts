@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { weightedBackends } from "../gateway/resources/index.ts";
-import { defineKind } from "./define.ts";
-import { backendKinds, refTo, texts } from "./fields.ts";
-import { mark } from "./traits.ts";
+import { defineKind } from "../schema/define.ts";
+import { backendKinds, refTo, texts } from "../schema/fields.ts";
+import { mark } from "../schema/traits.ts";
 
 const share = z.object({
   backendRef: refTo(backendKinds, { sends: "backend_id" }).describe("The backend that gets the share."),

@@ -1,11 +1,10 @@
-import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../kinds/contract.ts";
-import type { Definition, Kind } from "../kinds/define.ts";
-import { needsOf, targetsOf } from "../kinds/wire/needs.ts";
+import { parentIDsOf, remoteIDsOf } from "../objects/identity.ts";
+import type { ManagedObject, Status } from "../objects/object.ts";
+import { Outdated, Retry } from "../objects/reconcile-error.ts";
 import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../reconcile/cluster.ts";
-import { Outdated, Retry } from "../reconcile/fate.ts";
-import { parentIDsOf, remoteIDsOf } from "../reconcile/identity.ts";
-import type { ManagedObject, Status } from "../reconcile/object.ts";
-import type { KubeClient } from "../runtime/client.ts";
+import type { Informer } from "../runtime/cache/informer.ts";
+import type { Indexer, Store } from "../runtime/cache/store.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
 import {
   isAlreadyExists,
   isConflict,
@@ -15,13 +14,14 @@ import {
   isNotFound,
   isUnreachable,
   KubeError,
-} from "../runtime/errors.ts";
-import type { EventRecorder } from "../runtime/events.ts";
-import type { Informer } from "../runtime/informer.ts";
+} from "../runtime/connection/errors.ts";
 import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
+import type { EventRecorder } from "../runtime/process/events.ts";
 import { SharedCall } from "../runtime/shared-call.ts";
-import type { Indexer, Store } from "../runtime/store.ts";
+import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../schema/contract.ts";
+import type { Definition, Kind } from "../schema/define.ts";
+import { needsOf, targetsOf } from "../schema/wire/needs.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
 

@@ -1,5 +1,5 @@
-import type { Kind } from "../kinds/define.ts";
-import type { ManagedObject, Status } from "./object.ts";
+import type { ManagedObject, Status } from "../objects/object.ts";
+import type { Kind } from "../schema/define.ts";
 
 /** A Secret as the API server gave it; `data` is decoded. Held for the length of one request, never kept. */
 export interface SecretValue {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { annotations } from "../kinds/contract.ts";
 import { EventDestination } from "../kinds/event-destination.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
-import { Outdated, Retry } from "./fate.ts";
+import { Outdated, Retry } from "../objects/reconcile-error.ts";
+import { annotations } from "../schema/contract.ts";
 import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
 
 let scene: Scene;

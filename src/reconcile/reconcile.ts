@@ -1,22 +1,22 @@
-import { FINALIZER } from "../kinds/contract.ts";
-import { listOf } from "../kinds/define.ts";
-import { fromAnswer } from "../kinds/wire/answer.ts";
-import { needsOf } from "../kinds/wire/needs.ts";
-import { create } from "./create.ts";
-import { Retry, type Unfinished } from "./fate.ts";
-import type { Row } from "./inventory.ts";
-import { locate } from "./locate.ts";
-import { notices } from "./notices.ts";
-import { conditionOf, isDeleting, isObserveOnly, isPaused } from "./object.ts";
-import { delayOf, fateOf } from "./outcome.ts";
-import { delivered } from "./output.ts";
-import { appliedOf, now, type Pass } from "./pass.ts";
-import { plan } from "./plan.ts";
-import { remove } from "./remove.ts";
-import { replace, retire } from "./replace.ts";
-import { appliedFields, type Ending, isSame, nextStatus } from "./report.ts";
-import { type Desired, desire, openPart } from "./resolve.ts";
-import { update } from "./update.ts";
+import type { Row } from "../account/inventory.ts";
+import { delayOf, fateOf } from "../objects/map-error.ts";
+import { conditionOf, isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";
+import { Retry, type Unfinished } from "../objects/reconcile-error.ts";
+import { FINALIZER } from "../schema/contract.ts";
+import { listOf } from "../schema/define.ts";
+import { fromAnswer } from "../schema/wire/answer.ts";
+import { needsOf } from "../schema/wire/needs.ts";
+import { create } from "./apply/create.ts";
+import { remove } from "./apply/delete.ts";
+import { delivered } from "./apply/output-secret.ts";
+import { replace, retire } from "./apply/replace.ts";
+import { update } from "./apply/update.ts";
+import { appliedOf, now, type Pass } from "./context.ts";
+import { type Desired, desire, openPart } from "./desired/desired.ts";
+import { plan } from "./desired/plan.ts";
+import { locate } from "./find/locate.ts";
+import { notices } from "./status/events.ts";
+import { appliedFields, type Ending, isSame, nextStatus } from "./status/report.ts";
 
 /** When the object is due again, apart from what wakes it. Null: not before something happens. */
 export type Visit =

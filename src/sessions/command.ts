@@ -1,5 +1,5 @@
 import type { CommandName, Phase, ResultReason } from "../kinds/agent-command.ts";
-import type { Condition } from "../reconcile/object.ts";
+import type { Condition } from "../objects/object.ts";
 import type { KubeObject } from "../runtime/object.ts";
 import type { Request } from "./answer.ts";
 

@@ -1,6 +1,6 @@
-import type { Reason } from "../kinds/contract.ts";
-import { Blocked, type Unfinished } from "../reconcile/fate.ts";
-import { stamped } from "../reconcile/report.ts";
+import { Blocked, type Unfinished } from "../objects/reconcile-error.ts";
+import { stamped } from "../reconcile/status/report.ts";
+import type { Reason } from "../schema/contract.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
 import { isFinished } from "./progress.ts";
 

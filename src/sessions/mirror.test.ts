@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Collection } from "../reconcile/collection.ts";
+import type { Collection } from "../account/collection.ts";
+import { Store } from "../runtime/cache/store.ts";
 import { silentLogger } from "../runtime/log.ts";
-import { Store } from "../runtime/store.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Mirror } from "./mirror.ts";
 import type { SessionWriter } from "./objects.ts";

@@ -1,8 +1,8 @@
-import type { Collection } from "../reconcile/collection.ts";
+import type { Collection } from "../account/collection.ts";
+import type { Store } from "../runtime/cache/store.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
 import { unless } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
-import type { Store } from "../runtime/store.ts";
 import type { SessionMetrics } from "./metrics.ts";
 import { type SessionWriter, tasksOf } from "./objects.ts";
 import { type MirrorPlan, planMirror } from "./plan.ts";

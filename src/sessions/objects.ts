@@ -1,9 +1,9 @@
-import { API_VERSION, GROUP, VERSION } from "../kinds/contract.ts";
 import { TunnelSession } from "../kinds/tunnel-session.ts";
-import type { KubeClient } from "../runtime/client.ts";
-import { isAlreadyExists, isConflict, isFailedTest, isNotFound } from "../runtime/errors.ts";
+import type { Store } from "../runtime/cache/store.ts";
+import type { KubeClient } from "../runtime/connection/client.ts";
+import { isAlreadyExists, isConflict, isFailedTest, isNotFound } from "../runtime/connection/errors.ts";
 import { keyOf, type ResourceType } from "../runtime/object.ts";
-import type { Store } from "../runtime/store.ts";
+import { API_VERSION, GROUP, VERSION } from "../schema/contract.ts";
 import type { MirrorPlan } from "./plan.ts";
 import type { SessionObject } from "./session.ts";
 

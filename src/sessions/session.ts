@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import type { tunnelSessions } from "../gateway/resources/index.ts";
 import { sessionLabels, sessionStatus } from "../kinds/tunnel-session.ts";
-import { toStatus } from "../kinds/wire/answer.ts";
 import type { KubeObject } from "../runtime/object.ts";
+import { toStatus } from "../schema/wire/answer.ts";
 import { agentDigest, labelValue } from "./naming.ts";
 
 /** A session as the service lists it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../gateway/errors.ts";
-import { conditionOf } from "../reconcile/object.ts";
+import { conditionOf } from "../objects/object.ts";
 import type { CommandSpec } from "./command.ts";
 import { session } from "./testing/fake-service.ts";
 import { FakeWorld, KEY } from "./testing/fake-world.ts";

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Collection } from "../account/collection.ts";
 import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/client.ts";
 import { isGatewayError } from "../gateway/errors.ts";
-import { annotations } from "../kinds/contract.ts";
-import type { Collection } from "../reconcile/collection.ts";
-import { Outdated, Waiting } from "../reconcile/fate.ts";
-import { delayOf, fateOf } from "../reconcile/outcome.ts";
+import { delayOf, fateOf } from "../objects/map-error.ts";
+import { Outdated, Waiting } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Result } from "../runtime/controller.ts";
+import type { Result } from "../runtime/controller/controller.ts";
+import { annotations } from "../schema/contract.ts";
 import { type Answer, answerOf, type Request } from "./answer.ts";
 import { type CommandObject, type CommandStatus, hasResult, restarts, type SessionResult } from "./command.ts";
 import { commandStatus, type Standing } from "./conditions.ts";

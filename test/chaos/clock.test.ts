@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
 import { useWorld } from "../support/world.ts";
-import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./ordeal.ts";
-import { randomFrom } from "./random.ts";
+import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
+import { randomFrom } from "./support/random.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { useWorld } from "../support/world.ts";
-import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./ordeal.ts";
-import { randomFrom } from "./random.ts";
+import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
+import { randomFrom } from "./support/random.ts";
 
 describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (chosen) => {
   const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });

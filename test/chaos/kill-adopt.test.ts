@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Members } from "../simulator/resource/collection.ts";
-import { type Point, STORY_MS, useStage } from "./stage.ts";
-import { type StepName, traces } from "./steps.ts";
-import { type Case, casesOf, type Subject } from "./subjects.ts";
+import type { Members } from "../../tools/simulator/resource/collection.ts";
+import { type Point, STORY_MS, useStage } from "./support/stage.ts";
+import { type StepName, traces } from "./support/steps.ts";
+import { type Case, casesOf, type Subject } from "./support/subjects.ts";
 
 const stage = useStage({ patient: true });
 

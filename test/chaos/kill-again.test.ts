@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Point, STORY_MS, useStage } from "./stage.ts";
-import { creatingCases, type Moment, sought } from "./subjects.ts";
+import { type Point, STORY_MS, useStage } from "./support/stage.ts";
+import { creatingCases, type Moment, sought } from "./support/subjects.ts";
 
 const stage = useStage();
 

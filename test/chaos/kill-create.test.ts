@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
+import { annotations } from "../../src/schema/contract.ts";
 import { type KubeJSON, manifest } from "../support/world.ts";
-import { type Point, STORY_MS, useStage } from "./stage.ts";
-import { type StepName, sortOf, traces } from "./steps.ts";
-import { casesOf, type Subject, sought, subjects } from "./subjects.ts";
+import { type Point, STORY_MS, useStage } from "./support/stage.ts";
+import { type StepName, sortOf, traces } from "./support/steps.ts";
+import { casesOf, type Subject, sought, subjects } from "./support/subjects.ts";
 
 const stage = useStage();
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeJSON } from "../support/world.ts";
-import { isAccepted, isTokenLost } from "./replacements.ts";
-import { STORY_MS, useStage } from "./stage.ts";
-import { casesOf, type Subject, subjects } from "./subjects.ts";
+import { isAccepted, isTokenLost } from "./support/replacements.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
+import { casesOf, type Subject, subjects } from "./support/subjects.ts";
 
 const stage = useStage();
 

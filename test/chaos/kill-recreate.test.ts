@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { recreating } from "./replacements.ts";
-import { type Point, STORY_MS, useStage } from "./stage.ts";
-import { type Subject, subjects } from "./subjects.ts";
+import { recreating } from "./support/replacements.ts";
+import { type Point, STORY_MS, useStage } from "./support/stage.ts";
+import { type Subject, subjects } from "./support/subjects.ts";
 
 // a service that cannot change a domain
 const stage = useStage({ simulator: { undocumented: false } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeJSON } from "../support/world.ts";
-import { replacementCases } from "./replacements.ts";
-import { STORY_MS, useStage } from "./stage.ts";
+import { replacementCases } from "./support/replacements.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
 
 const stage = useStage();
 

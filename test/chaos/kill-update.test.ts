@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Point, STORY_MS, useStage } from "./stage.ts";
-import { type StepName, traces } from "./steps.ts";
-import { casesOf, type Subject } from "./subjects.ts";
+import { type Point, STORY_MS, useStage } from "./support/stage.ts";
+import { type StepName, traces } from "./support/steps.ts";
+import { casesOf, type Subject } from "./support/subjects.ts";
 
 const stage = useStage({ patient: true });
 

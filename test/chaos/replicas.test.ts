@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
-import { concurrently } from "../bench/concurrently.ts";
-import type { Members } from "../simulator/resource/collection.ts";
+import { concurrently } from "../../tools/bench/phases/concurrently.ts";
+import type { Members } from "../../tools/simulator/resource/collection.ts";
 import { Replica } from "../support/replica.ts";
 import { type KubeJSON, manifest, useWorld } from "../support/world.ts";
 

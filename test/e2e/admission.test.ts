@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { useCluster } from "../cluster/use.ts";
+import { useCluster } from "../../tools/cluster/use.ts";
 import type { KubeJSON } from "../support/world.ts";
 import { definitionsOf } from "./support/foreign-definitions.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTelemetry } from "../../src/operator/telemetry.ts";
+import { createTelemetry } from "../../src/operator/metrics/telemetry.ts";
 import type { KubeJSON } from "../support/world.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
 

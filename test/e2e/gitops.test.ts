@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { GROUP } from "../../src/kinds/contract.ts";
 import { kinds } from "../../src/kinds/index.ts";
+import { GROUP } from "../../src/schema/contract.ts";
 import type { KubeJSON } from "../support/world.ts";
 import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";
 

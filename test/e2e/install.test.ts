@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { FINALIZER } from "../../src/kinds/contract.ts";
+import { FINALIZER } from "../../src/schema/contract.ts";
 import { examples } from "../support/examples.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../support/world.ts";
 import { Installation, type Release, until } from "./support/installation.ts";

@@ -2,9 +2,9 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { helmBinary } from "../cluster/build.ts";
-import { type Cluster, startCluster } from "../cluster/cluster.ts";
-import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { helmBinary } from "../../tools/cluster/build/build.ts";
+import { type Cluster, startCluster } from "../../tools/cluster/cluster.ts";
+import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { conditionOf, isReady, type KubeJSON } from "../support/world.ts";
 import { definitionsOf } from "./support/foreign-definitions.ts";
 import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
+import { annotations } from "../../src/schema/contract.ts";
 import { examples } from "../support/examples.ts";
 import { isReady, type KubeJSON, manifest } from "../support/world.ts";
 import { chart, objectsIn, set, succeeded } from "./support/helm.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { API_VERSION, annotations } from "../../src/kinds/contract.ts";
 import { customResources, kinds } from "../../src/kinds/index.ts";
-import { Blocked, Retry, type Unfinished, Waiting } from "../../src/reconcile/fate.ts";
-import { nextStatus } from "../../src/reconcile/report.ts";
+import { Blocked, Retry, type Unfinished, Waiting } from "../../src/objects/reconcile-error.ts";
+import { nextStatus } from "../../src/reconcile/status/report.ts";
+import { API_VERSION, annotations } from "../../src/schema/contract.ts";
 import { everything, route } from "../support/everything.ts";
 import { secret } from "../support/samples.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";

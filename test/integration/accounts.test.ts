@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Canaries, canary } from "../support/canaries.ts";
 import { Kube } from "../support/kube.ts";
 import { secret } from "../support/samples.ts";

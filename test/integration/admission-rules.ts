@@ -1,5 +1,5 @@
-import type { Kind } from "../../src/kinds/define.ts";
 import { kinds } from "../../src/kinds/index.ts";
+import type { Kind } from "../../src/schema/define.ts";
 
 type Spec = Record<string, unknown>;
 

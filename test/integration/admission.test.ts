@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { specOf } from "../../src/kinds/common.ts";
 import { kinds } from "../../src/kinds/index.ts";
-import { traitsOf, unwrap } from "../../src/kinds/traits.ts";
-import { KubeError } from "../../src/runtime/errors.ts";
+import { KubeError } from "../../src/runtime/connection/errors.ts";
+import { specOf } from "../../src/schema/common.ts";
+import { traitsOf, unwrap } from "../../src/schema/traits.ts";
 import { examples } from "../support/examples.ts";
 import { least } from "../support/samples.ts";
 import { conditionOf, type KubeJSON, useWorld } from "../support/world.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PHASES } from "../bench/arguments.ts";
-import { runBench } from "../bench/run.ts";
-import { useCluster } from "../cluster/use.ts";
+import { PHASES } from "../../tools/bench/arguments.ts";
+import { runBench } from "../../tools/bench/run.ts";
+import { useCluster } from "../../tools/cluster/use.ts";
 
 const cluster = useCluster();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
+import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
 
 const world = useWorld({ env: { RESYNC_INTERVAL: "2s" } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
+import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
 
 describe("what somebody else does in the account", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OWNER_KEY } from "../../src/kinds/contract.ts";
+import { OWNER_KEY } from "../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
 
 const world = useWorld();

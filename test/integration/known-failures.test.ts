@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
-import type { FaultAction } from "../simulator/control/faults.ts";
+import { annotations } from "../../src/schema/contract.ts";
+import type { FaultAction } from "../../tools/simulator/control/faults.ts";
 import { Gate, type Guard, writeKubeconfig } from "../support/gate.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
 

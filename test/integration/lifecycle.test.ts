@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { annotations, FINALIZER } from "../../src/kinds/contract.ts";
-import { type Cluster, startCluster } from "../cluster/cluster.ts";
-import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { annotations, FINALIZER } from "../../src/schema/contract.ts";
+import { type Cluster, startCluster } from "../../tools/cluster/cluster.ts";
+import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Kube } from "../support/kube.ts";
 import { OperatorProcess } from "../support/operator-process.ts";
 import { foreignRows, manifestOf, needed, samples, secret } from "../support/samples.ts";

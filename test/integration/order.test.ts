@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
+import { annotations } from "../../src/schema/contract.ts";
 import { examples } from "../support/examples.ts";
 import { isOurs } from "../support/kube.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";

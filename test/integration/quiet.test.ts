@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import { listOf } from "../../src/kinds/define.ts";
 import { kinds } from "../../src/kinds/index.ts";
+import { listOf } from "../../src/schema/define.ts";
 import { foreignRows, least, manifestOf, needed, samples } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
+import { annotations } from "../../src/schema/contract.ts";
 import { AccountWatch } from "../support/account-watch.ts";
 import { authorityPem, configMap, secret, tlsSecret } from "../support/samples.ts";
 import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { selfSigned } from "../simulator/certificates/self-signed.ts";
+import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import { Gate, type Passage, writeKubeconfig } from "../support/gate.ts";
 import { secret } from "../support/samples.ts";
 import { conditionOf, manifest, useWorld } from "../support/world.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kinds } from "../../src/kinds/index.ts";
-import { selfSigned } from "../simulator/certificates/self-signed.ts";
-import type { Members } from "../simulator/resource/collection.ts";
+import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
+import type { Members } from "../../tools/simulator/resource/collection.ts";
 import { Canaries, canary } from "../support/canaries.ts";
 import { Gate, type Passage, type Substitute, writeKubeconfig } from "../support/gate.ts";
 import { secretFields, secretUses } from "../support/secret-fields.ts";

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { annotations } from "../../src/kinds/contract.ts";
-import type { FaultAction } from "../simulator/control/faults.ts";
+import { annotations } from "../../src/schema/contract.ts";
+import type { FaultAction } from "../../tools/simulator/control/faults.ts";
 import { conditionOf, isReady, type KubeJSON, manifest, useWorld } from "../support/world.ts";
 
 /** What an account goes through as a whole. The first of the objects is Ready before. */

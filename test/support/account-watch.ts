@@ -1,6 +1,6 @@
-import type { LoggedRequest } from "../simulator/control/request-log.ts";
-import type { Members } from "../simulator/resource/collection.ts";
-import type { Simulator } from "../simulator/simulator.ts";
+import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
+import type { Members } from "../../tools/simulator/resource/collection.ts";
+import type { Simulator } from "../../tools/simulator/simulator.ts";
 
 /** What each request to the service left behind, and that it never left what must not be. */
 export class AccountWatch {

@@ -1,4 +1,4 @@
-import { ed25519PublicKey } from "../simulator/testing/samples.ts";
+import { ed25519PublicKey } from "../../tools/simulator/testing/samples.ts";
 import { authorityPem, configMap, secret, tlsSecret } from "./samples.ts";
 import { type KubeJSON, manifest } from "./world.ts";
 

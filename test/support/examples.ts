@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import type { RouteId } from "../simulator/settings.ts";
+import type { RouteId } from "../../tools/simulator/settings.ts";
 import type { KubeJSON } from "./world.ts";
 
 const directory = join(import.meta.dirname, "../../examples");

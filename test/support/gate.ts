@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { loadConnection } from "../../src/runtime/kubeconfig.ts";
+import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 
 /** A request on its way through a gate. */
 export interface Passage {

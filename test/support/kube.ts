@@ -1,10 +1,10 @@
-import { API_VERSION, GROUP, VERSION } from "../../src/kinds/contract.ts";
 import { customResources, kinds } from "../../src/kinds/index.ts";
-import { KubeClient, type MergePatch, type PatchOperation } from "../../src/runtime/client.ts";
-import { isNotFound } from "../../src/runtime/errors.ts";
-import { loadConnection } from "../../src/runtime/kubeconfig.ts";
+import { KubeClient, type MergePatch, type PatchOperation } from "../../src/runtime/connection/client.ts";
+import { isNotFound } from "../../src/runtime/connection/errors.ts";
+import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
+import { Transport } from "../../src/runtime/connection/transport.ts";
 import type { KubeObject, ResourceType } from "../../src/runtime/object.ts";
-import { Transport } from "../../src/runtime/transport.ts";
+import { API_VERSION, GROUP, VERSION } from "../../src/schema/contract.ts";
 import type { KubeJSON } from "./world.ts";
 
 const builtIn: readonly ResourceType[] = [

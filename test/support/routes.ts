@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { GatewayClient } from "../../src/gateway/client.ts";
 import { HTTPSEdgeRoute } from "../../src/kinds/https-edge-route.ts";
-import type { LoggedRequest } from "../simulator/control/request-log.ts";
+import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
 import { secret } from "./samples.ts";
 import { type KubeJSON, manifest, type World } from "./world.ts";
 

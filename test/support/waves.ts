@@ -1,5 +1,5 @@
 import { kinds } from "../../src/kinds/index.ts";
-import { needsOf } from "../../src/kinds/wire/needs.ts";
+import { needsOf } from "../../src/schema/wire/needs.ts";
 import type { KubeJSON } from "./world.ts";
 
 const nameOf = ({ kind, metadata }: KubeJSON): string => `${kind}/${metadata.name}`;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { stringify } from "yaml";
-import { annotations } from "../../src/kinds/contract.ts";
-import { type TestCluster, useCluster } from "../cluster/use.ts";
-import type { LoggedRequest } from "../simulator/control/request-log.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/simulator.ts";
+import { annotations } from "../../src/schema/contract.ts";
+import { type TestCluster, useCluster } from "../../tools/cluster/use.ts";
+import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../tools/simulator/simulator.ts";
 import { exampleRoutes } from "./examples.ts";
 import { isKnown, isOurs, Kube } from "./kube.ts";
 import { OperatorProcess, type OperatorSettings } from "./operator-process.ts";

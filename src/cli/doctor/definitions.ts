@@ -1,8 +1,8 @@
 import { type JSONSchema, structural } from "../../generate/schema.ts";
-import { GROUP, VERSION } from "../../kinds/contract.ts";
-import type { CustomResource } from "../../kinds/define.ts";
 import { customResources } from "../../kinds/index.ts";
-import type { Transport } from "../../runtime/transport.ts";
+import type { Transport } from "../../runtime/connection/transport.ts";
+import { GROUP, VERSION } from "../../schema/contract.ts";
+import type { CustomResource } from "../../schema/define.ts";
 
 type Schemas = Readonly<Record<string, JSONSchema>>;
 

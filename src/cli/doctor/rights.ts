@@ -9,7 +9,7 @@ import {
   secretWatchGrants,
 } from "../../generate/rbac.ts";
 import { customResources } from "../../kinds/index.ts";
-import type { KubeClient } from "../../runtime/client.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { each } from "../each.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Traits, traitsOf, unwrap } from "../../kinds/traits.ts";
+import { type Traits, traitsOf, unwrap } from "../../schema/traits.ts";
 import { type JSONSchema, structural } from "../schema.ts";
 import { code, codes } from "./markdown.ts";
 

@@ -1,4 +1,4 @@
-import type { Kind } from "../../kinds/define.ts";
+import type { Kind } from "../../schema/define.ts";
 import { code, codes } from "./markdown.ts";
 
 const adopted = "`adopt: {id: <remote id>}` takes over one that exists";

@@ -1,6 +1,6 @@
-import type { Kind } from "../../kinds/define.ts";
-import type { Traits } from "../../kinds/traits.ts";
-import { type Difference, differences, membersOf } from "../../kinds/wire/compare.ts";
+import type { Kind } from "../../schema/define.ts";
+import type { Traits } from "../../schema/traits.ts";
+import { type Difference, differences, membersOf } from "../../schema/wire/compare.ts";
 import { code, codes } from "./markdown.ts";
 
 /** What happens in the account when a spec field that was set is taken out: the fields, and what is done. */

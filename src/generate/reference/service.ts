@@ -1,5 +1,5 @@
 import type { Verb } from "../../gateway/resource.ts";
-import type { Kind } from "../../kinds/define.ts";
+import type { Kind } from "../../schema/define.ts";
 import { code, codes, table } from "./markdown.ts";
 
 const requests = {

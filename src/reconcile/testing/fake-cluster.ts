@@ -1,11 +1,11 @@
-import { annotations, FINALIZER } from "../../kinds/contract.ts";
-import type { Kind } from "../../kinds/define.ts";
-import { needsOf, targetsOf } from "../../kinds/wire/needs.ts";
+import { parentIDsOf, remoteIDsOf } from "../../objects/identity.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { needsOf, targetsOf } from "../../schema/wire/needs.ts";
 import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../cluster.ts";
-import { Outdated } from "../fate.ts";
-import { parentIDsOf, remoteIDsOf } from "../identity.ts";
-import type { ManagedObject, Status } from "../object.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
 

@@ -2,8 +2,8 @@ import type { Body, CallOptions, GatewayClient, Page } from "../../gateway/clien
 import { type Failure, GatewayError, kindOfStatus } from "../../gateway/errors.ts";
 import type { Module, ModuleOwner, Resource } from "../../gateway/resource.ts";
 import { eventSubscriptions } from "../../gateway/resources/index.ts";
-import { answerTo, updated } from "../../kinds/testing/service.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { answerTo, updated } from "../../schema/testing/service.ts";
 
 export type Row = Record<string, unknown> & { id: string };
 

@@ -1,11 +1,11 @@
-import type { Kind } from "../../kinds/define.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
-import type { ManagedObject } from "../object.ts";
-import { ownerIn } from "../ownership.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerIn } from "../../objects/ownership.ts";
+import type { Kind } from "../../schema/define.ts";
 import type { Row } from "./fake-gateway.ts";
 
 /** Metadata that has no room for a mark. */

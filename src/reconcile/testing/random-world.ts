@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import { FINALIZER } from "../../kinds/contract.ts";
-import type { Kind } from "../../kinds/define.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { isDeleting, isRetained, type ManagedObject } from "../../objects/object.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
 import { settle } from "../../runtime/testing/virtual-clock.ts";
-import { Retry } from "../fate.ts";
-import { isDeleting, isRetained, type ManagedObject } from "../object.ts";
+import { FINALIZER } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
 import type { Call, Row } from "./fake-gateway.ts";
 import type { faults, Step, verbs, writes } from "./random-steps.ts";
 import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";

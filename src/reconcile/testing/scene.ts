@@ -1,11 +1,11 @@
-import type { Kind } from "../../kinds/define.ts";
+import { Account } from "../../account/account.ts";
+import { Budget } from "../../account/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
+import type { Condition, ManagedObject } from "../../objects/object.ts";
+import { conditionOf } from "../../objects/object.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
-import { Account } from "../account.ts";
-import { Budget } from "../budget.ts";
-import type { Condition, ManagedObject } from "../object.ts";
-import { conditionOf } from "../object.ts";
-import type { Pass } from "../pass.ts";
+import type { Kind } from "../../schema/define.ts";
+import type { Pass } from "../context.ts";
 import { reconcile, type Visit } from "../reconcile.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { FakeGateway } from "./fake-gateway.ts";

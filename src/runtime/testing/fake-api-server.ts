@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Connection } from "../connection.ts";
+import type { Connection } from "../connection/connection.ts";
 import { type KubeObject, keyOf } from "../object.ts";
 import { type Operation, operated } from "./fake-patch.ts";
 import { FakeStorage, Refused } from "./fake-storage.ts";

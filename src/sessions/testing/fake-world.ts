@@ -1,5 +1,5 @@
 import type { GatewayClient } from "../../gateway/client.ts";
-import { Outdated } from "../../reconcile/fate.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Request } from "../answer.ts";
 import type { CommandObject, CommandSpec, CommandStatus } from "../command.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
-import { helmBinary } from "../../cluster/build.ts";
+import { helmBinary } from "../../../tools/cluster/build/build.ts";
 import type { KubeJSON } from "../../support/world.ts";
 
 export const chart = join(import.meta.dirname, "../../../charts/tunnel-gateway-operator");

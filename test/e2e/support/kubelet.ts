@@ -1,12 +1,12 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { KubeClient } from "../../../src/runtime/client.ts";
-import { loadConnection } from "../../../src/runtime/kubeconfig.ts";
+import { KubeClient } from "../../../src/runtime/connection/client.ts";
+import { loadConnection } from "../../../src/runtime/connection/kubeconfig.ts";
+import { type Method, Transport } from "../../../src/runtime/connection/transport.ts";
 import type { ResourceType } from "../../../src/runtime/object.ts";
-import { type Method, Transport } from "../../../src/runtime/transport.ts";
-import type { Cluster } from "../../cluster/cluster.ts";
-import { selfSigned } from "../../simulator/certificates/self-signed.ts";
+import type { Cluster } from "../../../tools/cluster/cluster.ts";
+import { selfSigned } from "../../../tools/simulator/certificates/self-signed.ts";
 import type { KubeJSON } from "../../support/world.ts";
 import { Pod } from "./pod.ts";
 

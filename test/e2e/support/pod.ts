@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { stringify } from "yaml";
-import type { KubectlRun } from "../../cluster/kubectl.ts";
-import { freePort } from "../../cluster/port.ts";
+import type { KubectlRun } from "../../../tools/cluster/kubectl.ts";
+import { freePort } from "../../../tools/cluster/processes/port.ts";
 import type { KubeJSON } from "../../support/world.ts";
 
 const main = join(import.meta.dirname, "../../../src/main.ts");

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { json, text } from "node:stream/consumers";
 import { parse } from "yaml";
-import { GROUP } from "../../../src/kinds/contract.ts";
-import { verdictBinary } from "../../cluster/build.ts";
+import { GROUP } from "../../../src/schema/contract.ts";
+import { verdictBinary } from "../../../tools/cluster/build/build.ts";
 import type { KubeJSON } from "../../support/world.ts";
 
 /** What one tool makes of one object: its value, or why it could not say. */

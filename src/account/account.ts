@@ -1,0 +1,220 @@
+import type { GatewayClient } from "../gateway/client.ts";
+import type { Resource, Verb } from "../gateway/resource.ts";
+import { type Intent, overAfter } from "../objects/intent.ts";
+import type { ManagedObject } from "../objects/object.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { EntryPlace, Kind, ModulesPlace } from "../schema/define.ts";
+import { Gate } from "./circuit-breaker.ts";
+import { Collection } from "./collection.ts";
+import { Corrections } from "./correction-counter.ts";
+import { Settling } from "./create-settlement.ts";
+import { Deletions } from "./delete-rate-limiter.ts";
+import { Entries } from "./entries.ts";
+import type { Sweep } from "./inventory.ts";
+import { Brake } from "./mass-loss-guard.ts";
+import { Modules } from "./modules.ts";
+import type { Remotes } from "./remotes.ts";
+import type { Budget } from "./request-budget.ts";
+
+const RESYNC_SECONDS = 300;
+
+export interface AccountOptions {
+  client: GatewayClient;
+  budget: Budget;
+  clock: Clock;
+  /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
+  deadlineMs: number;
+  /** Whether operations that the API page does not show are tried. */
+  undocumented: boolean;
+  /** 0 is no limit. */
+  deletesPerMinute: number;
+  /** How often what no list shows is read again. Default 5 minutes. */
+  resyncSeconds?: number;
+  signal: AbortSignal;
+  /** Asked right before anything is changed in the account; throws when this process may not. */
+  permit: () => void;
+  /** Told when the service, or its acceptance of the key, is back: what was turned away has to be looked at. */
+  onOpen?: () => void;
+  /** Told when nothing goes through any more. */
+  onClose?: () => void;
+  /** Told when so much of what objects stand for is missing that it may be another account than before. */
+  onSuspect?: () => void;
+  /** Whether some object stands for this remote; otherwise nobody waits for it to be there again. */
+  isWanted?: (id: string) => boolean;
+  /** Told when it is known to be the right one: what was stopped has to be looked at. */
+  onCleared?: () => void;
+  onSweep?: (resource: Resource, sweep: Sweep) => void;
+}
+
+/** What has operations that a service may lack: a resource or a module. */
+interface Operations {
+  readonly name: string;
+  readonly verbs: { readonly [verb in "update" | "delete"]?: Verb };
+}
+
+/** One account of the service: its client, its budget, and what is known of its resources. */
+export class Account {
+  readonly deadlineMs: number;
+  readonly corrections: Corrections;
+  readonly gate: Gate;
+  readonly deletions: Deletions;
+  readonly brake: Brake;
+  readonly settling: Settling;
+  readonly #options: AccountOptions;
+  readonly #collections = new Map<string, Collection>();
+  readonly #remotes = new Map<string, Remotes>();
+  readonly #unsupported = new Set<string>();
+  readonly #refused = new Map<string, number>();
+  readonly #postponed = new Map<string, number>();
+  #overAt: number | undefined;
+  /** Ids of remotes that were found again, by the uids of their objects. */
+  readonly #reserved = new Map<string, string>();
+
+  constructor(options: AccountOptions) {
+    this.deadlineMs = options.deadlineMs;
+    this.corrections = new Corrections(options.clock);
+    this.gate = new Gate(options);
+    this.deletions = new Deletions(options.clock, options.deletesPerMinute);
+    this.brake = new Brake({
+      clock: options.clock,
+      onChange: (suspected) => (suspected ? options.onSuspect : options.onCleared)?.(),
+    });
+    this.settling = new Settling(options.clock, options.deadlineMs);
+    this.#options = options;
+  }
+
+  /** The process is about to end: requests that have to wait for their turn fail with Outdated from now on. */
+  end(): void {
+    this.#options.budget.end();
+  }
+
+  collection(resource: Resource): Collection {
+    const known = this.#collections.get(resource.name);
+    if (known) return known;
+    const { client, budget, clock, signal, permit, onSweep } = this.#options;
+    const made = new Collection({
+      ...{ client, resource, budget, clock, signal, permit, gate: this.gate },
+      ...(onSweep && { onSweep: (sweep) => onSweep(resource, sweep) }),
+    });
+    this.#collections.set(resource.name, made);
+    return made;
+  }
+
+  /** A change was sent whose answer nobody waits for any more: it may be carried out still. */
+  lost(): void {
+    this.#overAt = this.#options.clock.now() + overAfter(this.deadlineMs);
+  }
+
+  /**
+   * Seconds until every such change is over, 0 when all are. That the process before this one has left one is always
+   * possible, so it counts from when the account is used first.
+   */
+  get pendingSeconds(): number {
+    if (this.#overAt === undefined) this.lost();
+    return Math.max(((this.#overAt ?? 0) - this.#options.clock.now()) / 1000, 0);
+  }
+
+  /** The remotes of a kind, wherever at the service they are. */
+  remotes(kind: Kind): Remotes {
+    if (this.#overAt === undefined) this.lost();
+    const { place, remote } = kind;
+    if (place.sort === "collection") return this.collection(remote);
+    const known = this.#remotes.get(remote.name);
+    if (known) return known;
+    const made = place.sort === "entry" ? this.#entries(remote, place) : this.#modules(kind, place);
+    this.#remotes.set(remote.name, made);
+    return made;
+  }
+
+  #entries(remote: Resource, place: EntryPlace): Entries {
+    const { client, budget, permit, onSweep } = this.#options;
+    return new Entries({
+      ...{ client, place, budget, permit, gate: this.gate },
+      parents: this.collection(place.parent.remote),
+      ...(onSweep && { onSweep: (sweep) => onSweep(remote, sweep) }),
+    });
+  }
+
+  #modules({ modules }: Kind, place: ModulesPlace): Modules {
+    const { client, budget, clock, permit, resyncSeconds = RESYNC_SECONDS } = this.#options;
+    return new Modules({
+      ...{ client, place, modules, budget, clock, permit, gate: this.gate },
+      onLost: () => this.lost(),
+      // a pass that is due a little early finds them due as well
+      believedMs: resyncSeconds * 900,
+    });
+  }
+
+  /** The create that this intent was recorded for was answered with a refusal: it made nothing, and nothing is sought. */
+  refused(object: ManagedObject, intent: Intent): void {
+    this.#refused.set(object.metadata.uid, intent.last);
+  }
+
+  wasRefused(object: ManagedObject, intent: Intent): boolean {
+    return this.#refused.get(object.metadata.uid) === intent.last;
+  }
+
+  /** What was found again for an object is no other's from then on, also before the object's status says so. */
+  reserve(id: string, { metadata }: ManagedObject): void {
+    this.#reserved.set(id, metadata.uid);
+  }
+
+  isReserved(id: string, { metadata }: ManagedObject): boolean {
+    const holder = this.#reserved.get(id);
+    return holder !== undefined && holder !== metadata.uid;
+  }
+
+  /** The deletion of a remote was refused, and is not tried again for so long. */
+  postpone(id: string, seconds: number): void {
+    const now = this.#options.clock.now();
+    for (const [other, until] of this.#postponed) if (until <= now) this.#postponed.delete(other);
+    this.#postponed.set(id, now + seconds * 1000);
+  }
+
+  isPostponed(id: string): boolean {
+    return (this.#postponed.get(id) ?? 0) > this.#options.clock.now();
+  }
+
+  /** The object is no more. */
+  forget(uid: string): void {
+    this.#refused.delete(uid);
+    for (const [id, holder] of this.#reserved) if (holder === uid) this.#reserved.delete(id);
+    this.corrections.forget(uid);
+    this.brake.forget(uid);
+    this.settling.forget(uid);
+  }
+
+  /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
+  async lookForLost(signal: AbortSignal): Promise<void> {
+    for (const { resource, id } of this.brake.due()) {
+      if (this.#options.isWanted?.(id) === false) {
+        this.brake.clear(resource);
+        continue;
+      }
+      const collection = this.collection(resource);
+      const back = collection.known(id) ?? (await collection.find(id, { lane: "sync", signal }, true));
+      if (!back) continue;
+      await collection.listed(this.#options.clock.now(), "sync");
+      // its own answer came before the list, which finds it unchanged
+      this.#options.onSweep?.(resource, { changed: [id], absent: [] });
+      this.brake.clear(resource);
+    }
+  }
+
+  /** Whether it makes sense to try an operation: the page shows it, or it may be tried and was not refused yet. */
+  supports(resource: Operations, verb: "update" | "delete"): boolean {
+    const shown = resource.verbs[verb];
+    if (shown === "shown") return true;
+    return shown === "unshown" && this.#options.undocumented && !this.#unsupported.has(`${resource.name}:${verb}`);
+  }
+
+  /** Whether a member that the page does not show in updates may be tried in one. */
+  get triesUnshown(): boolean {
+    return this.#options.undocumented;
+  }
+
+  /** The service does not have the operation; it is not tried again before the next start. */
+  lacks(resource: Operations, verb: "update" | "delete"): void {
+    this.#unsupported.add(`${resource.name}:${verb}`);
+  }
+}

@@ -1,0 +1,97 @@
+import type { CallOptions } from "../gateway/client.ts";
+import { isGatewayError, isLimited, isNotFound } from "../gateway/errors.ts";
+import type { Gate } from "./circuit-breaker.ts";
+import type { Budget, Lane } from "./request-budget.ts";
+
+/** How a request is sent: in which lane it waits, and when to give up. */
+export interface Sending {
+  lane: Lane;
+  signal: AbortSignal;
+}
+
+export interface CallsOptions {
+  budget: Budget;
+  gate: Gate;
+  /** Asked before each request, and again when its first byte is about to be written; throws when it must not be sent. */
+  permit: () => void;
+}
+
+type Call<T> = (options: CallOptions) => Promise<T>;
+
+/** The requests of one account: each waits for its turn, and what its answer says about the account is heeded. */
+export class Calls {
+  readonly #options: CallsOptions;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  /** Waits until one request may be sent. */
+  async admit({ lane, signal }: Sending): Promise<void> {
+    const { budget, gate } = this.#options;
+    gate.check();
+    await budget.acquire(lane, signal);
+    try {
+      // it may have closed in the meantime
+      gate.enter();
+    } catch (error) {
+      budget.giveBack();
+      throw error;
+    }
+  }
+
+  async read<T>(call: Call<T>, sending: Sending): Promise<T> {
+    await this.admit(sending);
+    return this.#watched(call, sending.signal);
+  }
+
+  async change<T>(call: Call<T>, sending: Sending): Promise<T> {
+    await this.admit(sending);
+    return this.admitted(call, sending.signal);
+  }
+
+  /** A change whose turn has come before, so that nothing delays it now. */
+  async admitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    return this.#watched(call, signal);
+  }
+
+  /** A removal. A 404 counts as done, and is told by false. */
+  async unlessGone(call: Call<void>, sending: Sending): Promise<boolean> {
+    try {
+      await this.change(call, sending);
+      return true;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      return false;
+    }
+  }
+
+  /** What each call of the client is given. */
+  with(signal: AbortSignal): CallOptions {
+    return { signal, permit: this.#options.permit };
+  }
+
+  async #watched<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    const { budget, gate, permit } = this.#options;
+    permit();
+    try {
+      const answer = await call(this.with(signal));
+      gate.passed();
+      return answer;
+    } catch (error) {
+      // what was not sent for want of the permission says nothing about the service
+      permit();
+      if (isLimited(error)) budget.limited(error.retryAfterSeconds);
+      if (isGatewayError(error)) gate.failed(error);
+      throw error;
+    }
+  }
+}
+
+/** Services echo secrets, and nothing that is kept may hold one: an answer without members of these names. */
+export function withoutSecrets(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutSecrets(member, names)]));
+}

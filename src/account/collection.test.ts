@@ -1,0 +1,274 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { eventDestinations, ipPolicies, tcpEdgePolicy, tcpEdges } from "../gateway/resources/index.ts";
+import { IPPolicy } from "../kinds/ip-policy.ts";
+import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
+import { Scene } from "../reconcile/testing/scene.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { Gate } from "./circuit-breaker.ts";
+import { Collection, type CollectionOptions } from "./collection.ts";
+import { Inventory, type Sweep } from "./inventory.ts";
+import { Budget } from "./request-budget.ts";
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let sweeps: Sweep[];
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  sweeps = [];
+});
+
+const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
+  new Collection({
+    ...{ client: gateway.asClient(), resource, clock },
+    budget: new Budget({ perMinute: 0, clock }),
+    gate: new Gate({ clock }),
+    signal: new AbortController().signal,
+    permit: () => {},
+    onSweep: (sweep) => sweeps.push(sweep),
+    ...more,
+  });
+
+const sending = { lane: "edit" as const, signal: new AbortController().signal };
+
+describe("a list", () => {
+  it("is read page by page, to the end", async () => {
+    gateway.pageSize = 2;
+    for (let count = 0; count < 5; count += 1) gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.listed(0, "sync");
+    expect(collection.rows).toHaveLength(5);
+    expect(gateway.taken()).toEqual(["list", "list", "list"]);
+  });
+
+  it("needs nobody to be told of it", async () => {
+    gateway.seed(ipPolicies, {});
+    const { onSweep: _, ...rest } = { onSweep: undefined };
+    const collection = new Collection({
+      ...{ client: gateway.asClient(), resource: ipPolicies, clock, ...rest },
+      ...{ budget: new Budget({ perMinute: 0, clock }), gate: new Gate({ clock }) },
+      ...{ signal: sending.signal, permit: () => {} },
+    });
+    await collection.listed(0, "sync");
+    expect(collection.rows).toHaveLength(1);
+  });
+
+  it("is shared by all who ask while it is under way", async () => {
+    const collection = of(ipPolicies);
+    await Promise.all([collection.listed(0, "edit"), collection.listed(0, "sync"), collection.find("ipp_1", sending)]);
+    expect(gateway.taken()).toEqual(["list", "get ipp_1"]);
+  });
+
+  it("is not asked for again by who is content with an older one", async () => {
+    const collection = of(ipPolicies);
+    await collection.listed(clock.now(), "sync");
+    await clock.advance(1000);
+    await collection.listed(clock.now() - 1000, "sync");
+    expect(gateway.taken()).toEqual(["list"]);
+    await collection.listed(clock.now(), "sync");
+    expect(gateway.taken()).toEqual(["list"]);
+  });
+
+  it("that began too early is waited for and followed by another, which the late ones share", async () => {
+    const collection = of(ipPolicies);
+    const early = collection.listed(0, "sync");
+    await clock.advance(0);
+    const since = clock.now() + 1;
+    clock.setTimeout(() => {}, 1);
+    const late = clock
+      .advance(1)
+      .then(() => Promise.all([collection.listed(since, "edit"), collection.listed(since, "edit")]));
+    await Promise.all([early, late]);
+    expect(gateway.taken()).toEqual(["list", "list"]);
+  });
+
+  it("that fails is tried again by the next who asks", async () => {
+    const collection = of(ipPolicies);
+    gateway.refuse("list", 503);
+    await expect(collection.listed(0, "sync")).rejects.toMatchObject({ status: 503 });
+    expect(collection.listedAt).toBeUndefined();
+    await collection.listed(0, "sync");
+    expect(collection.listedAt).toBe(0);
+  });
+
+  it("tells what has changed", async () => {
+    const collection = of(ipPolicies);
+    const [kept, gone] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+    await collection.listed(0, "sync");
+    await clock.advance(1);
+    gateway.change(ipPolicies, kept.id, { description: "new" });
+    gateway.drop(ipPolicies, gone.id);
+    await collection.listed(1, "sync");
+    expect(sweeps).toEqual([
+      { changed: [], absent: [] },
+      { changed: [kept.id], absent: [gone.id] },
+    ]);
+  });
+
+  it("pauses the budget when the service has had too many requests", async () => {
+    const budget = new Budget({ perMinute: 0, clock });
+    const collection = of(ipPolicies, { budget });
+    gateway.refuse("list", 429, { retryAfterSeconds: 9 });
+    await expect(collection.listed(0, "sync")).rejects.toMatchObject({ status: 429 });
+    const next = collection.listed(0, "sync");
+    await clock.advance(8999);
+    expect(gateway.taken()).toEqual(["list"]);
+    await clock.advance(1);
+    await next;
+  });
+});
+
+describe("a resource", () => {
+  it("is known from the list", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    expect(await collection.find(id, sending)).toMatchObject({ id });
+    expect(await collection.find(id, sending)).toMatchObject({ id });
+    expect(gateway.taken()).toEqual(["list"]);
+  });
+
+  it("is asked for where the list does not have it, and gone only when a 404 says so", async () => {
+    const collection = of(ipPolicies);
+    expect(await collection.find("ipp_404", sending)).toBeUndefined();
+    expect(gateway.taken()).toEqual(["list", "get ipp_404"]);
+    gateway.refuse("get", 500);
+    await expect(collection.find("ipp_404", sending)).rejects.toMatchObject({ status: 500 });
+  });
+
+  it("is asked for where a fresh look is wanted, without a list", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.find(id, sending, true);
+    expect(gateway.taken()).toEqual([`get ${id}`]);
+    expect(collection.known(id)).toMatchObject({ id });
+  });
+
+  it("is forgotten when a fresh look finds it gone", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.find(id, sending);
+    gateway.drop(ipPolicies, id);
+    expect(await collection.find(id, sending, true)).toBeUndefined();
+    expect(collection.known(id)).toBeUndefined();
+  });
+
+  it("is known from each answer", async () => {
+    const collection = of(ipPolicies);
+    const { id } = await collection.create({ description: "a" }, sending);
+    expect(collection.known(id)).toMatchObject({ description: "a" });
+    await collection.update(id, { description: "b" }, sending);
+    expect(collection.known(id)).toMatchObject({ description: "b" });
+    await collection.remove(id, sending);
+    expect(collection.known(id)).toBeUndefined();
+  });
+
+  it("counts as removed when it was not there", async () => {
+    await of(ipPolicies).remove("ipp_404", sending);
+    expect(gateway.taken()).toEqual(["delete ipp_404"]);
+  });
+
+  it("loses a module that was removed", async () => {
+    const { id } = gateway.seed(tcpEdges, { policy: { enabled: true } });
+    const collection = of(tcpEdges);
+    await collection.find(id, sending);
+    await collection.removeModule(id, "policy", tcpEdgePolicy, sending);
+    expect(collection.known(id)).toMatchObject({ policy: null });
+  });
+
+  it("is kept without the secrets that a service echoes", async () => {
+    const collection = of(eventDestinations);
+    gateway.normalise = (row) => ({ ...row, target: { monitoring: { api_key: "hush", ddtags: "a" } } });
+    const { id } = await collection.create({ format: "json" }, sending);
+    expect(collection.known(id)).toMatchObject({ target: { monitoring: { ddtags: "a" } } });
+    expect(JSON.stringify(collection.rows)).not.toContain("hush");
+    await clock.advance(1);
+    await collection.listed(1, "sync");
+    expect(JSON.stringify(collection.rows)).not.toContain("hush");
+  });
+});
+
+describe("a recent look", () => {
+  it("is content with what was seen recently", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.find(id, sending);
+    gateway.taken();
+    await clock.advance(1000);
+    await collection.recent(id, 0, 1, sending);
+    expect(gateway.taken()).toEqual([]);
+  });
+
+  it("asks for one resource, or for all where that is fewer requests", async () => {
+    for (let count = 0; count < 250; count += 1) gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.listed(0, "sync");
+    gateway.taken();
+    await clock.advance(1000);
+    await collection.recent("ipp_1", 1000, 2, sending);
+    expect(gateway.taken()).toEqual(["get ipp_1"]);
+    await collection.recent("ipp_2", 1000, 3, sending);
+    await collection.recent("ipp_3", 1000, 3, sending);
+    expect(gateway.taken()).toEqual(["list", "list", "list"]);
+  });
+});
+
+describe("a key that is refused", () => {
+  it("is not shown again by those that waited for their turn meanwhile", async () => {
+    const budget = new Budget({ perMinute: 60, clock });
+    const collection = of(ipPolicies, { budget });
+    const { id } = gateway.seed(ipPolicies, {});
+    for (let count = 0; count < 12; count += 1) gateway.refuse("get", 401);
+    const answers = Array.from({ length: 40 }, () => collection.find(id, sending, true).catch(({ status }) => status));
+    const all = Promise.all(answers);
+    await clock.advance(60_000);
+    expect(await all).toEqual(Array.from({ length: 40 }, () => 401));
+    expect(gateway.taken()).toHaveLength(12);
+  });
+});
+
+describe("a process that does not lead", () => {
+  class NotLeading extends Error {}
+  let leads: boolean;
+  const permit = () => {
+    if (!leads) throw new NotLeading();
+  };
+
+  it("asks nothing and changes nothing", async () => {
+    leads = false;
+    const { id } = gateway.seed(tcpEdges, {});
+    const collection = of(tcpEdges, { permit });
+    await expect(collection.listed(0, "sync")).rejects.toThrow(NotLeading);
+    await expect(collection.find(id, sending, true)).rejects.toThrow(NotLeading);
+    await expect(collection.probe(sending)).rejects.toThrow(NotLeading);
+    await expect(collection.create({}, sending)).rejects.toThrow(NotLeading);
+    await expect(collection.update(id, { description: "a" }, sending)).rejects.toThrow(NotLeading);
+    await expect(collection.remove(id, sending)).rejects.toThrow(NotLeading);
+    await expect(collection.removeModule(id, "policy", tcpEdgePolicy, sending)).rejects.toThrow(NotLeading);
+    expect(gateway.taken()).toEqual([]);
+  });
+
+  it("says nothing about the service when it lost the lease before the request was written", async () => {
+    const gate = new Gate({ clock });
+    const loses = () => {
+      permit();
+      leads = false;
+    };
+    const collection = of(tcpEdges, { permit: loses, gate });
+    for (let times = 0; times < 10; times += 1) {
+      leads = true;
+      gateway.swallow("create", "unsent");
+      await expect(collection.create({}, sending)).rejects.toThrow(NotLeading);
+    }
+    expect(gate.problem).toBeUndefined();
+  });
+});
+
+it("is not gone through for each object, which would take many times as long for many objects", async () => {
+  const rows = vi.spyOn(Inventory.prototype, "rows");
+  const scene = new Scene();
+  const object = await scene.given(IPPolicy, "office", { description: "first" });
+  scene.cluster.apply(IPPolicy, "office", { description: "second" });
+  await scene.settle(object);
+  expect(rows).not.toHaveBeenCalled();
+});

@@ -1,0 +1,219 @@
+import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
+import { isNotFound } from "../gateway/errors.ts";
+import type { Module, Resource } from "../gateway/resource.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Answer } from "../schema/define.ts";
+import { Calls, type CallsOptions, type Sending, withoutSecrets } from "./calls.ts";
+import { type Follower, Inventory, type Row, type Sweep } from "./inventory.ts";
+import type { Remotes } from "./remotes.ts";
+import type { Lane } from "./request-budget.ts";
+
+/** Rows that a page of a list usually has. */
+const USUAL_PAGE = 100;
+
+export interface CollectionOptions extends CallsOptions {
+  client: GatewayClient;
+  resource: Resource;
+  clock: Clock;
+  /** Ends the lists under way: they are shared, so no single pass may end them. */
+  signal: AbortSignal;
+  /** Told what each list changed. */
+  onSweep?: (sweep: Sweep) => void;
+}
+
+/**
+ * One resource of one account: calls within the budget, with every answer folded into the inventory.
+ * Rejects with GatewayError, or with the reason of the signal.
+ */
+export class Collection implements Remotes {
+  readonly resource: Resource;
+  readonly #options: CollectionOptions;
+  readonly #calls: Calls;
+  readonly #inventory = new Inventory();
+  #hadUnreadable = false;
+  #listing: { startedAt: number; done: Promise<void> } | undefined;
+
+  constructor(options: CollectionOptions) {
+    this.resource = options.resource;
+    this.#options = options;
+    this.#calls = new Calls(options);
+  }
+
+  /** When the latest complete list began, in monotonic milliseconds. */
+  get listedAt(): number | undefined {
+    return this.#inventory.listedAt;
+  }
+
+  /** Whether the latest complete list had rows that could not be read, so that it does not tell what is gone. */
+  get hadUnreadable(): boolean {
+    return this.#hadUnreadable;
+  }
+
+  /**
+   * The resource as last seen, or undefined when a 404 said that it is gone: absence from a list is only a hint.
+   * `fresh` asks the service in any case.
+   */
+  async find(id: string, sending: Sending, fresh = false): Promise<Row | undefined> {
+    if (!fresh && this.listedAt === undefined) await this.listed(0, sending.lane);
+    const known = this.#inventory.get(id);
+    if (known && !fresh) return known;
+    const startedAt = this.#now();
+    try {
+      const row = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), sending);
+      const kept = this.#kept(row);
+      this.#inventory.read(kept, startedAt);
+      // something newer may be known by now; but only a 404 means gone
+      return this.#inventory.get(id) ?? kept;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#inventory.lose(id, this.#now());
+      return undefined;
+    }
+  }
+
+  /**
+   * Like `find`, and true at `since` (monotonic milliseconds) or later. `alike`: how many rows are looked for like this,
+   * since one list can serve them all with fewer requests.
+   */
+  async recent(id: string, since: number, alike: number, sending: Sending): Promise<Row | undefined> {
+    const seenAt = this.#inventory.seenAt(id);
+    if (seenAt !== undefined && seenAt >= since) return this.#inventory.get(id);
+    const pages = Math.ceil(this.#inventory.size / USUAL_PAGE);
+    if (alike < pages) return this.find(id, sending, true);
+    await this.listed(since, sending.lane);
+    return this.find(id, sending);
+  }
+
+  /**
+   * Resolves when `rows` are those of a list that began at `since` (monotonic milliseconds) or later, and after
+   * anything was found to be out of date. Lists under way are shared.
+   */
+  async listed(since: number, lane: Lane): Promise<void> {
+    const from = Math.max(since, this.#inventory.doubtedAt);
+    while (this.listedAt === undefined || this.listedAt < from) {
+      // one that began too early says nothing, whether it fails or not
+      if (this.#listing && this.#listing.startedAt < from) await Promise.allSettled([this.#listing.done]);
+      this.#listing ??= this.#list(lane);
+      await this.#listing.done;
+    }
+  }
+
+  create(body: Body, { signal }: Sending): Promise<Row> {
+    return this.#fold(
+      this.#calls.admitted((options) => this.#options.client.create(this.resource, body, options), signal),
+    );
+  }
+
+  admit(sending: Sending): Promise<void> {
+    return this.#calls.admit(sending);
+  }
+
+  update(id: string, body: Body, sending: Sending): Promise<Row> {
+    return this.#fold(
+      this.#calls.change((options) => this.#options.client.update(this.resource, id, body, options), sending),
+    );
+  }
+
+  /** One request that changes nothing: whether the service answers and accepts the key. */
+  async probe(sending: Sending): Promise<void> {
+    const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
+    await this.#calls.read(() => pages.next(), sending);
+    await pages.return();
+  }
+
+  /** A 404 counts as done, and is told by false. */
+  async remove(id: string, sending: Sending): Promise<boolean> {
+    const was = await this.#calls.unlessGone(
+      (options) => this.#options.client.delete(this.resource, id, options),
+      sending,
+    );
+    if (was) this.#inventory.drop(id, this.#now());
+    else this.#inventory.lose(id, this.#now());
+    return was;
+  }
+
+  /** The next who asks for a list gets one that begins now or later. */
+  doubt(): void {
+    this.#inventory.doubt(this.#now());
+  }
+
+  /** Neither in the latest list nor in any answer since. */
+  isMissing(id: string): boolean {
+    return this.#inventory.isMissing(id);
+  }
+
+  /** Removes a module of a resource by its own operation. A 404 counts as done. */
+  async removeModule(id: string, member: string, module: Module, sending: Sending): Promise<void> {
+    await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, { id }, options), sending);
+    this.amend(id, { [member]: null });
+  }
+
+  /** What an answer about a part of a row says of it. */
+  amend(id: string, members: Answer): void {
+    const row = this.#inventory.get(id);
+    if (row) this.#inventory.put({ ...row, ...members }, this.#now());
+  }
+
+  /** Told of every row that turns out to be another than it was, and of each that is gone. */
+  follow(follower: Follower): void {
+    this.#inventory.follow(follower);
+  }
+
+  /** All that is known, without asking. */
+  get rows(): Row[] {
+    return this.#inventory.rows();
+  }
+
+  /** A call that is about no row, such as a command; its place in the budget was taken with `admit`. */
+  async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
+    await this.#calls.admitted((options) => call(this.#options.client, options), signal);
+  }
+
+  /** What is known of a resource, without asking. */
+  known(id: string): Row | undefined {
+    return this.#inventory.get(id);
+  }
+
+  ownedBy(owner: string): Row[] {
+    return this.#inventory.ownedBy(owner);
+  }
+
+  #now = (): number => this.#options.clock.now();
+
+  #list(lane: Lane): { startedAt: number; done: Promise<void> } {
+    const startedAt = this.#now();
+    const done = this.#readAll(startedAt, { lane, signal: this.#options.signal }).finally(() => {
+      this.#listing = undefined;
+    });
+    return { startedAt, done };
+  }
+
+  async #readAll(startedAt: number, sending: Sending): Promise<void> {
+    const rows: Row[] = [];
+    const unreadable = new Set<string>();
+    let unread = false;
+    const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
+    for (let last = false; !last; ) {
+      const { value } = await this.#calls.read(() => pages.next(), sending);
+      const page = value as Page<Row>;
+      last = page.last;
+      rows.push(...page.rows.map((row) => this.#kept(row)));
+      for (const { id } of page.problems) if (id) unreadable.add(id);
+      unread ||= page.problems.length > 0;
+    }
+    this.#hadUnreadable = unread;
+    const sweep = this.#inventory.replace(rows, startedAt, unreadable);
+    this.#options.onSweep?.(sweep);
+  }
+
+  async #fold(answer: Promise<Answer & { id: string }>): Promise<Row> {
+    const row = await answer;
+    this.#inventory.put(this.#kept(row), this.#now());
+    return row;
+  }
+
+  #kept(row: Row): Row {
+    const { secrets } = this.resource;
+    return secrets.length > 0 ? (withoutSecrets(row, secrets) as Row) : row;
+  }
+}

@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventSource } from "../kinds/event-source.ts";
+import { EventSubscription } from "../kinds/event-subscription.ts";
+import { Waiting } from "../objects/reconcile-error.ts";
+import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import type { EntryPlace } from "../schema/define.ts";
+import { Gate } from "./circuit-breaker.ts";
+import { Collection } from "./collection.ts";
+import { Entries } from "./entries.ts";
+import type { Sweep } from "./inventory.ts";
+import { Budget } from "./request-budget.ts";
+
+const { remote } = EventSubscription;
+const sending = { lane: "edit" as const, signal: new AbortController().signal };
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let parents: Collection;
+let entries: Entries;
+let sweeps: Sweep[];
+let id: string;
+
+const of = (...types: string[]) => types.map((type) => ({ type }));
+const body = (type: string) => ({ subscription_id: id, type });
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  sweeps = [];
+  const common = {
+    ...{ client: gateway.asClient(), budget: new Budget({ perMinute: 0, clock }), gate: new Gate({ clock }) },
+    permit: () => {},
+  };
+  parents = new Collection({ ...common, resource: remote, clock, signal: sending.signal });
+  const place = EventSource.place as EntryPlace;
+  entries = new Entries({ ...common, place, parents, onSweep: (sweep) => sweeps.push(sweep) });
+  id = gateway.seed(remote, { sources: of("a.v0", "b.v0") }).id;
+});
+
+describe("entries", () => {
+  it("are read out of the list of their parents, one list for all", async () => {
+    expect(await entries.find(`${id}/a.v0`, sending)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
+    expect(await entries.find(`${id}/b.v0`, sending)).toMatchObject({ subscription_id: id });
+    expect(await entries.find(`${id}/c.v0`, sending)).toBeUndefined();
+    await entries.listed(0, "sync");
+    expect(entries.rows.map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
+    expect(gateway.taken()).toEqual(["list"]);
+  });
+
+  it("are asked for with their parent when it must be certain", async () => {
+    await entries.listed(0, "sync");
+    gateway.change(remote, id, { sources: of("c.v0") });
+    expect(await entries.find(`${id}/c.v0`, sending, true)).toBeDefined();
+    expect(gateway.taken()).toEqual(["list", `get ${id}`]);
+  });
+
+  it("are gone with their parent", async () => {
+    expect(await entries.find("esb_none/a.v0", sending)).toBeUndefined();
+    await entries.listed(0, "sync");
+    expect(entries.isMissing("esb_none/a.v0")).toBe(true);
+    expect(entries.isMissing(`${id}/c.v0`)).toBe(false);
+  });
+
+  it("are known from own answers without a list", async () => {
+    const made = await parents.create({ sources: of("x.v0") }, sending);
+    gateway.taken();
+    expect(await entries.find(`${made.id}/x.v0`, sending)).toBeDefined();
+    expect(gateway.taken()).toEqual([]);
+  });
+});
+
+describe("an entry that is put in or taken out here", () => {
+  beforeEach(async () => {
+    await entries.listed(0, "sync");
+    gateway.taken();
+  });
+
+  it("is known at once, and nobody is told", async () => {
+    await entries.admit(sending, body("c.v0"));
+    const row = await entries.create(body("c.v0"), sending);
+    expect(row).toMatchObject({ id: `${id}/c.v0`, uri: expect.stringContaining("/sources/c.v0") });
+    expect(entries.known(`${id}/c.v0`)).toEqual(row);
+    expect(await entries.remove(`${id}/a.v0`, sending)).toBe(true);
+    expect(entries.rows.map((one) => one.id)).toEqual([`${id}/b.v0`, `${id}/c.v0`]);
+    expect(sweeps).toEqual([]);
+    expect(gateway.taken()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
+  });
+
+  it("that was not there any more is gone all the same", async () => {
+    gateway.change(remote, id, { sources: of("b.v0") });
+    expect(await entries.remove(`${id}/a.v0`, sending)).toBe(false);
+    expect(entries.known(`${id}/a.v0`)).toBeUndefined();
+  });
+
+  it("is not begun where its parent is not in the account", async () => {
+    await expect(entries.admit(sending, { subscription_id: "esb_none", type: "a.v0" })).rejects.toThrow(Waiting);
+    expect(gateway.taken()).toEqual([]);
+  });
+
+  it("waits for a parent that turns out to be gone", async () => {
+    gateway.drop(remote, id);
+    await expect(entries.create(body("c.v0"), sending)).rejects.toMatchObject({ reason: "ReferenceNotReady" });
+    expect(parents.known(id)).toBeUndefined();
+  });
+
+  it("is refused where the service refuses it", async () => {
+    await expect(entries.create(body("a.v0"), sending)).rejects.toMatchObject({ status: 409 });
+    gateway.refuse("createSource", 404);
+    await expect(entries.create(body("c.v0"), sending)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe("what others put in or take out", () => {
+  beforeEach(() => entries.listed(0, "sync"));
+
+  it("is told entry by entry, whoever sees it", async () => {
+    gateway.change(remote, id, { sources: of("b.v0", "c.v0") });
+    await parents.find(id, sending, true);
+    expect(sweeps).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
+    gateway.change(remote, id, { description: "another" });
+    await clock.advance(1);
+    await parents.listed(clock.now(), "sync");
+    expect(sweeps).toHaveLength(1);
+  });
+
+  it("is all of it when the parent is gone", async () => {
+    gateway.drop(remote, id);
+    await clock.advance(1);
+    await parents.listed(clock.now(), "sync");
+    expect(sweeps).toEqual([{ changed: [], absent: [`${id}/a.v0`, `${id}/b.v0`] }]);
+  });
+});

@@ -1,0 +1,149 @@
+import type { Body, GatewayClient } from "../gateway/client.ts";
+import { isNotFound } from "../gateway/errors.ts";
+import { Waiting } from "../objects/reconcile-error.ts";
+import type { Answer, EntryPlace } from "../schema/define.ts";
+import { Calls, type CallsOptions, type Sending } from "./calls.ts";
+import type { Collection } from "./collection.ts";
+import type { Row, Sweep } from "./inventory.ts";
+import type { Remotes } from "./remotes.ts";
+
+export interface EntriesOptions extends CallsOptions {
+  client: GatewayClient;
+  place: EntryPlace;
+  /** The resources whose lists have the entries. */
+  parents: Collection;
+  /** Told of entries that others have put in or taken out. */
+  onSweep?: (sweep: Sweep) => void;
+}
+
+/** How soon an entry is tried again whose parent is not in the account, if nothing tells before. */
+const PARENT_SECONDS = 300;
+
+/** The id of an entry, which the service has none for: that of its parent, a slash and its key. */
+const split = (id: string): [parent: string, key: string] => {
+  const slash = id.indexOf("/");
+  return [id.slice(0, slash), id.slice(slash + 1)];
+};
+
+/**
+ * Entries of lists on other resources, read out of what is known of those: they cost no list of their own.
+ * What is known of a parent is kept in step with what is sent about its entries.
+ */
+export class Entries implements Remotes {
+  readonly #options: EntriesOptions;
+  readonly #calls: Calls;
+  #ownChange = false;
+
+  constructor(options: EntriesOptions) {
+    this.#options = options;
+    this.#calls = new Calls(options);
+    options.parents.follow((before, after) => this.#tell(before, after));
+  }
+
+  async find(id: string, sending: Sending, fresh = false): Promise<Row | undefined> {
+    const { parents } = this.#options;
+    const [parent] = split(id);
+    // what is known without a list comes from own answers, and is newer than a list would be
+    const row = (fresh ? undefined : parents.known(parent)) ?? (await parents.find(parent, sending, fresh));
+    return row && this.#entriesOf(row).find((entry) => entry.id === id);
+  }
+
+  recent(id: string, _since: number, _alike: number, sending: Sending): Promise<Row | undefined> {
+    return this.find(id, sending);
+  }
+
+  listed(since: number, lane: Sending["lane"]): Promise<void> {
+    return this.#options.parents.listed(since, lane);
+  }
+
+  get rows(): Row[] {
+    return this.#options.parents.rows.flatMap((row) => this.#entriesOf(row));
+  }
+
+  known(id: string): Row | undefined {
+    const row = this.#options.parents.known(split(id)[0]);
+    return row && this.#entriesOf(row).find((entry) => entry.id === id);
+  }
+
+  ownedBy(): Row[] {
+    return [];
+  }
+
+  /** An entry that is not there says nothing about the account; a parent does. */
+  isMissing(id: string): boolean {
+    return this.#options.parents.isMissing(split(id)[0]);
+  }
+
+  async admit(sending: Sending, body: Body): Promise<void> {
+    const { parents, place } = this.#options;
+    const parent = String(body[place.owner]);
+    if (!parents.known(parent)) throw this.#parentMissing(parent);
+    await this.#calls.admit(sending);
+  }
+
+  async create(body: Body, sending: Sending): Promise<Row> {
+    const { client, parents, place } = this.#options;
+    const [parent, key] = [String(body[place.owner]), String(body[place.key])];
+    try {
+      const entry = await this.#calls.admitted((options) => client[place.add](parent, key, options), sending.signal);
+      this.#replace(parent, key, entry);
+      return this.#rowOf(parent, entry);
+    } catch (error) {
+      if (!isNotFound(error) || (await parents.find(parent, sending, true))) throw error;
+      throw this.#parentMissing(parent, error);
+    }
+  }
+
+  update(id: string): Promise<Row> {
+    throw new TypeError(`nothing about ${id} can be updated`);
+  }
+
+  async remove(id: string, sending: Sending): Promise<boolean> {
+    const { client, place } = this.#options;
+    const [parent, key] = split(id);
+    const was = await this.#calls.unlessGone((options) => client[place.remove](parent, key, options), sending);
+    this.#replace(parent, key);
+    return was;
+  }
+
+  removeModule(id: string): Promise<void> {
+    throw new TypeError(`${id} has no modules`);
+  }
+
+  #parentMissing(parent: string, cause?: Error): Waiting {
+    const { title } = this.#options.parents.resource;
+    const message = `Create the ${title} ${parent} in the account, or delete this object: it is not there`;
+    return new Waiting("ReferenceNotReady", message, { afterSeconds: PARENT_SECONDS, ...(cause && { cause }) });
+  }
+
+  #entriesOf(row: Row): Row[] {
+    const list = row[this.#options.place.parent.list];
+    return Array.isArray(list) ? list.map((entry) => this.#rowOf(row.id, entry)) : [];
+  }
+
+  #rowOf(parent: string, entry: Answer): Row {
+    const { owner, key } = this.#options.place;
+    return { ...entry, id: `${parent}/${entry[key]}`, [owner]: parent };
+  }
+
+  /** An own answer about one entry, in what is known of its parent. */
+  #replace(parent: string, key: string, entry?: Answer): void {
+    const { parents, place } = this.#options;
+    const row = parents.known(parent);
+    if (!row) return;
+    const list = row[place.parent.list];
+    const others = (Array.isArray(list) ? list : []).filter((one: Answer) => one[place.key] !== key);
+    this.#ownChange = true;
+    parents.amend(parent, { [place.parent.list]: entry ? [...others, entry] : others });
+    this.#ownChange = false;
+  }
+
+  #tell(before: Row, after: Row | undefined): void {
+    if (this.#ownChange) return;
+    const was = this.#entriesOf(before).map(({ id }) => id);
+    const is = after ? this.#entriesOf(after).map(({ id }) => id) : [];
+    const changed = is.filter((id) => !was.includes(id));
+    const absent = was.filter((id) => !is.includes(id));
+    if (changed.length + absent.length > 0) this.#options.onSweep?.({ changed, absent });
+  }
+}

@@ -1,0 +1,112 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
+import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import type { ModulesPlace } from "../schema/define.ts";
+import { Gate } from "./circuit-breaker.ts";
+import { Modules } from "./modules.ts";
+import { Budget } from "./request-budget.ts";
+
+const { remote, place } = HTTPSEdgeRoute;
+const sending = { lane: "edit" as const, signal: new AbortController().signal };
+const webhook = { provider: "github", secret: "hush" };
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let modules: Modules;
+let route: string;
+let id: string;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  modules = new Modules({
+    ...{ client: gateway.asClient(), clock, place: place as ModulesPlace, modules: HTTPSEdgeRoute.modules },
+    ...{ budget: new Budget({ perMinute: 0, clock }), gate: new Gate({ clock }), permit: () => {} },
+    believedMs: 1000,
+    onLost: () => {},
+  });
+  route = gateway.seed(remote, {}).id;
+  id = `edghts_1/${route}`;
+});
+
+const reads = () => gateway.calls.splice(0).map(({ verb, resource }) => `${verb} ${resource}`);
+
+describe("modules", () => {
+  it("are read one by one, and only those that are asked for", async () => {
+    expect(await modules.find(id, sending)).toEqual({ id });
+    expect(reads()).toEqual([]);
+    expect(await modules.find(id, sending, false, ["saml", "oidc"])).toEqual({ id, saml: null, oidc: null });
+    expect(reads()).toEqual(["getModule route_saml", "getModule route_oidc"]);
+  });
+
+  it("are believed for a time, each for its own", async () => {
+    await modules.find(id, sending, false, ["saml"]);
+    await clock.advance(600);
+    await modules.find(id, sending, false, ["saml", "oidc"]);
+    reads();
+    await clock.advance(400);
+    await modules.find(id, sending, false, ["saml", "oidc"]);
+    expect(reads()).toEqual(["getModule route_saml"]);
+    await modules.find(id, sending, true, ["oidc"]);
+    expect(reads()).toEqual(["getModule route_oidc"]);
+  });
+
+  it("of what nobody looks at any more are forgotten", async () => {
+    await modules.find(id, sending, false, ["saml"]);
+    await clock.advance(3000);
+    await modules.find("edghts_1/other", sending, false, ["saml"]);
+    expect(modules.rows.map((row) => row.id)).toEqual([id, "edghts_1/other"]);
+    await clock.advance(2000);
+    await modules.find("edghts_1/third", sending, false, ["saml"]);
+    expect(modules.rows.map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
+  });
+
+  it("are known from the answers to own requests, without secrets", async () => {
+    const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, sending);
+    expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });
+    expect(JSON.stringify(row)).not.toContain("hush");
+    expect(gateway.row(remote, route)?.["webhook_verification"]).toMatchObject({ secret: "hush" });
+    expect(modules.known(id)).toEqual(row);
+    expect(await modules.find(id, sending, false, ["saml", "webhook_verification"])).toEqual(row);
+    expect(reads()).toEqual(["putModule route_webhook_verification", "putModule route_saml"]);
+    const read = await modules.find(id, sending, true, ["webhook_verification"]);
+    expect(JSON.stringify(read)).not.toContain("hush");
+  });
+
+  it("are set in order, up to the one that is refused", async () => {
+    gateway.refuse("putModule", 400);
+    const bodies = { ip_restriction: { ip_policy_ids: [] }, webhook_verification: webhook };
+    await expect(modules.update(id, bodies, sending)).rejects.toMatchObject({ status: 400 });
+    expect(reads()).toEqual(["putModule route_ip_restriction"]);
+    expect(modules.known(id)).toBeUndefined();
+  });
+
+  it("cannot be set on what does not exist", async () => {
+    await expect(modules.update("edghts_1/none", { saml: {} }, sending)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it("are not set any more once they were removed, whether they had been or not", async () => {
+    await modules.update(id, { webhook_verification: webhook }, sending);
+    const module = HTTPSEdgeRoute.modules["webhook_verification"] as never;
+    await modules.removeModule(id, "webhook_verification", module, sending);
+    expect(modules.known(id)).toEqual({ id, webhook_verification: null });
+    gateway.refuse("deleteModule", 404);
+    await modules.removeModule(id, "webhook_verification", module, sending);
+    expect(gateway.row(remote, route)?.["webhook_verification"]).toBeNull();
+  });
+
+  it("tell nothing but what was seen", async () => {
+    await modules.listed();
+    expect(modules.rows).toEqual([]);
+    await modules.find(id, sending, false, ["oidc"]);
+    expect(modules.rows).toEqual([{ id, oidc: null }]);
+    expect(modules.isMissing()).toBe(false);
+  });
+
+  it("belong to what is made and removed elsewhere", () => {
+    expect(() => modules.create()).toThrow(TypeError);
+    expect(() => modules.admit()).toThrow(TypeError);
+    expect(() => modules.remove(id)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,156 @@
+import type { Body, GatewayClient } from "../gateway/client.ts";
+import { isNotFound, isOutcomeUnknown } from "../gateway/errors.ts";
+import type { Module, ModuleOwner } from "../gateway/resource.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Answer, ModulesPlace } from "../schema/define.ts";
+import { Calls, type CallsOptions, type Sending, withoutSecrets } from "./calls.ts";
+import type { Row } from "./inventory.ts";
+import type { Remotes } from "./remotes.ts";
+
+export interface ModulesOptions extends CallsOptions {
+  client: GatewayClient;
+  place: ModulesPlace;
+  modules: Readonly<Record<string, Module>>;
+  clock: Clock;
+  /** How long an answer is believed, in milliseconds: no list shows what others change. */
+  believedMs: number;
+  /** Told when a module may have been set, or may be later, without an answer that says so. */
+  onLost: () => void;
+}
+
+/** Objects look once in the time for which an answer is believed. */
+const FORGOTTEN = 4;
+
+interface Seen {
+  /** Null: not set. */
+  value: Answer | null;
+  at: number;
+}
+
+/**
+ * Modules of things that are made elsewhere. The service shows nothing of such a thing but its modules, one by one, so
+ * a row has those that somebody was interested in, and exists as long as nothing says otherwise.
+ */
+export class Modules implements Remotes {
+  readonly #options: ModulesOptions;
+  readonly #calls: Calls;
+  readonly #seen = new Map<string, Map<string, Seen>>();
+
+  constructor(options: ModulesOptions) {
+    this.#options = options;
+    this.#calls = new Calls(options);
+  }
+
+  async find(id: string, sending: Sending, fresh = false, members: readonly string[] = []): Promise<Row> {
+    const { clock, believedMs } = this.#options;
+    for (const member of members) {
+      const seen = this.#seen.get(id)?.get(member);
+      const old = seen === undefined || clock.now() - seen.at >= believedMs;
+      if (fresh || old) this.#keep(id, member, await this.#read(id, member, sending));
+    }
+    return this.#rowOf(id);
+  }
+
+  recent(id: string, _since: number, _alike: number, sending: Sending): Promise<Row> {
+    return this.find(id, sending);
+  }
+
+  async listed(): Promise<void> {}
+
+  get rows(): Row[] {
+    return [...this.#seen.keys()].map((id) => this.#rowOf(id));
+  }
+
+  known(id: string): Row | undefined {
+    return this.#seen.has(id) ? this.#rowOf(id) : undefined;
+  }
+
+  ownedBy(): Row[] {
+    return [];
+  }
+
+  isMissing(): boolean {
+    return false;
+  }
+
+  admit(): Promise<void> {
+    throw new TypeError("what the modules belong to is made elsewhere");
+  }
+
+  create(): Promise<Row> {
+    throw new TypeError("what the modules belong to is made elsewhere");
+  }
+
+  /** One request for each module, in the order of the body. Rejects with 404 when there is nothing to set it on. */
+  async update(id: string, body: Body, sending: Sending): Promise<Row> {
+    for (const [member, value] of Object.entries(body)) {
+      this.#keep(id, member, await this.#put(id, member, value as Body, sending));
+    }
+    return this.#rowOf(id);
+  }
+
+  remove(id: string): Promise<boolean> {
+    throw new TypeError(`${id} is not ours to remove`);
+  }
+
+  async removeModule(id: string, member: string, module: Module, sending: Sending): Promise<void> {
+    const owner = this.#ownerOf(id);
+    await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, owner, options), sending);
+    this.#keep(id, member, null);
+  }
+
+  async #put(id: string, member: string, body: Body, sending: Sending): Promise<Answer> {
+    const { client, onLost } = this.#options;
+    const module = this.#moduleOf(member);
+    try {
+      return await this.#calls.change((options) => client.putModule(module, this.#ownerOf(id), body, options), sending);
+    } catch (error) {
+      if (isOutcomeUnknown(error)) onLost();
+      throw error;
+    }
+  }
+
+  /** Null where it is not set. Services say so with 404 or null; 404 also where there is nothing that could have one. */
+  async #read(id: string, member: string, sending: Sending): Promise<Answer | null> {
+    const module = this.#moduleOf(member);
+    const owner = this.#ownerOf(id);
+    try {
+      return await this.#calls.read((options) => this.#options.client.getModule(module, owner, options), sending);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      return null;
+    }
+  }
+
+  #keep(id: string, member: string, answer: Answer | null): void {
+    const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
+    const seen = this.#seen.get(id) ?? this.#begin(id);
+    seen.set(member, { value, at: this.#options.clock.now() });
+  }
+
+  /** What nobody has looked at for long goes: no list tells that its object is gone. */
+  #begin(id: string): Map<string, Seen> {
+    const { clock, believedMs } = this.#options;
+    const isOld = ({ at }: Seen) => clock.now() - at > FORGOTTEN * believedMs;
+    for (const [other, members] of this.#seen) if ([...members.values()].every(isOld)) this.#seen.delete(other);
+    const begun = new Map<string, Seen>();
+    this.#seen.set(id, begun);
+    return begun;
+  }
+
+  #rowOf(id: string): Row {
+    const seen = [...(this.#seen.get(id) ?? [])].map(([member, { value }]) => [member, value]);
+    return { ...Object.fromEntries(seen), id };
+  }
+
+  #moduleOf(member: string): Module {
+    const module = this.#options.modules[member];
+    if (!module) throw new TypeError(`no module ${member}`);
+    return module;
+  }
+
+  #ownerOf(id: string): ModuleOwner {
+    const parts = id.split("/");
+    return Object.fromEntries(this.#options.place.owner.map((name, index) => [name, parts[index]])) as never;
+  }
+}

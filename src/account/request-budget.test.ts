@@ -1,0 +1,280 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Outdated } from "../objects/reconcile-error.ts";
+import { settle, VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { Budget, type Lane, lanes } from "./request-budget.ts";
+
+let clock: VirtualClock;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+});
+
+/** Asks for one request in a lane and notes when it was let through. */
+function requester(budget: Budget) {
+  const passed: { name: string; at: number }[] = [];
+  const ask = (name: string, lane: Lane = "edit", signal?: AbortSignal) =>
+    budget.acquire(lane, signal).then(() => {
+      passed.push({ name, at: clock.now() });
+    });
+  return { passed, ask, names: () => passed.map(({ name }) => name) };
+}
+
+async function askFor(ask: (name: string) => Promise<void>, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) void ask(String(index));
+  await settle();
+}
+
+describe("a budget of 60 requests a minute", () => {
+  let budget: Budget;
+
+  beforeEach(() => {
+    budget = new Budget({ perMinute: 60, clock });
+  });
+
+  it("lets a fifth of a minute's requests through at once, and then one a second", async () => {
+    const { passed, ask } = requester(budget);
+    await askFor(ask, 15);
+    expect(passed).toHaveLength(12);
+    await clock.advance(3000);
+    expect(passed.slice(12).map(({ at }) => at)).toEqual([1000, 2000, 3000]);
+  });
+
+  it("saves up no more than the burst", async () => {
+    const { passed, ask } = requester(budget);
+    await clock.advance(3_600_000);
+    await askFor(ask, 20);
+    expect(passed).toHaveLength(12);
+  });
+
+  it("lets edits pass before retries, and these before routine looks", async () => {
+    const { names, ask } = requester(budget);
+    await askFor(ask, 12);
+    void ask("sync", "sync");
+    void ask("retry", "retry");
+    void ask("edit", "edit");
+    void ask("edit 2", "edit");
+    await clock.advance(4000);
+    expect(names().slice(12)).toEqual(["edit", "edit 2", "retry", "sync"]);
+  });
+
+  it("lets nobody jump the line of its own lane, even when a token is there", async () => {
+    const { names, ask } = requester(budget);
+    await askFor(ask, 12);
+    void ask("first", "retry");
+    // a token is there, and the timer that hands it out has not fired yet
+    clock.setTimeout(() => void ask("second", "retry"), 999.5);
+    await clock.advance(2001);
+    expect(names().slice(12)).toEqual(["first", "second"]);
+  });
+
+  it("takes nothing for one that gives up, and lets the next one pass", async () => {
+    const { names, ask } = requester(budget);
+    await askFor(ask, 12);
+    const abort = new AbortController();
+    const given = ask("gives up", "edit", abort.signal);
+    void ask("next");
+    const reason = new Error("stopped");
+    abort.abort(reason);
+    await expect(given).rejects.toBe(reason);
+    await clock.advance(1000);
+    expect(names().slice(12)).toEqual(["next"]);
+  });
+
+  it("refuses one that has given up before it asked", async () => {
+    const reason = new Error("stopped");
+    await expect(budget.acquire("edit", AbortSignal.abort(reason))).rejects.toBe(reason);
+    const { passed, ask } = requester(budget);
+    await askFor(ask, 12);
+    expect(passed).toHaveLength(12);
+  });
+
+  it("keeps no timer when nobody waits", async () => {
+    const { ask } = requester(budget);
+    await askFor(ask, 13);
+    await clock.advance(2000);
+    expect(clock.pending).toBe(0);
+  });
+
+  describe("after a 429", () => {
+    it("sends nothing before the service said it may", async () => {
+      const { passed, ask } = requester(budget);
+      budget.limited(30);
+      await askFor(ask, 1);
+      await clock.advance(29_999);
+      expect(passed).toEqual([]);
+      await clock.advance(1);
+      expect(passed).toHaveLength(1);
+    });
+
+    it("pauses those that wait already", async () => {
+      const { passed, ask } = requester(budget);
+      await askFor(ask, 13);
+      budget.limited(30);
+      await clock.advance(29_999);
+      expect(passed).toHaveLength(12);
+      await clock.advance(1000);
+      expect(passed).toHaveLength(13);
+    });
+
+    it("keeps the longest pause of several", async () => {
+      const { passed, ask } = requester(budget);
+      budget.limited(30);
+      budget.limited(1);
+      await askFor(ask, 1);
+      await clock.advance(29_999);
+      expect(passed).toEqual([]);
+    });
+
+    it("takes the answers to requests that were under way together for one", async () => {
+      const passedInAMinute = async (answers: number) => {
+        clock = new VirtualClock();
+        const limited = new Budget({ perMinute: 60, clock });
+        const { passed, ask } = requester(limited);
+        await askFor(ask, 12);
+        for (let count = 0; count < answers; count += 1) limited.limited(5);
+        await askFor(ask, 100);
+        await clock.advance(65_000);
+        return passed.length - 12;
+      };
+      expect(await passedInAMinute(12)).toBe(await passedInAMinute(1));
+    });
+
+    it("slows down again when it is told so after the pause", async () => {
+      const { passed, ask } = requester(budget);
+      await askFor(ask, 12);
+      budget.limited(1);
+      await clock.advance(1000);
+      budget.limited(1);
+      await askFor(ask, 100);
+      await clock.advance(61_000);
+      expect(passed.length - 12).toBeLessThan(36);
+    });
+
+    it("asks again after ten minutes, however long the service said to wait", async () => {
+      const { passed, ask } = requester(budget);
+      budget.limited(86_400);
+      await askFor(ask, 3);
+      await clock.advance(599_999);
+      expect(passed).toEqual([]);
+      await clock.advance(1);
+      expect(passed).toHaveLength(1);
+    });
+
+    it("goes on more slowly, and comes back in minutes", async () => {
+      const { passed, ask } = requester(budget);
+      await askFor(ask, 12);
+      budget.limited(1);
+      await askFor(ask, 200);
+      await clock.advance(61_000);
+      const firstMinute = passed.length - 12;
+      expect(firstMinute).toBeGreaterThan(35);
+      expect(firstMinute).toBeLessThan(50);
+      await clock.advance(180_000);
+      const before = passed.length;
+      await askFor(ask, 100);
+      await clock.advance(60_000);
+      expect(passed.length - before).toBeGreaterThanOrEqual(59);
+    });
+
+    it("never stops altogether, however often", async () => {
+      const { passed, ask } = requester(budget);
+      for (let times = 0; times < 50; times += 1) {
+        budget.limited(1);
+        await clock.advance(1000);
+      }
+      await askFor(ask, 5);
+      await clock.advance(60_000);
+      expect(passed.length).toBeGreaterThanOrEqual(5);
+    });
+  });
+});
+
+describe("a budget of 0", () => {
+  it("is no limit", async () => {
+    const { passed, ask } = requester(new Budget({ perMinute: 0, clock }));
+    await askFor(ask, 1000);
+    expect(passed).toHaveLength(1000);
+  });
+
+  it("still heeds the service", async () => {
+    const budget = new Budget({ perMinute: 0, clock });
+    const { passed, ask } = requester(budget);
+    budget.limited(5);
+    await askFor(ask, 3);
+    expect(passed).toEqual([]);
+    await clock.advance(5000);
+    expect(passed).toHaveLength(3);
+  });
+});
+
+describe("a budget of any size", () => {
+  it("tells who waited, and how long", async () => {
+    const waits: [Lane, number][] = [];
+    const budget = new Budget({ perMinute: 5, clock, onWait: (lane, seconds) => waits.push([lane, seconds]) });
+    await budget.acquire("edit");
+    void budget.acquire("sync");
+    await clock.advance(12_000);
+    expect(waits).toEqual([["sync", 12]]);
+  });
+
+  it("lets no more through in any minute than a minute's requests and the burst, and lets all through in the end", async () => {
+    const requests = fc.array(fc.record({ wait: fc.integer({ min: 0, max: 5000 }), lane: fc.constantFrom(...lanes) }), {
+      minLength: 1,
+      maxLength: 60,
+      size: "max",
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 120 }), requests, async (perMinute, asked) => {
+        clock = new VirtualClock();
+        const { passed, ask } = requester(new Budget({ perMinute, clock }));
+        for (const [index, { wait, lane }] of asked.entries()) {
+          clock.setTimeout(() => void ask(String(index), lane), wait * index);
+        }
+        await clock.advance(5000 * asked.length + 60_000 * (asked.length / perMinute + 1));
+        expect(passed).toHaveLength(asked.length);
+        const burst = Math.max(1, Math.floor(perMinute / 5));
+        for (const [index, { at }] of passed.entries()) {
+          const inMinute = passed.slice(index).filter((other) => other.at < at + 60_000).length;
+          expect(inMinute).toBeLessThanOrEqual(perMinute + burst);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe("a turn that is given back", () => {
+  it("is the next one's, at once", async () => {
+    const budget = new Budget({ perMinute: 60, clock });
+    const { names, ask } = requester(budget);
+    await askFor(ask, 13);
+    budget.giveBack();
+    await settle();
+    expect(names()).toHaveLength(13);
+  });
+
+  it("does not make the burst larger", async () => {
+    const budget = new Budget({ perMinute: 60, clock });
+    budget.giveBack();
+    const { passed, ask } = requester(budget);
+    await askFor(ask, 20);
+    expect(passed).toHaveLength(12);
+  });
+});
+
+describe("a budget that has ended", () => {
+  it("turns away who waits and who would have to, and lets the others through", async () => {
+    const budget = new Budget({ perMinute: 10, clock });
+    const { ask, names } = requester(budget);
+    await ask("first");
+    await ask("second");
+    const waiting = ask("waiting");
+    budget.end();
+    await expect(waiting).rejects.toThrow(Outdated);
+    await expect(ask("later")).rejects.toThrow(Outdated);
+    await clock.advance(60_000);
+    await ask("after its turn");
+    expect(names()).toEqual(["first", "second", "after its turn"]);
+  });
+});

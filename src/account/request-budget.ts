@@ -1,0 +1,174 @@
+import { Outdated } from "../objects/reconcile-error.ts";
+import type { Clock, Timer } from "../runtime/clock.ts";
+
+/** Who goes first when requests are scarce: what people wait for, then what failed before, then routine looks. */
+export const lanes = ["edit", "retry", "sync"] as const;
+export type Lane = (typeof lanes)[number];
+
+interface Waiter {
+  resolve: () => void;
+  reject: (reason: unknown) => void;
+}
+
+export interface BudgetOptions {
+  /** 0 is no limit. */
+  perMinute: number;
+  clock: Clock;
+  /** Told how long a request had to wait, in seconds. */
+  onWait?: (lane: Lane, seconds: number) => void;
+}
+
+const MINUTE_MS = 60_000;
+/** After a 429 the rate drops to this share, and comes back in steps of a tenth a minute. */
+const BACK_OFF = 0.7;
+const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
+
+/** Whatever the service asks for, it is asked again after this: a mistake of its own must not last for ever. */
+export const LONGEST_PAUSE_MS = 10 * MINUTE_MS;
+
+/**
+ * How many requests one account may be sent. A token bucket whose burst is a fifth of a minute's requests, so that a
+ * full burst and a full minute stay within a service limit of 120 at the default of 100.
+ */
+export class Budget {
+  readonly #options: BudgetOptions;
+  readonly #queues: Record<Lane, Set<Waiter>> = { edit: new Set(), retry: new Set(), sync: new Set() };
+  readonly #burst: number;
+  #tokens: number;
+  #share = 1;
+  #countedAt: number;
+  #closedUntil = 0;
+  #ended = false;
+  #timer: Timer | undefined;
+
+  constructor(options: BudgetOptions) {
+    this.#options = options;
+    this.#burst = Math.max(1, Math.floor(options.perMinute / 5));
+    this.#tokens = this.#burst;
+    this.#countedAt = options.clock.now();
+  }
+
+  /**
+   * Resolves when one request may be sent. Rejects with the signal's reason, or with Outdated when the budget has
+   * ended, and then takes nothing.
+   */
+  async acquire(lane: Lane, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    const since = this.#options.clock.now();
+    if (!this.#mustWait(lane)) {
+      this.#tokens -= 1;
+      return;
+    }
+    if (this.#ended) throw ended();
+    await this.#inLine(lane, signal);
+    this.#options.onWait?.(lane, (this.#options.clock.now() - since) / 1000);
+  }
+
+  /** What was taken was not used: it is the next one's. */
+  giveBack(): void {
+    this.#tokens += 1;
+    this.#serve();
+  }
+
+  /**
+   * The service said 429: nothing more is sent before it said it may be. Several such answers in one pause are to
+   * requests that were under way together, and slow down once.
+   */
+  limited(retryAfterSeconds = 1): void {
+    const now = this.#options.clock.now();
+    this.#refill(now);
+    const isPaused = now < this.#closedUntil;
+    const pause = Math.min(retryAfterSeconds * 1000, LONGEST_PAUSE_MS);
+    this.#closedUntil = Math.max(this.#closedUntil, now + pause);
+    // nothing is saved up meanwhile: one goes first, and the others follow at their rate
+    this.#tokens = 1;
+    if (!isPaused) this.#share = Math.max(this.#share * BACK_OFF, 0.1);
+    this.#schedule();
+  }
+
+  /** The process is about to end: whoever has to wait for a request leaves it to the next one. */
+  end(): void {
+    this.#ended = true;
+    for (const lane of lanes) {
+      for (const waiter of this.#queues[lane]) waiter.reject(ended());
+      this.#queues[lane].clear();
+    }
+    this.#schedule();
+  }
+
+  #mustWait(lane: Lane): boolean {
+    const now = this.#options.clock.now();
+    this.#refill(now);
+    const ahead = lanes.slice(0, lanes.indexOf(lane) + 1).some((name) => this.#queues[name].size > 0);
+    return ahead || now < this.#closedUntil || !this.#affordable();
+  }
+
+  #inLine(lane: Lane, signal?: AbortSignal): Promise<void> {
+    const queue = this.#queues[lane];
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        queue.delete(waiter);
+        reject(signal?.reason);
+      };
+      const waiter: Waiter = {
+        resolve: () => {
+          signal?.removeEventListener("abort", leave);
+          resolve();
+        },
+        reject: (reason) => {
+          signal?.removeEventListener("abort", leave);
+          reject(reason);
+        },
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      queue.add(waiter);
+      this.#schedule();
+    });
+  }
+
+  #affordable = (): boolean => this.#options.perMinute === 0 || this.#tokens >= 1;
+
+  #perMs = (): number => (this.#options.perMinute * this.#share) / MINUTE_MS;
+
+  #refill(now: number): void {
+    const passed = now - this.#countedAt;
+    const open = Math.max(now - Math.max(this.#countedAt, this.#closedUntil), 0);
+    this.#countedAt = now;
+    this.#tokens = Math.min(this.#burst, this.#tokens + open * this.#perMs());
+    this.#share = Math.min(1, this.#share + passed * RECOVERY_PER_MS);
+  }
+
+  #serve(): void {
+    const now = this.#options.clock.now();
+    this.#refill(now);
+    while (now >= this.#closedUntil && this.#affordable()) {
+      const waiter = this.#next();
+      if (!waiter) return;
+      this.#tokens -= 1;
+      waiter.resolve();
+    }
+    this.#schedule();
+  }
+
+  #next(): Waiter | undefined {
+    for (const lane of lanes) {
+      const [first] = this.#queues[lane];
+      if (!first) continue;
+      this.#queues[lane].delete(first);
+      return first;
+    }
+    return undefined;
+  }
+
+  #schedule(): void {
+    this.#timer?.clear();
+    this.#timer = undefined;
+    if (lanes.every((lane) => this.#queues[lane].size === 0)) return;
+    const { clock } = this.#options;
+    const missing = this.#affordable() ? 0 : (1 - this.#tokens) / this.#perMs();
+    const wait = Math.max(this.#closedUntil - clock.now(), missing, 0);
+    this.#timer = clock.setTimeout(() => this.#serve(), Math.ceil(wait));
+  }
+}
+
+const ended = (): Outdated => new Outdated("The operator is stopping");

@@ -1,0 +1,130 @@
+import type { Dispatcher } from "undici";
+import { type FailureKind, GatewayError, isGatewayError } from "../errors.ts";
+import type { BaseURL } from "./base-url.ts";
+import { judge } from "./judge.ts";
+import { type Key, readKey } from "./key.ts";
+import { type Clean, cleaner, secretsIn } from "./redact.ts";
+import { type Request, send } from "./send.ts";
+import { Unsent } from "./unsent.ts";
+
+/** What is told of each exchange, for metrics and logs. Holds no id, no query, no text of a request or answer. */
+export interface ExchangeEvent {
+  readonly method: string;
+  /** Path template: `/reserved_domains/{id}`. */
+  readonly route: string;
+  /** Name of the resource or module. */
+  readonly resource: string;
+  readonly status?: number | undefined;
+  /** The service's `error_code`. */
+  readonly code?: string | undefined;
+  readonly seconds: number;
+  readonly outcome: "ok" | FailureKind;
+}
+
+export interface Connection {
+  readonly base: BaseURL;
+  readonly dispatcher: Dispatcher;
+  readonly apiKey: Key;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+  readonly onExchange: (event: ExchangeEvent) => void;
+  readonly now: () => number;
+}
+
+export interface Call<T> {
+  readonly method: string;
+  readonly route: string;
+  readonly resource: string;
+  /** Path and query as sent, prefix of the base included. Throws Unsent. */
+  readonly path: () => string;
+  readonly body?: object | undefined;
+  /** Members of the body whose text never belongs in a message. */
+  readonly secrets?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly permit?: (() => void) | undefined;
+  readonly read: (body: string) => T;
+}
+
+const VERSION = "2";
+
+/** Does one call: key, request, answer, within one deadline. Rejects with GatewayError only. Repeats nothing. */
+export async function exchange<T>(connection: Connection, call: Call<T>): Promise<T> {
+  const began = performance.now();
+  const { method, route, resource } = call;
+  const report = (
+    outcome: ExchangeEvent["outcome"],
+    { status, code }: { status?: number | undefined; code?: string | undefined },
+  ) =>
+    tell(connection, { method, route, resource, status, code, seconds: (performance.now() - began) / 1000, outcome });
+
+  try {
+    const { status, value } = await attempt(connection, call);
+    report("ok", { status });
+    return value;
+  } catch (error) {
+    if (isGatewayError(error)) report(error.kind, error);
+    throw error;
+  }
+}
+
+async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ status: number; value: T }> {
+  const deadline = stopAfter(connection.timeoutMs, call.signal);
+  try {
+    const key = await readKey(connection.apiKey, deadline.signal);
+    const reply = await send(connection.dispatcher, requestOf(connection, call, key), deadline.signal);
+    const clean: Clean = (text, length) => cleaner([key, ...secretsIn(call.body, call.secrets ?? [])])(text, length);
+    return judge({ ...call, clean }, reply);
+  } catch (error) {
+    if (!(error instanceof Unsent)) throw error;
+    const { method, route } = call;
+    throw new GatewayError({ kind: "unsent", method, route, problem: `not sent: ${error.message}`, code: error.code });
+  } finally {
+    deadline.clear();
+  }
+}
+
+function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: string): Request {
+  const { method, path, body, permit } = call;
+  const headers = {
+    accept: "application/json",
+    "accept-encoding": "identity",
+    authorization: `Bearer ${key}`,
+    "svc-version": VERSION,
+    "user-agent": userAgent,
+  };
+  const request = { origin: base.origin, path: path(), method, permit };
+  if (body === undefined) return { ...request, headers };
+  return { ...request, headers: { ...headers, "content-type": "application/json" }, body: toJSON(body) };
+}
+
+/** Members that are undefined are left out. */
+function toJSON(body: object): string {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    throw new Unsent("the body cannot be written as JSON");
+  }
+}
+
+/** A signal that fires after a time, or with another. `clear` forgets both. */
+function stopAfter(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(new Error("stopped by the caller"));
+  const timer = setTimeout(() => controller.abort(new Error(`timed out after ${ms / 1000} s`)), ms);
+  if (outer?.aborted) onAbort();
+  outer?.addEventListener("abort", onAbort, { once: true });
+  const clear = () => {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", onAbort);
+  };
+  return { signal: controller.signal, clear };
+}
+
+/** An observer that throws must not turn what was done into a failure. */
+function tell(connection: Connection, event: ExchangeEvent): void {
+  try {
+    connection.onExchange(event);
+  } catch (error) {
+    process.emitWarning(`onExchange threw ${error instanceof Error ? error.name : typeof error}`);
+  }
+}

@@ -1,0 +1,57 @@
+import type * as z from "zod";
+import type { Cluster } from "../reconcile/cluster.ts";
+import type { Kind } from "../schema/define.ts";
+import { traitsOf } from "../schema/traits.ts";
+import { appliedPaths } from "../schema/wire/applied.ts";
+import { membersOf } from "../schema/wire/compare.ts";
+import { isDeleting, type ManagedObject } from "./object.ts";
+
+/** Finds the status field that a reference by name stands for. */
+type Lookup = Pick<Cluster, "get">;
+
+const nothing: Lookup = { get: () => undefined };
+
+/** Whether the spec says which remote is meant, so that it is known before anything is sent. */
+export const isNamedBySpec = ({ identity }: Kind): boolean => identity.length > 0;
+
+/** Several objects may stand for one remote, and share it. */
+export const isShared = ({ place }: Kind): boolean => place.sort === "entry";
+
+/** Nothing here makes or deletes such remotes: an object only sets parts of one. */
+export const isMadeElsewhere = ({ remote }: Kind): boolean => remote.verbs.create === "none";
+
+/** The id that the spec gives; undefined where it gives none, or an object it refers to has none yet. */
+export function identityOf(kind: Kind, object: ManagedObject, cluster: Lookup = nothing): string | undefined {
+  if (!isNamedBySpec(kind)) return undefined;
+  const parts = kind.identity.map((field) => partOf(kind.spec.shape[field] as z.ZodType, object, field, cluster));
+  return parts.every((part) => part !== undefined) ? parts.join("/") : undefined;
+}
+
+function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: string, cluster: Lookup) {
+  const { reference } = traitsOf(schema);
+  if (!reference) return spec[field] as string | undefined;
+  const { id, kind = reference.kinds[0] ?? "", name } = spec[field] as { id?: string; kind?: string; name?: string };
+  if (id !== undefined || name === undefined) return id;
+  return cluster.get(kind, metadata.namespace, name)?.status?.[reference.yields] as string | undefined;
+}
+
+/** Ids of the remotes that an object stands for, or means to. */
+export const remoteIDsOf = (kind: Kind, object: ManagedObject): string[] => {
+  const { status } = object;
+  const ids = [status?.id, status?.retiring, identityOf(kind, object)];
+  return [...new Set(ids.filter((id) => id !== undefined))];
+};
+
+/** Ids of the resources in whose lists the remotes of an object are. */
+export const parentIDsOf = (kind: Kind, object: ManagedObject): string[] =>
+  isShared(kind) ? remoteIDsOf(kind, object).map((id) => id.slice(0, id.indexOf("/"))) : [];
+
+/** Members of the remote that an object sets, or has set and is to take back. */
+export function managedMembers(kind: Kind, { spec, status, metadata }: ManagedObject): string[] {
+  const present = appliedPaths(kind.spec, spec);
+  const sent = status?.appliedFields;
+  const fields = isDeleting({ metadata } as ManagedObject) ? (sent ?? present) : [...present, ...(sent ?? [])];
+  return [...membersOf(kind.spec)].flatMap(([member, { fields: own }]) =>
+    own.some((field) => fields.includes(field)) ? [member] : [],
+  );
+}

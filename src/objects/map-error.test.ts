@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { type Failure, GatewayError, NO_API_KEY } from "../gateway/errors.ts";
+import { delayOf, fateOf } from "./map-error.ts";
+import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
+
+const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
+  new GatewayError({ method: "GET", route: "/ip_policies", problem: "what happened", ...more });
+
+describe("fateOf", () => {
+  it.each([
+    ["a time-out", { kind: "unknown" }, Retry, "ServiceUnavailable"],
+    ["a connection that is refused", { kind: "unsent" }, Retry, "ServiceUnavailable"],
+    ["no API key", { kind: "unsent", code: NO_API_KEY }, Retry, "AccountNotReady"],
+    ["a 500", { kind: "failed", status: 500 }, Retry, "ServiceUnavailable"],
+    ["a 429", { kind: "limited", status: 429 }, Retry, "RateLimited"],
+    ["an answer that is not as it should be", { kind: "unreadable", status: 200 }, Retry, "UnexpectedResponse"],
+    ["a redirect", { kind: "redirected", status: 302 }, Retry, "UnexpectedResponse"],
+    ["a 401", { kind: "refused", status: 401 }, Blocked, "Unauthorized"],
+    ["a 403", { kind: "refused", status: 403 }, Blocked, "Forbidden"],
+    ["a 400", { kind: "refused", status: 400 }, Blocked, "InvalidSpec"],
+    ["a 404", { kind: "refused", status: 404 }, Blocked, "InvalidSpec"],
+    ["a 409", { kind: "refused", status: 409 }, Blocked, "InvalidSpec"],
+    ["a 422", { kind: "refused", status: 422 }, Blocked, "InvalidSpec"],
+  ] as const)("of %s", (_, given, fate, reason) => {
+    const error = failure(given);
+    const found = fateOf(error);
+    expect(found).toBeInstanceOf(fate);
+    expect(found?.reason).toBe(reason);
+    expect(found?.cause).toBe(error);
+  });
+
+  it("quotes the service where it has words, and else what happened", () => {
+    const quoted = fateOf(failure({ kind: "refused", status: 400, serviceMessage: "domain is taken" }));
+    expect(quoted?.message).toContain("domain is taken");
+    expect(quoted?.message).not.toContain("what happened");
+    expect(fateOf(failure({ kind: "refused", status: 400 }))?.message).toContain("what happened");
+  });
+
+  it.each(["limited", "failed"] as const)("waits as long as the service asked after one that is %s", (kind) => {
+    expect(fateOf(failure({ kind, retryAfterSeconds: 17 }))?.afterSeconds).toBe(17);
+    expect(fateOf(failure({ kind }))?.afterSeconds).toBeUndefined();
+    // a service that says a day by mistake has not seen the last of the object for a day
+    expect(fateOf(failure({ kind, retryAfterSeconds: 86_400 }))?.afterSeconds).toBe(600);
+  });
+
+  it.each([new Waiting("InUse", "w"), new Blocked("InUse", "b"), new Retry("Creating", "r")])(
+    "of $name is itself",
+    (fate) => {
+      expect(fateOf(fate)).toBe(fate);
+    },
+  );
+
+  it("says nothing when somebody else wrote first", () => {
+    expect(fateOf(new Outdated("the object has changed"))).toBeUndefined();
+  });
+
+  it("throws a fault in the program on", () => {
+    const fault = new TypeError("undefined is not a function");
+    expect(() => fateOf(fault)).toThrow(fault);
+  });
+});
+
+describe("delayOf", () => {
+  it.each([
+    ["half an hour where only a person can help", new Blocked("InvalidSpec", "m"), 1800],
+    ["what was said, also where only a person can help", new Blocked("InvalidSpec", "m", { afterSeconds: 5 }), 5],
+    ["what was said", new Waiting("InUse", "m", { afterSeconds: 300 }), 300],
+    ["left to the growing delay while waiting", new Waiting("ReferenceNotReady", "m"), undefined],
+    ["left to the growing delay after a failure", new Retry("ServiceUnavailable", "m"), undefined],
+  ])("is %s", (_, fate, seconds) => {
+    expect(delayOf(fate)).toBe(seconds);
+  });
+});

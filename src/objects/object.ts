@@ -1,0 +1,78 @@
+import type { KubeObject } from "../runtime/object.ts";
+import { annotations } from "../schema/contract.ts";
+
+export interface Condition {
+  type: string;
+  status: "True" | "False" | "Unknown";
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+  observedGeneration?: number;
+}
+
+export interface SecretVersion {
+  name: string;
+  resourceVersion: string;
+}
+
+/** The status that every kind has; each kind adds the read-only members of its resource. */
+export interface Status {
+  id?: string;
+  /** The GatewayAccount that the remote belongs to; unset: the operator's own credentials. */
+  account?: string | undefined;
+  /** The remote was there before any object of ours, and outlives them. */
+  preexisting?: boolean | undefined;
+  /** The remote that was replaced, until nothing refers to it. */
+  retiring?: string | undefined;
+  appliedFields?: readonly string[];
+  appliedSecrets?: readonly SecretVersion[];
+  appliedDigest?: string;
+  drift?: readonly string[] | undefined;
+  lastHandledReconcileAt?: string;
+  observedGeneration?: number;
+  conditions?: readonly Condition[];
+  [field: string]: unknown;
+}
+
+/** The spec fields that every kind has. */
+export interface Steering {
+  accountRef?: { name: string };
+  adopt?: { id?: string; existing?: true };
+  managementPolicy?: "Full" | "ObserveOnly";
+  deletionPolicy?: "Delete" | "Retain";
+  driftPolicy?: "Correct" | "Report";
+  replacement?: "Recreate";
+}
+
+/** An object of one of our kinds, as the API server has it. */
+export interface ManagedObject extends KubeObject {
+  metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
+  spec: Steering & Record<string, unknown>;
+  status?: Status;
+}
+
+export const isDeleting = (object: ManagedObject): boolean => object.metadata.deletionTimestamp !== undefined;
+
+const annotated = (object: ManagedObject, name: string): string | undefined => object.metadata.annotations?.[name];
+
+export const isPaused = (object: ManagedObject): boolean => annotated(object, annotations.paused) === "true";
+export const isOrphan = (object: ManagedObject): boolean => annotated(object, annotations.orphan) === "true";
+export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
+
+/** Somebody asked for a fresh look at the remote, and has not had it yet. */
+export function asksForLook(object: ManagedObject): boolean {
+  const asked = annotated(object, annotations.reconcileRequestedAt);
+  return asked !== undefined && asked !== object.status?.lastHandledReconcileAt;
+}
+
+export const askedAt = (object: ManagedObject): string | undefined =>
+  annotated(object, annotations.reconcileRequestedAt);
+
+/** The remote outlives the object: what was taken over is given back, unless the spec says otherwise. */
+export function isRetained({ spec }: ManagedObject): boolean {
+  if (spec.deletionPolicy) return spec.deletionPolicy === "Retain";
+  return spec.adopt !== undefined;
+}
+
+export const conditionOf = (status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined =>
+  status?.conditions?.find((condition) => condition.type === type);

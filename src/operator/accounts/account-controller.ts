@@ -1,0 +1,180 @@
+import type { Account } from "../../account/account.ts";
+import { isGatewayError } from "../../gateway/errors.ts";
+import { ipPolicies } from "../../gateway/resources/index.ts";
+import { delayOf, fateOf } from "../../objects/map-error.ts";
+import type { Status } from "../../objects/object.ts";
+import { Blocked, Outdated, Retry, type Unfinished, Waiting } from "../../objects/reconcile-error.ts";
+import type { SecretValue } from "../../reconcile/cluster.ts";
+import { isSame, stamped, type Told } from "../../reconcile/status/report.ts";
+import type { Store } from "../../runtime/cache/store.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Request, Result } from "../../runtime/controller/controller.ts";
+import { keyOf } from "../../runtime/object.ts";
+import type { AccountObjects } from "./account-objects.ts";
+import type { AccountObject, Accounts } from "./accounts.ts";
+
+export interface AccountControllerOptions {
+  accounts: Accounts;
+  store: Store<AccountObject>;
+  objects: AccountObjects;
+  readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
+  clock: Clock;
+  resyncSeconds: number;
+  /** A watch tells of a Secret that comes or changes. */
+  secretsWatched: boolean;
+  /** Of accounts that name none. */
+  baseURL: string;
+  /** How many objects with a remote need this account, by `namespace/name` of the GatewayAccount. */
+  dependents: (key: string) => number;
+}
+
+const MISSING_SECRET_SECONDS = 5;
+
+/**
+ * Looks after one GatewayAccount: says whether its key works, and keeps it and its Secret, by a finalizer on both,
+ * while objects need them to delete their remotes.
+ */
+export async function reconcileAccount(options: AccountControllerOptions, request: Request): Promise<Result> {
+  const { store, accounts } = options;
+  const object = store.get(request.key);
+  if (!object) {
+    accounts.drop(request.key);
+    return undefined;
+  }
+  try {
+    if (object.metadata.deletionTimestamp) return await release(options, object, request.key);
+    await check(options, object, request);
+    await tell(options, object, { usable: true });
+    return { afterSeconds: options.resyncSeconds };
+  } catch (error) {
+    if (error instanceof Outdated) return { afterSeconds: 0.2 };
+    const fate = fateOf(error);
+    if (!fate) throw error;
+    await tell(options, object, { usable: false, fate });
+    return again(options, fate);
+  }
+}
+
+function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, fate: Unfinished): Result {
+  if (fate.reason === "SecretNotReady")
+    return { afterSeconds: secretsWatched ? resyncSeconds : MISSING_SECRET_SECONDS };
+  if (fate.reason === "Unauthorized" || fate instanceof Retry) return { afterSeconds: 60 };
+  const seconds = delayOf(fate);
+  return seconds === undefined ? { backoff: true } : { afterSeconds: seconds };
+}
+
+async function check(
+  options: AccountControllerOptions,
+  object: AccountObject,
+  { key, signal }: Request,
+): Promise<void> {
+  const { accounts, objects } = options;
+  const account = accounts.from(object);
+  await objects.hold(object);
+  await keepSecret(options, object);
+  accounts.refresh(key);
+  account.gate.reopen();
+  try {
+    await account.collection(ipPolicies).probe({ lane: "sync", signal });
+  } catch (error) {
+    // a key may be good for other things than this one
+    if (!isGatewayError(error) || error.status !== 403) throw error;
+  }
+  refuseOther(account);
+}
+
+/** A key that the service accepts may be one of another account. */
+function refuseOther({ brake: { problem } }: Account): void {
+  if (!problem) return;
+  const { resource, missing, total } = problem;
+  throw new Blocked(
+    "AccountMismatch",
+    `Check the API key, it may be one of another account: ${missing} of ${total} under ${resource.path} are not there. The objects tell how to go on`,
+  );
+}
+
+async function keepSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+  const { objects, readSecret } = options;
+  const { metadata, spec, status } = object;
+  const { namespace } = metadata;
+  const { name, key } = spec.apiKeySecretRef;
+  const secret = await readSecret(namespace, name);
+  if (!secret)
+    throw new Waiting("SecretNotReady", `Create Secret "${name}" in this namespace: spec.apiKeySecretRef refers to it`);
+  if (!secret.data[key])
+    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
+  if (status?.secretName !== name) {
+    await letSecretGo(options, object);
+    // written down before it is held, so that whoever comes next knows what to let go of
+    await objects.writeStatus(object, { ...status, secretName: name });
+  }
+  await objects.holdSecret({ namespace, name });
+}
+
+async function letSecretGo(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+  const { secretName } = object.status ?? {};
+  if (secretName === undefined || othersNeed(options, object, secretName)) return;
+  await options.objects.releaseSecret({ namespace: object.metadata.namespace, name: secretName });
+}
+
+/** Accounts may have a Secret in common. Those that only wait to go need none. */
+function othersNeed(
+  { store, dependents }: AccountControllerOptions,
+  { metadata }: AccountObject,
+  secretName: string,
+): boolean {
+  return store
+    .list(metadata.namespace)
+    .filter((other) => other.metadata.uid !== metadata.uid && other.status?.secretName === secretName)
+    .some((other) => !other.metadata.deletionTimestamp || dependents(keyOf(other)) > 0);
+}
+
+async function release(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
+  const { dependents, objects, accounts } = options;
+  const count = dependents(key);
+  if (count > 0) {
+    const who = count === 1 ? "the object that needs" : `the ${count} objects that need`;
+    const fate = new Waiting("InUse", `Delete ${who} this account to delete the remote first`);
+    await tell(options, object, { usable: false, fate });
+    return { afterSeconds: 10 };
+  }
+  await letSecretGo(options, object);
+  await objects.release(object);
+  accounts.drop(key);
+  return undefined;
+}
+
+type Finding = { usable: true } | { usable: false; fate: Unfinished };
+
+async function tell(
+  { objects, store, clock, baseURL }: AccountControllerOptions,
+  object: AccountObject,
+  finding: Finding,
+): Promise<void> {
+  const { metadata, spec } = object;
+  // this look may have written to it
+  const now = store.get(keyOf(object));
+  const current = now?.metadata.uid === metadata.uid ? now : object;
+  const before = current.status;
+  const status: Status = {
+    ...before,
+    baseURL: spec.baseURL ?? baseURL,
+    observedGeneration: metadata.generation,
+    conditions: conditionsOf(finding).map((told) =>
+      stamped({ metadata, status: before }, told, clock.date().getTime()),
+    ),
+  };
+  if (!isSame(before, status)) await objects.writeStatus(current, status);
+}
+
+function conditionsOf(finding: Finding): Told[] {
+  if (finding.usable) {
+    return [{ type: "Ready", status: "True", reason: "Available", message: "The service answers and accepts the key" }];
+  }
+  const { reason, message } = finding.fate;
+  const type = finding.fate instanceof Blocked ? "Stalled" : "Reconciling";
+  return [
+    { type: "Ready", status: "False", reason, message },
+    { type, status: "True", reason, message },
+  ];
+}

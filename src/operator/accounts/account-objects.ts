@@ -1,0 +1,75 @@
+import { GatewayAccount } from "../../kinds/gateway-account.ts";
+import type { Store } from "../../runtime/cache/store.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isNotFound } from "../../runtime/connection/errors.ts";
+import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
+import { FINALIZER } from "../../schema/contract.ts";
+import { secrets, translated, typeOf } from "../kube-cluster.ts";
+import type { AccountObject } from "./accounts.ts";
+
+/** What is written to GatewayAccounts and their Secrets. Throws the fates that KubeCluster throws. */
+export class AccountObjects {
+  readonly #client: KubeClient;
+  readonly #store: Store<AccountObject>;
+
+  constructor(client: KubeClient, store: Store<AccountObject>) {
+    this.#client = client;
+    this.#store = store;
+  }
+
+  async writeStatus(object: AccountObject, status: Readonly<Record<string, unknown>>): Promise<void> {
+    await ignoringAbsence(async () => {
+      this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), object, status));
+    });
+  }
+
+  async hold(object: AccountObject): Promise<void> {
+    await ignoringAbsence(async () => {
+      const held = await hold(this.#client, typeOf(GatewayAccount), object);
+      if (held) this.#store.put(held as AccountObject);
+    });
+  }
+
+  async release(object: AccountObject): Promise<void> {
+    await ignoringAbsence(() => letGo(this.#client, typeOf(GatewayAccount), object));
+    this.#store.forget(keyOf(object), object.metadata.uid);
+  }
+
+  /** Keeps a Secret from being deleted before the account is done with it. */
+  async holdSecret(ref: ObjectRef): Promise<void> {
+    await ignoringAbsence(async () => {
+      await hold(this.#client, secrets, await this.#metadataOf(ref));
+    });
+  }
+
+  async releaseSecret(ref: ObjectRef): Promise<void> {
+    await ignoringAbsence(async () => letGo(this.#client, secrets, await this.#metadataOf(ref)));
+  }
+
+  #metadataOf(ref: ObjectRef): Promise<KubeObject> {
+    return this.#client.get(secrets, ref, { metadataOnly: true });
+  }
+}
+
+async function hold(client: KubeClient, type: ResourceType, object: KubeObject): Promise<KubeObject | undefined> {
+  const { finalizers = [], resourceVersion, deletionTimestamp } = object.metadata;
+  if (finalizers.includes(FINALIZER) || deletionTimestamp) return undefined;
+  const patch = { metadata: { resourceVersion, finalizers: [...finalizers, FINALIZER] } };
+  return client.patchMerge(type, object.metadata, patch);
+}
+
+async function letGo(client: KubeClient, type: ResourceType, { metadata }: KubeObject): Promise<void> {
+  const index = metadata.finalizers?.indexOf(FINALIZER) ?? -1;
+  if (index < 0) return;
+  const path = `/metadata/finalizers/${index}`;
+  const test = { op: "test", path, value: FINALIZER } as const;
+  await client.patchJSON(type, metadata, [test, { op: "remove", path }]);
+}
+
+async function ignoringAbsence(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!isNotFound(error)) throw translated(error);
+  }
+}

@@ -1,0 +1,248 @@
+import { Account } from "../../account/account.ts";
+import type { Sweep } from "../../account/inventory.ts";
+import { Budget } from "../../account/request-budget.ts";
+import type { Config } from "../../config.ts";
+import { GatewayClient } from "../../gateway/client.ts";
+import { isUnauthorized } from "../../gateway/errors.ts";
+import { parseBaseURL } from "../../gateway/http/base-url.ts";
+import type { Resource } from "../../gateway/resource.ts";
+import { intentOf } from "../../objects/intent.ts";
+import { isDeleting, type ManagedObject, type Status } from "../../objects/object.ts";
+import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import type { SecretValue } from "../../reconcile/cluster.ts";
+import type { Store } from "../../runtime/cache/store.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import type { OperatorMetrics } from "../metrics/metrics.ts";
+import { HeldKey } from "./cached-api-key.ts";
+
+/** The account that serves all objects of its namespace that name none. */
+export const DEFAULT_ACCOUNT = "default";
+
+export interface AccountObject extends KubeObject {
+  metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
+  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string };
+  status?: Pick<Status, "conditions"> & { secretName?: string; [field: string]: unknown };
+}
+
+export interface AccountsOptions {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  metrics?: OperatorMetrics;
+  /** Objects of the kind GatewayAccount. */
+  store: () => Store<AccountObject>;
+  readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
+  permit: () => void;
+  onSweep: (resource: Resource, sweep: Sweep) => void;
+  /** Whether some object stands for the remote of this id. */
+  isWanted: (id: string) => boolean;
+  /** The service, its acceptance of a key, or the account that is expected, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
+  onGate: (account: Account, key: string, open: boolean) => void;
+}
+
+interface Known {
+  account: Account;
+  client: GatewayClient;
+  abort: AbortController;
+  /** Undefined for the operator's own. */
+  key?: HeldKey;
+  /** What of the object makes it another account. */
+  what: string;
+}
+
+/** The accounts that objects may belong to: the operator's own, and those of GatewayAccount objects. */
+export class Accounts {
+  readonly own: Account;
+  readonly #options: AccountsOptions;
+  readonly #own: Known;
+  readonly #known = new Map<string, Known>();
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+    this.#own = this.#make("", options.config.baseURL, options.config.apiKey);
+    this.own = this.#own.account;
+  }
+
+  get all(): Account[] {
+    return [this.#own, ...this.#known.values()].map(({ account }) => account);
+  }
+
+  /**
+   * The account of an object. What was made in one account stays with it: throws Blocked where the spec has come to
+   * mean another, and Waiting where the account it names is not there.
+   */
+  of(object: ManagedObject): Account {
+    const { status, spec, metadata } = object;
+    const [name, wanted] = [this.nameOf(object), this.#meant(object)];
+    if (name !== wanted && metadata.deletionTimestamp === undefined) {
+      const recorded = name;
+      const back =
+        recorded === ""
+          ? "remove accountRef and the GatewayAccount named default"
+          : `set accountRef: {name: ${recorded}}`;
+      throw new Blocked(
+        "AccountMismatch",
+        `To keep ${status?.id}, ${back}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
+      );
+    }
+    const account = this.#named(metadata.namespace, name);
+    if (account?.metadata.deletionTimestamp && isNew(object)) {
+      throw new Waiting("AccountNotReady", `Name another account: GatewayAccount "${name}" is being deleted`);
+    }
+    return account ? this.from(account) : this.own;
+  }
+
+  /** `namespace/name` of its GatewayAccount; empty for the operator's own. */
+  keyOf(account: Account): string {
+    return [...this.#known].find(([, known]) => known.account === account)?.[0] ?? "";
+  }
+
+  /** The name of the GatewayAccount of an object, that of its remote once it has one; empty for the operator's own. */
+  nameOf(object: ManagedObject): string {
+    return object.status?.id === undefined ? this.#meant(object) : (object.status.account ?? "");
+  }
+
+  #meant({ metadata, spec }: ManagedObject): string {
+    if (spec.accountRef) return spec.accountRef.name;
+    return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
+  }
+
+  /** The account of a GatewayAccount object, made at first use and anew when the object means another. */
+  from(object: AccountObject): Account {
+    const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    const baseURL = this.#allowed(object.spec.baseURL);
+    const what = JSON.stringify([object.metadata.uid, baseURL]);
+    const known = this.#known.get(key);
+    if (known?.what === what) return known.account;
+    this.drop(key);
+    const held = new HeldKey(this.#options.clock, () => this.#obtainKey(key));
+    const made = this.#make(key, baseURL, async () => {
+      const { gate, brake } = made.account;
+      if (isUnauthorized(gate.problem) || brake.problem) held.refresh();
+      return held.read();
+    });
+    this.#known.set(key, { ...made, key: held, what });
+    return made.account;
+  }
+
+  /** The GatewayAccount is no more. */
+  drop(key: string): void {
+    const known = this.#known.get(key);
+    this.#known.delete(key);
+    known?.abort.abort();
+    void known?.client.close();
+  }
+
+  /** The object is no more. */
+  forget(uid: string): void {
+    for (const account of this.all) account.forget(uid);
+  }
+
+  /** Before the last work ends: what has to wait for its turn is left to the next process. */
+  end(): void {
+    for (const account of this.all) account.end();
+  }
+
+  async close(): Promise<void> {
+    for (const { abort } of [this.#own, ...this.#known.values()]) abort.abort();
+    await Promise.all([this.#own, ...this.#known.values()].map(({ client }) => client.close()));
+  }
+
+  /** Undefined for the operator's own. */
+  #named(namespace: string, name: string): AccountObject | undefined {
+    if (name === "") return undefined;
+    const object = this.#options.store().get(`${namespace}/${name}`);
+    if (object) return object;
+    throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: spec.accountRef names it`);
+  }
+
+  /** A namespace must not send its requests, and the operator, wherever it likes. */
+  #allowed(baseURL: string | undefined): string {
+    const { config } = this.#options;
+    if (baseURL === undefined) return config.baseURL;
+    const origin = originOf(baseURL);
+    if (origin === parseBaseURL(config.baseURL).origin) return baseURL;
+    const { host } = new URL(origin);
+    if (config.allowedHosts.includes(host)) return baseURL;
+    throw new Blocked(
+      "InvalidSpec",
+      `Ask for ${host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`,
+    );
+  }
+
+  async #obtainKey(key: string): Promise<string> {
+    const { store, readSecret } = this.#options;
+    const object = store().get(key);
+    if (!object) throw new Error("the GatewayAccount is gone");
+    const { name, key: entry } = object.spec.apiKeySecretRef;
+    const value = (await readSecret(object.metadata.namespace, name))?.data[entry];
+    if (!value) throw Object.assign(new Error("no key"), { code: "SECRET_NOT_READY" });
+    return value;
+  }
+
+  /** The next request reads the key anew. */
+  refresh(key: string): void {
+    this.#known.get(key)?.key?.refresh();
+  }
+
+  #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
+    const { config, clock, log, metrics, permit, onSweep, onGate, isWanted } = this.#options;
+    const abort = new AbortController();
+    const client = new GatewayClient({
+      baseURL,
+      apiKey,
+      timeoutMs: config.requestSeconds * 1000,
+      userAgent: "tunnel-gateway-operator",
+      ...(metrics && { onExchange: metrics.onExchange }),
+    });
+    const budget = new Budget({
+      perMinute: config.requestsPerMinute,
+      clock,
+      ...(metrics && { onWait: metrics.onWait }),
+    });
+    const account: Account = new Account({
+      ...{ client, budget, clock, permit, onSweep, isWanted },
+      deadlineMs: config.requestSeconds * 1000,
+      undocumented: config.undocumentedOperations,
+      deletesPerMinute: config.deletesPerMinute,
+      resyncSeconds: config.resyncSeconds,
+      signal: abort.signal,
+      onClose: () => {
+        log.warn(
+          { account: key, error: account.gate.problem },
+          "Nothing is sent to the service but a probe now and then",
+        );
+        onGate(account, key, false);
+      },
+      onOpen: () => {
+        log.info({ account: key }, "Requests to the service go through again");
+        onGate(account, key, true);
+      },
+      onSuspect: () => {
+        const { resource, missing, total } = account.brake.problem ?? {};
+        log.warn({ account: key, resource: resource?.name, missing, total }, "It may be the wrong account");
+        onGate(account, key, false);
+      },
+      onCleared: () => {
+        log.info({ account: key }, "It is the right account");
+        onGate(account, key, true);
+      },
+    });
+    return { account, client, abort, what: "" };
+  }
+}
+
+/** Nothing was sent for it, so it may be made anywhere. */
+const isNew = (object: ManagedObject): boolean =>
+  object.status?.id === undefined && !isDeleting(object) && intentOf(object) === undefined;
+
+/** A pattern cannot tell all texts that are no address, so the definition lets some through. */
+function originOf(baseURL: string): string {
+  try {
+    return parseBaseURL(baseURL).origin;
+  } catch (error) {
+    throw new Blocked("InvalidSpec", `Correct spec.baseURL: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,233 @@
+import { onTestFinished } from "vitest";
+import { json, type Seen, serve } from "../../../../test/support/gateway-service.ts";
+import { type Config, readConfig } from "../../../config.ts";
+import { GatewayAccount } from "../../../kinds/gateway-account.ts";
+import { type Condition, conditionOf } from "../../../objects/object.ts";
+import type { SecretValue } from "../../../reconcile/cluster.ts";
+import { Store } from "../../../runtime/cache/store.ts";
+import { KubeClient } from "../../../runtime/connection/client.ts";
+import { Transport } from "../../../runtime/connection/transport.ts";
+import type { Result } from "../../../runtime/controller/controller.ts";
+import type { KubeObject } from "../../../runtime/object.ts";
+import { FakeApiServer } from "../../../runtime/testing/fake-api-server.ts";
+import { recordingLogger } from "../../../runtime/testing/logs.ts";
+import { VirtualClock } from "../../../runtime/testing/virtual-clock.ts";
+import { reconcileAccount } from "../account-controller.ts";
+import { AccountObjects } from "../account-objects.ts";
+import { type AccountObject, Accounts } from "../accounts.ts";
+
+const ACCOUNTS = "tunnelgateway.dev/v1/gatewayaccounts";
+const SECRETS = "v1/secrets";
+
+export const OWN_KEY = "own-key";
+
+export interface SceneOptions {
+  env?: Record<string, string>;
+  secretsWatched?: boolean;
+}
+
+/** The service, the API server, and what looks after GatewayAccounts between them; a test says when. */
+export class AccountScene {
+  readonly clock = new VirtualClock();
+  readonly log = recordingLogger();
+  readonly store = new Store<AccountObject>();
+  readonly server: FakeApiServer;
+  readonly accounts: Accounts;
+  readonly serviceURL: string;
+  /** What the service was asked. */
+  readonly seen: Seen[];
+  /** Keys that the service takes. */
+  readonly accepted = new Set([OWN_KEY]);
+  /** Keys that it takes, without the right to what is asked for. */
+  readonly forbidden = new Set<string>();
+  /** It fails whatever it is asked. */
+  broken = false;
+  /** How a request to the API server fails. */
+  failing: (request: Passing) => { status: number } | undefined = () => undefined;
+  /** A write was to be made that was not allowed any more. */
+  hasDied = false;
+  /** Keys of accounts, `namespace/name`, to the number of objects that need them. */
+  readonly dependents = new Map<string, number>();
+  /** `namespace/name` of each Secret whose value was read. */
+  readonly secretReads: string[] = [];
+  /** Waited for before a Secret's value is given. */
+  beforeSecret: () => Promise<void> | void = () => {};
+  readonly #config: Config;
+  readonly #objects: AccountObjects;
+  readonly #secretsWatched: boolean;
+
+  private constructor(server: FakeApiServer, transport: Transport, service: Service, options: SceneOptions) {
+    this.server = server;
+    this.serviceURL = service.url;
+    this.seen = service.seen;
+    service.judge = (key) => this.#judge(key);
+    const client = new KubeClient(this.#through(transport), { fieldManager: "test" });
+    this.#secretsWatched = options.secretsWatched ?? false;
+    const env = { GATEWAY_BASE_URL: service.url, GATEWAY_API_KEY: OWN_KEY, REQUESTS_PER_MINUTE: "0", ...options.env };
+    this.#config = readConfig(env);
+    this.#objects = new AccountObjects(client, this.store);
+    this.#follow();
+    this.accounts = new Accounts({
+      ...{ config: this.#config, clock: this.clock, log: this.log, readSecret: this.#readSecret },
+      store: () => this.store,
+      permit: () => {},
+      onSweep: () => {},
+      onGate: () => {},
+      isWanted: () => true,
+    });
+  }
+
+  /** Gone when the test ends. */
+  static async begin(options: SceneOptions = {}): Promise<AccountScene> {
+    const [server, service] = [await FakeApiServer.start(), await startService()];
+    const transport = new Transport(server.connection);
+    const scene = new AccountScene(server, transport, service, options);
+    onTestFinished(async () => {
+      await scene.accounts.close();
+      await transport.close();
+      await server[Symbol.asyncDispose]();
+    });
+    return scene;
+  }
+
+  /** Applied by a user. */
+  account(name: string, spec: Partial<AccountObject["spec"]> = {}): AccountObject {
+    const object = {
+      ...{ apiVersion: "tunnelgateway.dev/v1", kind: GatewayAccount.kind },
+      metadata: { name, namespace: "n" },
+      spec: { apiKeySecretRef: { name, key: "key" }, ...spec },
+    };
+    return this.#apply(ACCOUNTS, object) as AccountObject;
+  }
+
+  secret(name: string, data: Record<string, string>): void {
+    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
+    const metadata = { name, namespace: "n" };
+    this.#apply(SECRETS, { apiVersion: "v1", kind: "Secret", metadata, data: Object.fromEntries(encoded) });
+  }
+
+  /** A user deletes it; finalizers may hold it. */
+  deleteAccount(name: string): void {
+    this.server.storage.delete(ACCOUNTS, `n/${name}`);
+  }
+
+  /** One look at an account, as the controller has it. */
+  look(name: string): Promise<Result> {
+    const { accounts, store, clock, log } = this;
+    const { resyncSeconds, baseURL } = this.#config;
+    const options = {
+      ...{ accounts, store, clock, resyncSeconds, baseURL },
+      objects: this.#objects,
+      secretsWatched: this.#secretsWatched,
+      readSecret: this.#readSecret,
+      dependents: (key: string) => this.dependents.get(key) ?? 0,
+    };
+    const signal = new AbortController().signal;
+    const request = { key: `n/${name}`, namespace: "n", name, attempt: 0, priority: 0, signal, log, reconcileID: "r" };
+    return reconcileAccount(options, request);
+  }
+
+  now(name: string): AccountObject | undefined {
+    return this.server.storage.get(ACCOUNTS, `n/${name}`) as AccountObject | undefined;
+  }
+
+  condition(name: string, type: string): Condition | undefined {
+    return conditionOf(this.now(name)?.status, type);
+  }
+
+  /** Each condition with its status and reason. */
+  summary(name: string): string[] {
+    return (this.now(name)?.status?.conditions ?? []).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+  }
+
+  finalizersOfSecret(name: string): readonly string[] | undefined {
+    const found = this.server.storage.get(SECRETS, `n/${name}`);
+    return found && (found.metadata.finalizers ?? []);
+  }
+
+  /** Writes of the operator to the API server. */
+  get writes(): string[] {
+    const written = this.server.received.filter(({ method }) => method !== "GET");
+    return written.map(({ method, path }) => `${method} ${path}`);
+  }
+
+  /** The keys of all requests to the service, in order. */
+  get keysSent(): string[] {
+    return this.seen.map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "");
+  }
+
+  readonly #readSecret = async (namespace: string, name: string): Promise<SecretValue | undefined> => {
+    this.secretReads.push(`${namespace}/${name}`);
+    const found = this.server.storage.get(SECRETS, `${namespace}/${name}`) as SecretObject | undefined;
+    await this.beforeSecret();
+    if (!found) return undefined;
+    const data = Object.entries(found.data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]);
+    const { resourceVersion = "" } = found.metadata;
+    return { resourceVersion, data: Object.fromEntries(data), annotations: {}, owners: [] };
+  };
+
+  /** The process ends after so many more writes to the API server. */
+  diesAfter(writes: number): void {
+    let left = writes;
+    this.hasDied = false;
+    this.failing = ({ method }) => {
+      if (method === "GET" || left-- > 0) return undefined;
+      this.hasDied = true;
+      return { status: 500 };
+    };
+  }
+
+  #judge(key: string): number {
+    if (this.broken) return 503;
+    if (this.forbidden.has(key)) return 403;
+    return this.accepted.has(key) ? 200 : 401;
+  }
+
+  #through(transport: Transport): Transport {
+    const request: Transport["request"] = async (exchange) => {
+      const fault = this.failing(exchange);
+      if (!fault) return transport.request(exchange);
+      return { ...fault, body: JSON.stringify({ message: "fault" }), retryAfter: undefined };
+    };
+    return Object.assign(Object.create(transport), { request });
+  }
+
+  #apply(collection: string, object: KubeObject): KubeObject {
+    const { storage } = this.server;
+    const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    if (!storage.get(collection, key)) return storage.create(collection, object);
+    return storage.update(collection, key, (now) => ({ ...now, ...object, metadata: now.metadata }));
+  }
+
+  /** The watch, without its delay. */
+  #follow(): void {
+    const feed = this.store.feed();
+    this.server.storage.onWrite(({ collection, type, object }) => {
+      if (collection !== ACCOUNTS) return;
+      if (type === "DELETED") feed.remove(object);
+      else feed.upsert(object);
+    });
+  }
+}
+
+type SecretObject = KubeObject & { data: Record<string, string> };
+
+type Passing = Parameters<Transport["request"]>[0];
+
+interface Service {
+  url: string;
+  seen: Seen[];
+  /** The status of the answer to whoever comes with this key. */
+  judge: (key: string) => number;
+}
+
+async function startService(): Promise<Service> {
+  const service: Service = { url: "", seen: [], judge: () => 500 };
+  const { url, seen } = await serve((response, { headers }) => {
+    const key = headers.authorization?.replace("Bearer ", "") ?? "";
+    const status = service.judge(key);
+    if (status === 200) json(response, 200, { ip_policies: [], uri: "/ip_policies", next_page_uri: null });
+    else json(response, status, { error_code: "refused", status_code: status, msg: "refused" });
+  });
+  return Object.assign(service, { url, seen });
+}

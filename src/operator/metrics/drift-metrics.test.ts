@@ -1,0 +1,82 @@
+import { Registry } from "prom-client";
+import { beforeEach, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { reconcile } from "../../reconcile/reconcile.ts";
+import { RESYNC_SECONDS, Scene } from "../../reconcile/testing/scene.ts";
+import { Store } from "../../runtime/cache/store.ts";
+import type { Kind } from "../../schema/define.ts";
+import type { Stores } from "../kube-cluster.ts";
+import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
+
+let scene: Scene;
+let registry: Registry;
+let metrics: DriftMetrics;
+let informers: Stores;
+
+beforeEach(() => {
+  scene = new Scene();
+  registry = new Registry();
+  informers = new Map();
+  metrics = createDriftMetrics([registry], () => ({ informers }));
+});
+
+/** As the operator looks at an object. */
+async function look(object: ManagedObject): Promise<void> {
+  const pass = scene.passFor(object);
+  await reconcile(pass, { resyncSeconds: RESYNC_SECONDS });
+  metrics.onPass(pass.kind.kind, pass.findings);
+}
+
+/** The series of a metric. */
+async function series(name: string): Promise<string[]> {
+  const lines = (await registry.metrics()).split("\n");
+  return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
+}
+
+async function changed(kind: Kind, spec: ManagedObject["spec"], members: object): Promise<ManagedObject> {
+  const object = await scene.given(kind, "one", spec);
+  scene.gateway.change(kind.remote, scene.idOf(object), { ...members });
+  await scene.resync(kind);
+  return object;
+}
+
+it("counts each field that was put right, and no edit", async () => {
+  const spec = { description: "ours", labels: { a: "ours" } };
+  const object = await changed(TunnelGroupBackend, spec, { description: "theirs", labels: { a: "secret" } });
+  await look(object);
+  await look(scene.cluster.apply(TunnelGroupBackend, "one", { ...spec, description: "new" }));
+  expect(scene.gateway.taken().filter((call) => call.startsWith("update"))).toHaveLength(2);
+  expect((await series("tunnelgateway_drift_corrections_total")).sort()).toEqual([
+    '{kind="TunnelGroupBackend",field="description"} 1',
+    '{kind="TunnelGroupBackend",field="labels"} 1',
+  ]);
+});
+
+it("counts a remote that was deleted and made again", async () => {
+  const object = await scene.given(IPPolicy, "one");
+  scene.gateway.drop(IPPolicy.remote, scene.idOf(object));
+  await scene.resync(IPPolicy);
+  await look(object);
+  expect(await series("tunnelgateway_drift_corrections_total")).toEqual(['{kind="IPPolicy",field="id"} 1']);
+});
+
+it("counts the objects whose differences are left, as long as they are", async () => {
+  const object = await changed(
+    IPPolicy,
+    { description: "ours", driftPolicy: "Report" },
+    { description: "theirs", metadata: "theirs" },
+  );
+  const store = new Store<ManagedObject>({});
+  informers = new Map([[IPPolicy.kind, { store }]]);
+  const left = async () => {
+    await look(object);
+    store.put(scene.cluster.now(object));
+    return series("tunnelgateway_drifted_objects");
+  };
+  expect(await left()).toEqual(['{kind="IPPolicy",reason="RemoteDiffers",field="description"} 1']);
+  scene.cluster.apply(IPPolicy, "one", { description: "ours" });
+  expect(await left()).toEqual([]);
+  expect(await series("tunnelgateway_drift_corrections_total")).toEqual([]);
+});

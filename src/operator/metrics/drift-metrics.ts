@@ -1,0 +1,53 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import type { Findings } from "../../reconcile/context.ts";
+import type { Observed } from "./metrics.ts";
+
+/** In place of the field, when it was the whole remote that somebody had deleted. */
+const REMOTE = "id";
+
+/** What others change in the account. Labels hold names of spec fields, never values. */
+export interface DriftMetrics {
+  /** What came out of a pass. */
+  onPass: (kind: string, findings: Findings) => void;
+}
+
+export function createDriftMetrics(
+  registers: Registry[],
+  look: () => Pick<Observed, "informers"> | undefined,
+): DriftMetrics {
+  countDrifted(registers, look);
+  const corrections = new Counter({
+    name: "tunnelgateway_drift_corrections_total",
+    help: "Spec fields that somebody else had changed in the account and that were put right; id: the remote was gone and was made again.",
+    labelNames: ["kind", "field"],
+    registers,
+  });
+  return {
+    onPass(kind, { corrected = [], gone, created }) {
+      for (const field of corrected) corrections.inc({ kind, field });
+      if (gone && created) corrections.inc({ kind, field: REMOTE });
+    },
+  };
+}
+
+function countDrifted(registers: Registry[], look: () => Pick<Observed, "informers"> | undefined): void {
+  new Gauge({
+    name: "tunnelgateway_drifted_objects",
+    help: "Objects that differ from the account and are left so, by the spec field that differs and why it is left.",
+    labelNames: ["kind", "reason", "field"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, { store }] of look()?.informers ?? []) {
+        for (const labels of store.list().flatMap(differencesOf)) this.inc({ kind, ...labels });
+      }
+    },
+  });
+}
+
+function differencesOf({ status }: ManagedObject): { reason: string; field: string }[] {
+  const drifted = conditionOf(status, "Drifted");
+  if (drifted?.status !== "True") return [];
+  return (status?.drift ?? []).map((field) => ({ reason: drifted.reason, field }));
+}

@@ -1,0 +1,26 @@
+import { Gauge, type Registry } from "prom-client";
+import { accountsUsed, sweptOf } from "../triggers/list-delta.ts";
+import type { Observed } from "./metrics.ts";
+
+/** How old the latest list of each resource is that some object stands for, in the process that reads lists. */
+export function inventoryMetrics(registers: Registry[], look: () => Observed | undefined): void {
+  new Gauge({
+    name: "tunnelgateway_inventory_age_seconds",
+    help: "Time since the latest complete list of a resource began, by GatewayAccount and resource.",
+    labelNames: ["account", "resource"],
+    registers,
+    collect() {
+      this.reset();
+      const observed = look();
+      if (!observed) return;
+      const { kinds, accounts, clock } = observed;
+      for (const { resource, kinds: shown } of sweptOf(kinds)) {
+        for (const account of accountsUsed(shown, observed)) {
+          const { listedAt } = account.collection(resource);
+          if (listedAt === undefined) continue;
+          this.set({ account: accounts.keyOf(account), resource: resource.name }, (clock.now() - listedAt) / 1000);
+        }
+      }
+    },
+  });
+}

@@ -1,0 +1,177 @@
+import type { Registry } from "prom-client";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Account } from "../../account/account.ts";
+import { Budget } from "../../account/request-budget.ts";
+import { ipPolicies } from "../../gateway/resources/index.ts";
+import { kinds } from "../../kinds/index.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import type { Observed } from "./metrics.ts";
+import { createTelemetry, type Telemetry } from "./telemetry.ts";
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let objects: ManagedObject[];
+let telemetry: Telemetry;
+let registry: Registry;
+let own: Account;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  objects = [];
+  telemetry = createTelemetry({ version: "1.2.3", resyncSeconds: 300 });
+  registry = telemetry.registry;
+  own = accountOf();
+  observe();
+});
+
+const accountOf = (): Account =>
+  new Account({
+    ...{ client: gateway.asClient(), clock, budget: new Budget({ perMinute: 0, clock }) },
+    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, permit: () => {} },
+    signal: new AbortController().signal,
+  });
+
+function observe(accounts: Observed["accounts"] = { of: () => own, keyOf: () => "" }): void {
+  const informers = new Map(
+    kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
+  );
+  telemetry.operator.observe({ kinds, informers, accounts, clock });
+}
+
+function add(kind: string, name: string, status: Status): ManagedObject {
+  const metadata = { name, namespace: "team-a", uid: `uid-${name}`, generation: 1 };
+  const object: ManagedObject = { apiVersion: "tunnelgateway.dev/v1", kind, metadata, spec: {}, status };
+  objects.push(object);
+  return object;
+}
+
+/** The series of a metric as they are exposed, without its name. */
+async function series(name: string): Promise<string[]> {
+  const lines = (await registry.metrics()).split("\n");
+  return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
+}
+
+const condition = (reason: string) => ({
+  ...({ type: "Ready", status: "True", reason, message: "", lastTransitionTime: "2026-01-01T00:00:00Z" } as const),
+});
+
+describe("objects", () => {
+  it("are counted by kind and reason, also those that nobody has looked at", async () => {
+    add("IPPolicy", "a", { conditions: [condition("Available")] });
+    add("IPPolicy", "b", { conditions: [condition("Available")] });
+    add("TCPEdge", "c", {});
+    expect(await series("tunnelgateway_resources")).toEqual([
+      '{kind="IPPolicy",ready="True",reason="Available"} 2',
+      '{kind="TCPEdge",ready="Unknown",reason="Pending"} 1',
+    ]);
+  });
+
+  it("leave nothing behind when they go", async () => {
+    add("IPPolicy", "a", { conditions: [condition("Available")] });
+    await series("tunnelgateway_resources");
+    objects = [];
+    expect(await series("tunnelgateway_resources")).toEqual([]);
+  });
+});
+
+describe("certificates", () => {
+  const expiry = "tunnelgateway_certificate_expiry_timestamp_seconds";
+  const start = "tunnelgateway_certificate_start_timestamp_seconds";
+
+  it.each([
+    ["TLSCertificate", { notBefore: "2026-01-01T00:00:00Z", notAfter: "2026-04-01T00:00:00Z" }],
+    ["CertificateAuthority", { notBefore: "2026-01-01T00:00:00Z", notAfter: "2026-04-01T00:00:00Z" }],
+    ["SSHHostCertificate", { validAfter: "2026-01-01T00:00:00Z", validUntil: "2026-04-01T00:00:00Z" }],
+  ])("tell when each is valid: %s", async (kind, status) => {
+    add(kind, "shop", status);
+    const labels = `{kind="${kind}",object_namespace="team-a",object_name="shop"}`;
+    expect(await series(start)).toEqual([`${labels} ${Date.UTC(2026, 0) / 1000}`]);
+    expect(await series(expiry)).toEqual([`${labels} ${Date.UTC(2026, 3) / 1000}`]);
+  });
+
+  it("have no series before the end is known, and none after they are gone", async () => {
+    const made = add("TLSCertificate", "shop", { id: "cert_1" });
+    expect(await series(expiry)).toEqual([]);
+    made.status = { notAfter: "2026-04-01T00:00:00Z" };
+    expect(await series(expiry)).toHaveLength(1);
+    objects = [];
+    expect(await series(expiry)).toEqual([]);
+  });
+});
+
+describe("the age of the inventory", () => {
+  const age = "tunnelgateway_inventory_age_seconds";
+
+  it("is that of the latest list, from when it began", async () => {
+    add("IPPolicy", "a", { id: "ipp_1" });
+    expect(await series(age)).toEqual([]);
+    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    await clock.advance(90_000);
+    expect(await series(age)).toEqual(['{account="",resource="ip_policies"} 90']);
+    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    expect(await series(age)).toEqual(['{account="",resource="ip_policies"} 0']);
+  });
+
+  it("is told of each account by itself", async () => {
+    const other = accountOf();
+    add("IPPolicy", "a", { id: "ipp_1" });
+    add("IPPolicy", "b", { id: "ipp_2", account: "second" });
+    observe({
+      of: ({ status }) => (status?.account ? other : own),
+      keyOf: (account) => (account === other ? "team-a/second" : ""),
+    });
+    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    await clock.advance(10_000);
+    await other.collection(ipPolicies).listed(clock.now(), "sync");
+    expect(await series(age)).toEqual([
+      '{account="",resource="ip_policies"} 10',
+      '{account="team-a/second",resource="ip_policies"} 0',
+    ]);
+  });
+
+  it("ends with the last object that stands for such a resource, since nobody lists it any more", async () => {
+    add("IPPolicy", "a", { id: "ipp_1" });
+    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    objects = [];
+    expect(await series(age)).toEqual([]);
+  });
+
+  it("does not fail with an object whose account is not there", async () => {
+    add("IPPolicy", "a", { id: "ipp_1" });
+    observe({
+      of() {
+        throw new Waiting("AccountNotReady", "Create it");
+      },
+      keyOf: () => "",
+    });
+    expect(await series(age)).toEqual([]);
+  });
+});
+
+describe("requests", () => {
+  it("are counted by resource, verb and code, or why there was none", async () => {
+    const about = { method: "GET", route: "/ip_policies/{id}", resource: "ip_policies", seconds: 0.2 };
+    telemetry.operator.onExchange({ ...about, status: 200, outcome: "ok" });
+    telemetry.operator.onExchange({ ...about, outcome: "unknown" });
+    expect(await series("tunnelgateway_remote_requests_total")).toEqual([
+      '{resource="ip_policies",method="GET",code="200"} 1',
+      '{resource="ip_policies",method="GET",code="unknown"} 1',
+    ]);
+  });
+
+  it("tell by lane how long they waited for their turn", async () => {
+    telemetry.operator.onWait("sync", 1.5);
+    telemetry.operator.onWait("sync", 2);
+    expect(await series("tunnelgateway_remote_throttled_seconds_total")).toContain('{lane="sync"} 3.5');
+  });
+});
+
+it("tells the version of the operator, and how often it lists", async () => {
+  const text = await registry.metrics();
+  expect(text).toContain('tunnelgateway_build_info{version="1.2.3"} 1');
+  expect(text).toContain("tunnelgateway_resync_interval_seconds 300");
+});

@@ -1,0 +1,101 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { type Lane, lanes } from "../../account/request-budget.ts";
+import type { ExchangeEvent } from "../../gateway/client.ts";
+import { conditionOf } from "../../objects/object.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Kind } from "../../schema/define.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Stores } from "../kube-cluster.ts";
+import { certificateMetrics } from "./certificate-metrics.ts";
+import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
+import { inventoryMetrics } from "./inventory-metrics.ts";
+
+/** What is looked at whenever metrics are collected, so that no series outlives its object. */
+export interface Observed {
+  kinds: readonly Kind[];
+  informers: Stores;
+  accounts: Pick<Accounts, "of" | "keyOf">;
+  clock: Clock;
+}
+
+export interface OperatorMetrics extends Pick<DriftMetrics, "onPass"> {
+  onExchange: (event: ExchangeEvent) => void;
+  onWait: (lane: Lane, seconds: number) => void;
+  observe: (observed: Observed) => void;
+}
+
+/** The operator's own metrics, beside those of the runtime. No label holds an id of the account. */
+export function createOperatorMetrics(registry: Registry): OperatorMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: "tunnelgateway_remote_requests_total",
+    help: "Requests to the management API by resource, method and status code, or why there was no status.",
+    labelNames: ["resource", "method", "code"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "tunnelgateway_remote_request_duration_seconds",
+    help: "Duration of requests to the management API.",
+    labelNames: ["resource", "method"],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const throttled = new Counter({
+    name: "tunnelgateway_remote_throttled_seconds_total",
+    help: "Time that requests waited for the request budget, by lane.",
+    labelNames: ["lane"],
+    registers,
+  });
+  for (const lane of lanes) throttled.inc({ lane }, 0);
+  let observed: Observed | undefined;
+  const look = () => observed;
+  countObjects(registers, look);
+  const drift = createDriftMetrics(registers, look);
+  certificateMetrics(registers, look);
+  inventoryMetrics(registers, look);
+  return {
+    onPass: drift.onPass,
+    onExchange({ resource, method, status, outcome, seconds: took }) {
+      requests.inc({ resource, method, code: status ?? outcome });
+      seconds.observe({ resource, method }, took);
+    },
+    onWait: (lane, waited) => throttled.inc({ lane }, waited),
+    observe(given) {
+      observed = given;
+    },
+  };
+}
+
+/** The operator's facts, which stay as they are for the life of the process. */
+export function publishFacts(registry: Registry, facts: { version: string; resyncSeconds: number }): void {
+  const registers = [registry];
+  new Gauge({
+    name: "tunnelgateway_build_info",
+    help: "1, with the version of the operator.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version: facts.version }, 1);
+  new Gauge({
+    name: "tunnelgateway_resync_interval_seconds",
+    help: "How often each resource of the account is to be listed.",
+    registers,
+  }).set(facts.resyncSeconds);
+}
+
+function countObjects(registers: Registry[], look: () => Observed | undefined): void {
+  new Gauge({
+    name: "tunnelgateway_resources",
+    help: "Objects by kind, and by status and reason of their Ready condition.",
+    labelNames: ["kind", "ready", "reason"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, { store }] of look()?.informers ?? []) {
+        for (const { status } of store.list()) {
+          const ready = conditionOf(status, "Ready");
+          this.inc({ kind, ready: ready?.status ?? "Unknown", reason: ready?.reason ?? "Pending" });
+        }
+      }
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import type { Account } from "../../account/account.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import { Store } from "../../runtime/cache/store.ts";
+import { accountsUsed } from "./list-delta.ts";
+
+it("finds the accounts of objects with a remote, whatever is wrong with those of others", () => {
+  const store = new Store<ManagedObject>();
+  const named = (name: string, id?: string) =>
+    store.put({
+      ...{ apiVersion: "v1", kind: IPPolicy.kind, spec: {} },
+      metadata: { name, namespace: "n", uid: name, generation: 1, resourceVersion: "1" },
+      ...(id && { status: { id } }),
+    });
+  for (const name of ["good", "waiting", "broken"]) named(name, name);
+  named("unmade");
+  const account = {} as Account;
+  const of = ({ metadata: { name } }: ManagedObject): Account => {
+    if (name === "waiting") throw new Waiting("AccountNotReady", "Create it");
+    if (name === "broken") throw new TypeError("a fault in the program");
+    return account;
+  };
+  expect(accountsUsed([IPPolicy], { accounts: { of }, informers: new Map([[IPPolicy.kind, { store }]]) })).toEqual([
+    account,
+  ]);
+});

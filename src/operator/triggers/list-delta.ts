@@ -1,0 +1,38 @@
+import type { Account } from "../../account/account.ts";
+import type { Resource } from "../../gateway/resource.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { type Kind, listOf } from "../../schema/define.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Stores } from "../kube-cluster.ts";
+
+/** A resource, and the kinds whose remotes its list shows. */
+export interface Swept {
+  resource: Resource;
+  kinds: readonly Kind[];
+}
+
+export function sweptOf(kinds: readonly Kind[]): Swept[] {
+  const resources = [...new Set(kinds.map(listOf))].filter((resource) => resource !== undefined);
+  return resources.map((resource) => ({ resource, kinds: kinds.filter((kind) => listOf(kind) === resource) }));
+}
+
+export interface Users {
+  accounts: Pick<Accounts, "of">;
+  informers: Stores;
+}
+
+/** Accounts in which some object of these kinds has a remote. */
+export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: Users): Account[] {
+  const objects = kinds.flatMap(({ kind }) => informers.get(kind)?.store.list() ?? []);
+  const used = objects.filter(({ status }) => status?.id !== undefined).map((object) => accountOf(accounts, object));
+  return [...new Set(used)].filter((account) => account !== undefined);
+}
+
+/** Undefined where there is none to go to; the object says so itself. */
+function accountOf(accounts: Users["accounts"], object: ManagedObject): Account | undefined {
+  try {
+    return accounts.of(object);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { Account } from "../../account/account.ts";
+import { Budget } from "../../account/request-budget.ts";
+import { reservedDomains, tunnelGroupBackends } from "../../gateway/resources/index.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
+import { recordingLogger } from "../../runtime/testing/logs.ts";
+import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { sweep } from "./resync.ts";
+
+const kinds = [ReservedDomain, TunnelGroupBackend];
+const SECONDS = 300;
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let account: Account;
+let other: Account;
+let objects: ManagedObject[];
+let stopping: AbortController;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  objects = [];
+  stopping = new AbortController();
+  account = accountWith(new Budget({ perMinute: 0, clock }));
+});
+
+const accountWith = (budget: Budget): Account =>
+  new Account({
+    ...{ client: gateway.asClient(), clock, budget, signal: stopping.signal },
+    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, permit: () => {} },
+  });
+
+function add(kind: string, id?: string, of?: string): void {
+  const metadata = { name: `of-${id}`, namespace: "team-a", uid: `uid-${id}`, generation: 1 };
+  const status = { ...(id && { id }), account: of };
+  objects.push({ apiVersion: "tunnelgateway.dev/v1", kind, metadata, spec: {}, status });
+}
+
+/** Sweeps with the chances given, one for each wait; what it returns ends it. */
+function begin(...chances: number[]): () => Promise<void> {
+  const informers = new Map(
+    kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
+  );
+  const ended = sweep(
+    {
+      ...{ kinds, informers, clock, log: recordingLogger(), resyncSeconds: SECONDS },
+      accounts: { of: ({ status }) => (status?.account ? other : account) },
+      random: () => chances.shift() ?? 0.5,
+    },
+    stopping.signal,
+  );
+  return () => {
+    stopping.abort();
+    return ended;
+  };
+}
+
+/** Which resources are listed within so many seconds from now. */
+async function listedWithin(seconds: number): Promise<string[]> {
+  await clock.advance(seconds * 1000);
+  return gateway.calls.splice(0).map(({ resource }) => resource);
+}
+
+describe("a sweep", () => {
+  it("lists each resource once in an interval, the first time as well, and not all at the same moment", async () => {
+    add("ReservedDomain", "rd_1");
+    add("TunnelGroupBackend", "bkdtg_1");
+    const end = begin(0, 1);
+    expect(await listedWithin(269)).toEqual([]);
+    expect(await listedWithin(2)).toEqual(["reserved_domains"]);
+    expect(await listedWithin(58)).toEqual([]);
+    expect(await listedWithin(2)).toEqual(["tunnel_group_backends"]);
+    expect((await listedWithin(SECONDS)).sort()).toEqual(["reserved_domains", "tunnel_group_backends"]);
+    await end();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("leaves out what was listed a short while ago", async () => {
+    add("ReservedDomain", "rd_1");
+    const end = begin();
+    await clock.advance((SECONDS - 60) * 1000);
+    await account.collection(reservedDomains).listed(clock.now(), "edit");
+    gateway.taken();
+    expect(await listedWithin(120)).toEqual([]);
+    expect(await listedWithin(SECONDS)).toEqual(["reserved_domains"]);
+    await end();
+  });
+
+  it("leaves out what no object stands for yet", async () => {
+    add("ReservedDomain");
+    const end = begin();
+    expect(await listedWithin(3 * SECONDS)).toEqual([]);
+    await end();
+  });
+
+  it("lets no account wait for another, whose turn does not come", async () => {
+    const budget = new Budget({ perMinute: 1, clock });
+    other = accountWith(budget);
+    add("ReservedDomain", "rd_1");
+    add("ReservedDomain", "rd_2", "other");
+    budget.limited(600);
+    const end = begin();
+    expect(await listedWithin(SECONDS + 1)).toEqual(["reserved_domains"]);
+    expect(await listedWithin(SECONDS - 10)).toEqual([]);
+    expect(await listedWithin(20)).toEqual(["reserved_domains", "reserved_domains"]);
+    await end();
+  });
+
+  it("goes on after a list that failed", async () => {
+    add("TunnelGroupBackend", "bkdtg_1");
+    gateway.refuse("list", 503);
+    const end = begin();
+    expect(await listedWithin(SECONDS + 1)).toEqual(["tunnel_group_backends"]);
+    expect(account.collection(tunnelGroupBackends).listedAt).toBeUndefined();
+    expect(await listedWithin(SECONDS)).toEqual(["tunnel_group_backends"]);
+    await settle();
+    expect(account.collection(tunnelGroupBackends).listedAt).toBeDefined();
+    await end();
+  });
+});

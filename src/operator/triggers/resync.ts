@@ -1,0 +1,70 @@
+import type { Account } from "../../account/account.ts";
+import type { Resource } from "../../gateway/resource.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { sleep } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { Kind } from "../../schema/define.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Stores } from "../kube-cluster.ts";
+import { accountsUsed, type Swept, sweptOf } from "./list-delta.ts";
+
+export interface SweeperOptions {
+  kinds: readonly Kind[];
+  accounts: Pick<Accounts, "of">;
+  informers: Stores;
+  clock: Clock;
+  log: Logger;
+  resyncSeconds: number;
+  random?: () => number;
+}
+
+/**
+ * Looks for changes that somebody else made in the account: one list per resource and interval, and only of resources
+ * that some object stands for. What a list changes is told by the account to whoever asked to be told. Ends with the
+ * signal; a list that fails is left to the next interval, since objects with work to do report an outage themselves.
+ */
+export async function sweep(options: SweeperOptions, signal: AbortSignal): Promise<void> {
+  await Promise.all(sweptOf(options.kinds).map((one) => sweepOne(one, options, signal)));
+}
+
+async function sweepOne({ resource, kinds }: Swept, options: SweeperOptions, signal: AbortSignal): Promise<void> {
+  const { clock, resyncSeconds, random = Math.random } = options;
+  const intervalMs = resyncSeconds * 1000;
+  // spread out, so that not every resource is listed in the same moment
+  const wait = () => intervalMs * (0.9 + 0.2 * random());
+  const listing = new Map<Account, Promise<void>>();
+  while (await slept(clock, wait(), signal)) {
+    // no account waits for another's service, or its budget
+    for (const account of accountsUsed(kinds, options)) {
+      if (listing.has(account)) continue;
+      const done = refresh(resource, account, options, signal).finally(() => listing.delete(account));
+      listing.set(account, done);
+    }
+  }
+  await Promise.all(listing.values());
+}
+
+async function refresh(
+  resource: Resource,
+  account: Account,
+  { clock, log, resyncSeconds }: SweeperOptions,
+  signal: AbortSignal,
+) {
+  const collection = account.collection(resource);
+  if (collection.listedAt !== undefined && clock.now() - collection.listedAt < resyncSeconds * 500) return;
+  try {
+    await collection.listed(clock.now(), "sync");
+  } catch (error) {
+    if (!signal.aborted) log.warn({ error, resource: resource.name }, "Resync failed");
+  }
+}
+
+/** False when the signal ended the wait. */
+async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(clock, milliseconds, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

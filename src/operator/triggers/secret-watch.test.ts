@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Informer } from "../../runtime/cache/informer.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { KubeClient } from "../../runtime/connection/client.ts";
+import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { recordingLogger } from "../../runtime/testing/logs.ts";
+import { until } from "../../runtime/testing/until.ts";
+import { secretWatch } from "./secret-watch.ts";
+
+const VALUE = "c2VjcmV0";
+
+let server: FakeApiServer;
+let transport: Transport;
+let informer: Informer | undefined;
+let told: string[];
+
+beforeEach(async () => {
+  server = await FakeApiServer.start();
+  transport = new Transport(server.connection);
+  told = [];
+});
+
+afterEach(async () => {
+  await informer?.stop();
+  await transport.close();
+  await server[Symbol.asyncDispose]();
+});
+
+function watching(config: { watchSecrets: boolean; watchNamespaces: string[] }): Informer | undefined {
+  const client = new KubeClient(transport, { fieldManager: "test" });
+  const options = { config, client, clock: systemClock, log: recordingLogger() };
+  informer = secretWatch(options, (reference) => told.push(reference));
+  informer?.start();
+  return informer;
+}
+
+const secret = (name: string, namespace = "n"): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: {
+    ...{ name, namespace, labels: { some: "label" } },
+    annotations: { "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"key":"${VALUE}"}}`, note: VALUE },
+  },
+  data: { key: VALUE },
+});
+const create = (name: string, namespace?: string) => server.storage.create("v1/secrets", secret(name, namespace));
+
+test("tells what comes, changes and goes, and not what was there at the start", async () => {
+  create("before");
+  await watching({ watchSecrets: true, watchNamespaces: [] })?.synced;
+  create("later");
+  server.storage.update("v1/secrets", "n/before", (object) => ({ ...object, data: {} }));
+  server.storage.delete("v1/secrets", "n/before");
+  await until(() => told.length === 3);
+  expect(told).toEqual(["Secret/n/later", "Secret/n/before", "Secret/n/before"]);
+});
+
+test("keeps a name and a version of each, whether listed or watched, and asks for metadata alone", async () => {
+  create("listed");
+  await watching({ watchSecrets: true, watchNamespaces: ["n"] })?.synced;
+  create("watched");
+  create("elsewhere", "other");
+  await until(() => informer?.store.size === 2);
+  for (const { metadata, ...rest } of informer?.store.list() ?? []) {
+    expect(Object.keys(metadata).sort()).toEqual(["name", "namespace", "resourceVersion", "uid"]);
+    expect(rest).toEqual({ apiVersion: "v1", kind: "Secret" });
+  }
+  expect(server.received.map(({ path }) => path)).toEqual(["/api/v1/namespaces/n/secrets"]);
+  for (const { headers } of server.received) expect(headers.accept).toMatch(/^application\/json;as=PartialObject/);
+});
+
+test("asks nothing where Secrets may not be watched", () => {
+  expect(watching({ watchSecrets: false, watchNamespaces: [] })).toBeUndefined();
+});

@@ -1,0 +1,245 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../../kinds/api-key.ts";
+import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { kinds } from "../../kinds/index.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
+import { Store } from "../../runtime/cache/store.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { needsOf } from "../../schema/wire/needs.ts";
+import { type Informers, indexersOf } from "../kube-cluster.ts";
+import { everywhere, priority, wakesOf } from "./watch-mapping.ts";
+
+let stores: Map<string, Store<ManagedObject>>;
+let informers: Informers;
+let revision: number;
+
+beforeEach(() => {
+  revision = 0;
+  stores = new Map(kinds.map((kind) => [kind.kind, new Store<ManagedObject>({ indexers: indexersOf(kind) })]));
+  // of an informer only the store is used
+  informers = new Map([...stores].map(([kind, store]) => [kind, { store }])) as unknown as Informers;
+});
+
+interface More {
+  spec?: ManagedObject["spec"];
+  status?: Status;
+  metadata?: Partial<ManagedObject["metadata"]>;
+}
+
+function object(kind: Kind, name: string, { spec = {}, status, metadata }: More = {}): ManagedObject {
+  revision += 1;
+  return {
+    ...{ apiVersion: "tunnelgateway.dev/v1", kind: kind.kind, spec },
+    metadata: {
+      ...{ name, namespace: "n", uid: `${kind.kind}-${name}`, generation: 1, resourceVersion: String(revision) },
+      ...metadata,
+    },
+    ...(status && { status }),
+  };
+}
+
+function given(kind: Kind, name: string, more?: More): ManagedObject {
+  const made = object(kind, name, more);
+  stores.get(kind.kind)?.put(made);
+  return made;
+}
+
+const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [FINALIZER] };
+const restricted = (name: string) => ({ ipRestriction: { enabled: true, ipPolicyRefs: [{ name }] } });
+
+const updated = (kind: Kind, old: ManagedObject, now: ManagedObject): string[] =>
+  wakesOf(kind, { type: "updated", old, object: now, initial: false }, informers).map(
+    ({ kind: of, key }) => `${of} ${key}`,
+  );
+
+const removed = (kind: Kind, gone: ManagedObject): string[] =>
+  wakesOf(kind, { type: "deleted", object: gone, initial: false }, informers).map(
+    ({ kind: of, key }) => `${of} ${key}`,
+  );
+
+describe("an object itself", () => {
+  it.each([
+    ["goes first when it is new", false, priority.edit],
+    ["goes last when it was there at the start", true, priority.routine],
+  ])("%s", (_, initial, expected) => {
+    const made = given(IPPolicy, "a");
+    expect(wakesOf(IPPolicy, { type: "added", object: made, initial }, informers)).toEqual([
+      { kind: "IPPolicy", key: "n/a", priority: expected },
+    ]);
+  });
+
+  it.each<[string, More]>([
+    ["an edit", { metadata: { generation: 2 } }],
+    ["a deletion", { metadata: deleting }],
+    ["being paused", { metadata: { annotations: { [annotations.paused]: "true" } } }],
+    ["being released", { metadata: { annotations: { [annotations.orphan]: "true" } } }],
+    ["a request for a look", { metadata: { annotations: { [annotations.reconcileRequestedAt]: "now" } } }],
+  ])("is looked at after %s", (_, more) => {
+    expect(updated(IPPolicy, object(IPPolicy, "a"), object(IPPolicy, "a", more))).toEqual(["IPPolicy n/a"]);
+  });
+
+  it("is looked at when somebody has taken its finalizer away", () => {
+    const held = object(IPPolicy, "a", { metadata: { finalizers: [FINALIZER] } });
+    expect(updated(IPPolicy, held, object(IPPolicy, "a"))).toEqual(["IPPolicy n/a"]);
+  });
+
+  it.each<[string, More]>([
+    ["the operator's own writes", { status: { id: "ipp_1" }, metadata: { finalizers: [FINALIZER] } }],
+    ["its own intent", { metadata: { annotations: { [annotations.createIntent]: "now" } } }],
+    ["annotations and labels of others", { metadata: { annotations: { other: "x" }, labels: { other: "x" } } }],
+  ])("is left alone after %s", (_, more) => {
+    expect(updated(IPPolicy, object(IPPolicy, "a"), object(IPPolicy, "a", more))).toEqual([]);
+  });
+
+  it("has nothing to do once it is gone", () => {
+    expect(removed(IPPolicy, object(IPPolicy, "a"))).toEqual([]);
+  });
+});
+
+describe("those that refer to an object", () => {
+  beforeEach(() => void given(TCPEdge, "db", { spec: restricted("office") }));
+
+  it("are looked at when it gets an id, and when it gets another", () => {
+    const [none, first, second] = [undefined, { id: "ipp_1" }, { id: "ipp_2" }].map((status) =>
+      object(IPPolicy, "office", status && { status }),
+    ) as [ManagedObject, ManagedObject, ManagedObject];
+    expect(updated(IPPolicy, none, first)).toEqual(["TCPEdge n/db"]);
+    expect(updated(IPPolicy, first, second)).toEqual(["TCPEdge n/db"]);
+  });
+
+  it("are looked at when it comes to be, and when it goes", () => {
+    const policy = object(IPPolicy, "office");
+    const wakes = wakesOf(IPPolicy, { type: "added", object: policy, initial: false }, informers);
+    expect(wakes.map(({ key }) => key)).toEqual(["n/office", "n/db"]);
+    expect(removed(IPPolicy, policy)).toEqual(["TCPEdge n/db"]);
+    expect(updated(IPPolicy, policy, object(IPPolicy, "office", { metadata: deleting }))).toContain("TCPEdge n/db");
+  });
+
+  it("are left alone by whatever else its status says", () => {
+    const ready = object(IPPolicy, "office", { status: { id: "ipp_1", observedGeneration: 2 } });
+    expect(updated(IPPolicy, object(IPPolicy, "office", { status: { id: "ipp_1" } }), ready)).toEqual([]);
+  });
+
+  it("are left alone at the start, when all are looked at anyway", () => {
+    const wakes = wakesOf(IPPolicy, { type: "added", object: object(IPPolicy, "office"), initial: true }, informers);
+    expect(wakes.map(({ key }) => key)).toEqual(["n/office"]);
+  });
+
+  it("are those of its own kind, namespace and name", () => {
+    const status = { id: "x_1" };
+    const elsewhere = { namespace: "other" };
+    expect(
+      updated(
+        TunnelGroupBackend,
+        object(TunnelGroupBackend, "office"),
+        object(TunnelGroupBackend, "office", { status }),
+      ),
+    ).toEqual([]);
+    expect(updated(IPPolicy, object(IPPolicy, "home"), object(IPPolicy, "home", { status }))).toEqual([]);
+    expect(
+      updated(
+        IPPolicy,
+        object(IPPolicy, "office", { metadata: elsewhere }),
+        object(IPPolicy, "office", { metadata: elsewhere, status }),
+      ),
+    ).toEqual([]);
+  });
+
+  it("are looked at for each status field that a reference sends", () => {
+    given(TCPEdge, "web", { spec: { addressRefs: [{ name: "one" }] } });
+    const sent = new Set(
+      needsOf(TCPEdge.spec, { addressRefs: [{ name: "one" }] }).flatMap((need) =>
+        need.sort === "reference" ? need.trait.yields : [],
+      ),
+    );
+    expect([...sent]).toEqual(["addr"]);
+    for (const field of sent) {
+      const [before, after] = ["old", "new"].map((value) =>
+        object(ReservedAddress, "one", { status: { id: "ra_1", [field]: value } }),
+      );
+      expect(updated(ReservedAddress, before as ManagedObject, after as ManagedObject)).toEqual(["TCPEdge n/web"]);
+    }
+  });
+});
+
+describe("those that have to do with a Secret", () => {
+  const readers = (secret: string): string[] =>
+    everywhere(informers, "references", secret).map(({ kind, key }) => `${kind} ${key}`);
+  const ref = { name: "shared", key: "k" };
+
+  beforeEach(() => {
+    given(EventDestination, "monitoring", { spec: { target: { monitoring: { apiKeyRef: ref, service: "s" } } } });
+    given(HTTPSEdgeRoute, "login", {
+      spec: { oidc: { clientSecretRef: ref }, webhookVerification: { secretRef: ref } },
+    });
+    given(CertificateAuthority, "clients", { spec: { caPemFrom: { secretKeyRef: ref } } });
+    given(TLSCertificate, "site", { spec: { secretName: "shared" } });
+    given(APIKey, "ci", { spec: { tokenSecretName: "shared" } });
+    given(SSHHostCertificate, "host", { spec: { certificateSecretName: "shared" } });
+  });
+
+  it("read it at any depth, or have it written, and are named once", () => {
+    expect(readers("Secret/n/shared").sort()).toEqual([
+      "APIKey n/ci",
+      "CertificateAuthority n/clients",
+      "EventDestination n/monitoring",
+      "HTTPSEdgeRoute n/login",
+      "SSHHostCertificate n/host",
+      "TLSCertificate n/site",
+    ]);
+  });
+
+  it("are none for another Secret, one elsewhere, or an object of that name", () => {
+    given(CertificateAuthority, "public", { spec: { caPemFrom: { configMapKeyRef: { name: "other", key: "k" } } } });
+    for (const secret of ["Secret/n/other", "Secret/elsewhere/shared", "APIKey/n/shared"]) {
+      expect(readers(secret)).toEqual([]);
+    }
+  });
+});
+
+describe("those that wait to be deleted", () => {
+  beforeEach(() => void given(IPPolicy, "office", { metadata: deleting }));
+
+  const edge = (name?: string, more: More = {}) =>
+    object(TCPEdge, "db", { ...more, ...(name && { spec: restricted(name) }) });
+
+  it("are looked at when what refers to them goes, or refers to something else", () => {
+    expect(removed(TCPEdge, edge("office"))).toEqual(["IPPolicy n/office"]);
+    expect(updated(TCPEdge, edge("office"), edge("home"))).toEqual(["IPPolicy n/office"]);
+    expect(updated(TCPEdge, edge("office"), edge())).toEqual(["IPPolicy n/office"]);
+  });
+
+  it("are looked at when what refers to them is deleted as well", () => {
+    expect(updated(TCPEdge, edge("office"), edge("office", { metadata: deleting }))).toContain("IPPolicy n/office");
+  });
+
+  it("are left alone while it still refers to them", () => {
+    expect(updated(TCPEdge, edge("office"), edge("office", { status: { id: "edgtcp_1" } }))).toEqual([]);
+  });
+
+  it("are no others", () => {
+    given(IPPolicy, "home");
+    expect(removed(TCPEdge, edge("home"))).toEqual([]);
+  });
+});
+
+describe("those that stood back from a remote", () => {
+  it("are looked at when the object that had it lets go of it", () => {
+    given(IPPolicy, "rival", { status: { id: "ipp_1" } });
+    const holder = object(IPPolicy, "holder", { status: { id: "ipp_1" } });
+    expect(removed(IPPolicy, holder)).toEqual(["IPPolicy n/rival"]);
+    expect(updated(IPPolicy, holder, object(IPPolicy, "holder", { status: { id: "ipp_2" } }))).toEqual([
+      "IPPolicy n/rival",
+    ]);
+    expect(updated(IPPolicy, holder, object(IPPolicy, "holder", { status: { id: "ipp_1", drift: [] } }))).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from "node:util";
+import { remoteIDsOf } from "../../objects/identity.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { Change } from "../../runtime/cache/store.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { type Informers, referencesOf, referenceTo } from "../kube-cluster.ts";
+
+/** Who goes first: what people wait for, then what failed before, then routine looks. */
+export const priority = { edit: 0, retry: -50, routine: -100 } as const;
+
+export interface Wake {
+  kind: string;
+  key: string;
+  priority: number;
+}
+
+/** The status fields that references to other kinds send. */
+const YIELDED = ["id", "addr"] as const;
+
+/** Which objects have something to do because one of them changed. */
+export function wakesOf(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+  return [
+    ...own(kind, change),
+    ...referrers(kind, change, informers),
+    ...referents(kind, change, informers),
+    ...rivals(kind, change, informers),
+  ];
+}
+
+function own({ kind }: Kind, change: Change<ManagedObject>): Wake[] {
+  if (change.type === "deleted" || (change.type === "updated" && !concernsUs(change.old, change.object))) return [];
+  return [wake(kind, change.object, change.type === "added" && change.initial ? priority.routine : priority.edit)];
+}
+
+/** Own writes and those of others to the status or to foreign metadata ask for nothing. */
+function concernsUs(old: ManagedObject, object: ManagedObject): boolean {
+  const asked = ({ metadata }: ManagedObject) => [
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.annotations?.[annotations.paused],
+    metadata.annotations?.[annotations.orphan],
+    metadata.annotations?.[annotations.reconcileRequestedAt],
+  ];
+  const lostFinalizer =
+    old.metadata.finalizers?.includes(FINALIZER) && !object.metadata.finalizers?.includes(FINALIZER);
+  return lostFinalizer === true || !isDeepStrictEqual(asked(old), asked(object));
+}
+
+/** Objects that wait for this one, or send something of its status. */
+function referrers({ kind }: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+  const { object } = change;
+  if (change.type === "updated" && !yieldsOtherwise(change.old, object)) return [];
+  if (change.type === "added" && change.initial) return [];
+  const reference = referenceTo(kind, object.metadata.namespace, object.metadata.name);
+  return everywhere(informers, "references", reference);
+}
+
+const yieldsOtherwise = (old: ManagedObject, object: ManagedObject): boolean =>
+  YIELDED.some((field) => old.status?.[field] !== object.status?.[field]) ||
+  old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
+
+/** Objects being deleted that may have waited for this one to go, or to refer to something else. */
+function referents(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+  if (change.type === "added") return [];
+  const before = change.type === "updated" ? change.old : change.object;
+  const left =
+    change.type === "deleted" || change.object.metadata.deletionTimestamp ? [] : referencesOf(kind, change.object);
+  return referencesOf(kind, before)
+    .filter((reference) => !left.includes(reference))
+    .flatMap((reference) => {
+      const [target = "", namespace, name] = reference.split("/");
+      const object = informers.get(target)?.store.get(`${namespace}/${name}`);
+      return object?.metadata.deletionTimestamp ? [wake(target, object, priority.edit)] : [];
+    });
+}
+
+/** Objects that stand back because this one has the same remote, or stood back because it had. */
+function rivals(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+  if (change.type === "added" && change.initial) return [];
+  const { object } = change;
+  const had = change.type === "updated" ? remoteIDsOf(kind, change.old) : [];
+  const has = remoteIDsOf(kind, object);
+  const changed = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))];
+  return changed
+    .flatMap((id) => informers.get(kind.kind)?.store.by("remoteID", id) ?? [])
+    .filter((other) => other.metadata.uid !== object.metadata.uid)
+    .map((other) => wake(kind.kind, other, priority.edit));
+}
+
+/** Every object under this value of this index, of whatever kind. */
+export function everywhere(
+  informers: Informers,
+  index: "references" | "remoteID",
+  value: string,
+  at: number = priority.edit,
+): Wake[] {
+  return [...informers].flatMap(([kind, { store }]) => store.by(index, value).map((object) => wake(kind, object, at)));
+}
+
+const wake = (kind: string, { metadata }: ManagedObject, at: number): Wake => ({
+  kind,
+  key: `${metadata.namespace}/${metadata.name}`,
+  priority: at,
+});

@@ -1,0 +1,357 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { withOwner } from "../../objects/ownership.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import { annotations } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { reconcile } from "../reconcile.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+/** An edge that names its policies. */
+const restricted = (...names: string[]) => ({
+  ipRestriction: { enabled: true, ipPolicyRefs: names.map((name) => ({ name })) },
+});
+
+async function deleted(object: ManagedObject): Promise<ReturnType<Scene["look"]>> {
+  scene.cluster.delete(object);
+  return scene.look(object);
+}
+
+describe("a deletion", () => {
+  it("is one DELETE, and then the object goes", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    expect(await deleted(object)).toBeNull();
+    expect(scene.gateway.taken()).toEqual(["delete ipp_1"]);
+    expect(scene.cluster.writes).toEqual(["removeFinalizer"]);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("takes a 404 for done", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    await deleted(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("leaves the finalizers of others alone", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    const finalizers = [...(object.metadata.finalizers ?? []), "example.com/other"];
+    scene.cluster.apply(IPPolicy, "office", object.spec, { finalizers });
+    await deleted(object);
+    expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
+    scene.forget();
+    expect(await scene.look(object)).toEqual({ afterSeconds: 1800 });
+    expect(scene.reason(object)).toMatch(/^Deleting: .*example.com\/other/);
+    expect(scene.gateway.taken()).toEqual([]);
+    scene.forget();
+    await scene.look(object);
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
+  // guards against a remote that nobody deletes any more, because it could not be deleted for some days
+  it("is never given up", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.delete(object);
+    for (let count = 0; count < 200; count += 1) {
+      scene.gateway.refuse("delete", [500, 503, 409, 403, 400][count % 5] as number);
+      const visit = await scene.look(object);
+      expect(visit).not.toBeNull();
+      expect(scene.cluster.now(object).metadata.finalizers).toHaveLength(1);
+      await scene.clock.advance(1800_000);
+    }
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+  });
+
+  it("goes on after an outage", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.refuse("delete", 503);
+    expect(await deleted(object)).toEqual({ backoff: true });
+    expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
+    await scene.look(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+  });
+
+  it.each([402, 410, 418, 423])("is tried again for ever when the service refuses it with %i", async (status) => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.delete(object);
+    for (let count = 0; count < 5; count += 1) {
+      scene.gateway.refuse("delete", status, { serviceMessage: "not today" });
+      expect(await scene.look(object)).toEqual({ backoff: true });
+      expect(scene.reason(object)).toMatch(/^UnexpectedResponse: .*not today/);
+      expect(scene.condition(object, "Stalled")).toBeUndefined();
+    }
+    await scene.look(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("goes on after an answer that was lost", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.loseAnswer("delete");
+    await deleted(object);
+    await scene.look(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("is left alone while the object is paused", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.annotateByHand(object, annotations.paused, "true");
+    expect(await deleted(object)).toBeNull();
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.cluster.exists(object)).toBe(true);
+  });
+
+  it("only says who holds an object that was never worked on", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers: ["example.com/other"] });
+    await deleted(object);
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+    expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
+  });
+
+  it("reads no Secret and needs no reference", async () => {
+    scene.cluster.setSecret("dd", { api: "key" });
+    const destination = await scene.given(EventDestination, "dd", {
+      target: { monitoring: { apiKeyRef: { name: "dd", key: "api" } } },
+    });
+    scene.cluster.apply(EventDestination, "dd", { target: { monitoring: { apiKeyRef: { name: "no", key: "no" } } } });
+    await deleted(destination);
+    expect(scene.cluster.exists(destination)).toBe(false);
+    expect(scene.cluster.secretReads).toEqual([]);
+
+    const edge = await scene.given(TCPEdge, "db");
+    scene.cluster.apply(TCPEdge, "db", restricted("no"));
+    await deleted(edge);
+    expect(scene.cluster.exists(edge)).toBe(false);
+  });
+});
+
+describe("a remote that outlives its object", () => {
+  it.each<[string, ManagedObject["spec"]]>([
+    ["the spec says so", { deletionPolicy: "Retain" }],
+    ["it is only observed", { managementPolicy: "ObserveOnly" }],
+  ])("stays where %s", async (_, spec) => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.apply(IPPolicy, "office", spec);
+    await deleted(object);
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+  });
+
+  it.each([
+    ["stays when it was taken over", {}, 1],
+    ["goes when it was taken over and the spec says so", { deletionPolicy: "Delete" as const }, 0],
+  ])("%s", async (_, more, left) => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, {});
+    const object = await scene.given(IPPolicy, "office", { adopt: { id }, ...more });
+    await deleted(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(left);
+  });
+
+  it("stays, and its object goes, where there is no account to go to", async () => {
+    const object = await scene.given(IPPolicy, "office", { deletionPolicy: "Retain" });
+    scene.cluster.delete(object);
+    const pass = Object.defineProperty(scene.passFor(object), "account", {
+      get: () => {
+        throw new Waiting("AccountNotReady", "Create GatewayAccount");
+      },
+    });
+    await reconcile(pass, { resyncSeconds: 300 });
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("stays when the object is released by its annotation", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.annotateByHand(object, annotations.orphan, "true");
+    await deleted(object);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("stays when its kind is being deleted, which deletes objects without asking", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.kindsGoing.add("IPPolicy");
+    await deleted(object);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("stays when somebody else has marked it as his meanwhile", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });
+    await scene.resync(IPPolicy);
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+
+  it("does not take along what another cluster has marked while no process was there to see it", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "office" });
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    scene.restart();
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
+    expect(scene.gateway.taken()).toEqual(["list"]);
+  });
+});
+
+describe("a deletion before the id was written down", () => {
+  const kinds: [string, Kind, ManagedObject["spec"]][] = [
+    ["its mark", IPPolicy, {}],
+    ["its name", ReservedDomain, { domain: "a.example.com", metadata: "opaque" }],
+    ["what it was made of", IPPolicy, { description: "a", metadata: "opaque" }],
+  ];
+
+  it.each(kinds)("finds the remote by %s and deletes it", async (_, kind, spec) => {
+    scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    scene.restart();
+    await deleted(object);
+    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("waits until it is certain that there is none", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(IPPolicy, "office");
+    await scene.look(object);
+    expect(await deleted(object)).toHaveProperty("afterSeconds");
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.taken()).not.toContain("delete ipp_1");
+  });
+
+  it("does not wait for what the create was made of", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    scene.gateway.loseAnswer("create");
+    const edge = scene.cluster.apply(TCPEdge, "db", { metadata: "opaque", ...restricted("office") });
+    await scene.look(edge);
+    scene.cluster.apply(IPPolicy, "office", { deletionPolicy: "Retain" });
+    await deleted(policy);
+    await deleted(edge);
+    expect(scene.cluster.exists(edge)).toBe(false);
+    expect(scene.gateway.rowsOf(TCPEdge.remote)).toEqual([]);
+  });
+
+  it("does not sweep up what was refused", async () => {
+    scene.gateway.refuse("create", 400);
+    const object = scene.cluster.apply(IPPolicy, "office");
+    await scene.look(object);
+    expect(await deleted(object)).toBeNull();
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+});
+
+describe("a remote that others use", () => {
+  it("waits for an object that refers to it and stays", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    expect(await deleted(policy)).toEqual({ afterSeconds: 300 });
+    expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
+    expect(scene.gateway.taken()).toEqual([]);
+    scene.cluster.apply(TCPEdge, "db", restricted());
+    await scene.look(edge);
+    await scene.look(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it.each([
+    ["waits for what is to take its place", restricted("next")],
+    ["names it by its id", { ipRestriction: { enabled: true, ipPolicyRefs: [{ id: "ipp_1" }] } }],
+  ])("waits for a remote that still has it, whose object %s", async (_, spec) => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    scene.cluster.apply(TCPEdge, "db", spec);
+    await scene.look(edge);
+    for (const restart of [false, true]) {
+      if (restart) scene.restart();
+      expect(await deleted(policy)).toEqual({ afterSeconds: 1 });
+      expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
+    }
+    expect(scene.gateway.taken()).not.toContain("delete ipp_1");
+    await scene.given(IPPolicy, "next");
+    scene.cluster.apply(TCPEdge, "db", restricted("next"));
+    await scene.look(edge);
+    await scene.look(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it("lets objects that are being deleted go first, but not for ever", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    scene.cluster.delete(edge);
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^Deleting: .*TCPEdge "db"/);
+    await scene.clock.advance(61_000);
+    await scene.look(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it("does not wait for the calendar where that was set back", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    scene.cluster.delete(edge);
+    await deleted(policy);
+    scene.clock.setBy(-86_400_000);
+    await scene.clock.advance(61_000);
+    await scene.look(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it("names three of those that refer to it, and counts the rest", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    for (const name of ["a", "b", "c", "d", "e"]) await scene.given(TCPEdge, name, restricted("office"));
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/"a", TCPEdge "b", TCPEdge "c" and 2 more/);
+  });
+
+  it.each([400, 409])("is tried again when the service says %i", async (status) => {
+    const policy = await scene.given(IPPolicy, "office");
+    scene.gateway.refuse("delete", status, { serviceMessage: "edge edgtcp_9 uses it" });
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: .*edge edgtcp_9 uses it/);
+    expect(scene.condition(policy, "Reconciling")?.status).toBe("True");
+    await scene.look(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+});
+
+describe("a remote that the service cannot delete", () => {
+  it.each([405, 501])("keeps its object, and says how to release it, after %i", async (status) => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.refuse("delete", status);
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(/^DeleteUnsupported: .*ipp_1/);
+    expect(scene.reason(object)).toContain(annotations.orphan);
+    expect(scene.cluster.exists(object)).toBe(true);
+    scene.cluster.annotateByHand(object, annotations.orphan, "true");
+    await scene.look(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("does not keep a namespace from going away", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.namespaceGoing = true;
+    scene.gateway.refuse("delete", 405);
+    await deleted(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.cluster.notices).toMatchObject([{ type: "Warning", reason: "DeleteUnsupported" }]);
+  });
+});

@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { TLSEdge } from "../../kinds/tls-edge.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { WeightedBackend } from "../../kinds/weighted-backend.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const group = { kind: "TunnelGroupBackend", name: "web" };
+
+async function deleted(object: ManagedObject): Promise<void> {
+  scene.cluster.delete(object);
+  await scene.look(object);
+}
+
+describe("a remote that the service cannot delete", () => {
+  it("keeps its object, until somebody has deleted it", async () => {
+    const edge = await scene.given(TLSEdge, "shop");
+    scene.gateway.refuse("delete", 405);
+    await deleted(edge);
+    expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand/);
+    await scene.look(edge);
+    expect(scene.gateway.taken()).toEqual(["delete edgtls_1", "get edgtls_1"]);
+    scene.gateway.drop(TLSEdge.remote, "edgtls_1");
+    await scene.look(edge);
+    expect(scene.cluster.exists(edge)).toBe(false);
+  });
+
+  it("keeps serving where it may be recreated, until somebody has deleted it", async () => {
+    const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
+    scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
+    scene.gateway.refuse("update", 405);
+    scene.gateway.refuse("delete", 405);
+    await scene.look(edge);
+    expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand, and it is created anew/);
+    expect(scene.gateway.rowsOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_1", description: "one" }]);
+    scene.gateway.drop(TLSEdge.remote, "edgtls_1");
+    await scene.settle(edge, 3);
+    expect(scene.gateway.rowsOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_2", description: "two" }]);
+  });
+});
+
+describe("a remote that may be recreated", () => {
+  it("is deleted and made anew, which is nobody else's doing", async () => {
+    const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
+    await scene.look(edge);
+    scene.forget();
+    scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
+    scene.gateway.refuse("update", 405);
+    await scene.look(edge);
+    expect(scene.gateway.taken()).toEqual(["update edgtls_1", "delete edgtls_1", "create"]);
+    expect(scene.cluster.notices).toMatchObject([
+      { type: "Normal", note: expect.stringContaining("in place of edgtls_1") },
+    ]);
+    expect(scene.condition(edge, "Ready")?.status).toBe("True");
+    expect(scene.idOf(edge)).toBe("edgtls_2");
+  });
+
+  it("is made anew by the next process when the one before has only deleted it", async () => {
+    const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
+    scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
+    scene.gateway.refuse("update", 405);
+    scene.gateway.swallow("create");
+    await scene.look(edge);
+    scene.restart();
+    await scene.settle(edge, 5);
+    expect(scene.gateway.rowsOf(TLSEdge.remote)).toMatchObject([{ description: "two" }]);
+    expect(scene.condition(edge, "Ready")?.status).toBe("True");
+  });
+});
+
+describe("in a namespace that goes away", () => {
+  const refused = 400;
+
+  it("what cannot be deleted is left, and so is what it uses, and what that uses", async () => {
+    const web = await scene.given(TunnelGroupBackend, "web");
+    const split = await scene.given(WeightedBackend, "split", { backends: [{ backendRef: group, weight: 1 }] });
+    const edge = await scene.given(TLSEdge, "shop", {
+      backend: { enabled: true, backendRef: { kind: "WeightedBackend", name: "split" } },
+    });
+    scene.cluster.namespaceGoing = true;
+    for (const [object, status] of [
+      [edge, 405],
+      [split, refused],
+      [web, refused],
+    ] as const) {
+      scene.gateway.refuse("delete", status);
+      await deleted(object);
+      expect(scene.cluster.exists(object)).toBe(false);
+    }
+    expect(scene.cluster.notices.map(({ type, reason, note }) => [type, reason, note])).toEqual([
+      ["Warning", "DeleteUnsupported", expect.stringContaining("Left edgtls_3")],
+      ["Warning", "InUse", expect.stringContaining("Left bkdwd_2 in the account: edgtls_3 uses it")],
+      ["Warning", "InUse", expect.stringContaining("Left bkdtg_1 in the account: bkdwd_2 uses it")],
+    ]);
+  });
+
+  it("what is used by something that has an object waits", async () => {
+    const web = await scene.given(TunnelGroupBackend, "web");
+    await scene.given(WeightedBackend, "split", { backends: [{ backendRef: { id: scene.idOf(web) }, weight: 1 }] });
+    scene.cluster.namespaceGoing = true;
+    scene.gateway.refuse("delete", refused);
+    await deleted(web);
+    expect(scene.reason(web)).toMatch(/^InUse: /);
+  });
+
+  it("what nothing seems to use waits", async () => {
+    const web = await scene.given(TunnelGroupBackend, "web");
+    scene.cluster.namespaceGoing = true;
+    scene.gateway.refuse("delete", refused);
+    await deleted(web);
+    expect(scene.reason(web)).toMatch(/^InUse: /);
+  });
+});
+
+describe("in a namespace that stays", () => {
+  it("what is used by something without an object waits, and costs no list", async () => {
+    const web = await scene.given(TunnelGroupBackend, "web");
+    scene.gateway.seed(WeightedBackend.remote, { backends: { [scene.idOf(web)]: 1 } });
+    scene.gateway.refuse("delete", 409);
+    await deleted(web);
+    expect(scene.reason(web)).toMatch(/^InUse: /);
+    expect(scene.gateway.taken()).toEqual([`delete ${scene.idOf(web)}`]);
+  });
+});

@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSEdge } from "../../kinds/tls-edge.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { RESYNC_SECONDS, Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+
+/** What may be done about what others change; a move is nothing of theirs. */
+describe.each(["Correct", "Report"] as const)("where changes of others are to be met with %s", (driftPolicy) => {
+  it("an edge moves to what takes the place of its authority, and calls nobody else's change", async () => {
+    const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
+    const edge = await scene.given(TLSEdge, "shop", {
+      mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
+      driftPolicy,
+    });
+    await scene.look(edge);
+    for (const version of ["two", "three", "four", "five"]) {
+      scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem(version) });
+      await scene.look(authority);
+      scene.forget();
+      await scene.look(edge);
+      expect(scene.gateway.taken()).toEqual([`update ${scene.idOf(edge)}`]);
+      expect(scene.cluster.notices).toEqual([]);
+      await scene.settle(authority, 3);
+    }
+    expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({
+      mutual_tls: { certificate_authorities: [{ id: scene.idOf(authority) }] },
+    });
+    expect(scene.gateway.rowsOf(CertificateAuthority.remote)).toHaveLength(1);
+    expect(scene.condition(edge, "Drifted")).toBeUndefined();
+  });
+
+  it("an edge moves to the address that was made in place of one that is gone", async () => {
+    const address = await scene.given(ReservedAddress, "db");
+    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:1" });
+    await scene.resync(ReservedAddress);
+    await scene.look(address);
+    const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }], driftPolicy });
+    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:2" });
+    await scene.resync(ReservedAddress);
+    await scene.look(address);
+    await scene.look(edge);
+    expect(scene.gateway.row(TCPEdge.remote, scene.idOf(edge))).toMatchObject({ hostports: ["1.tcp.example:2"] });
+  });
+
+  it("an authority follows its ConfigMap", async () => {
+    scene.cluster.setConfigMap("ca", { pem: pem("one") });
+    const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
+    const authority = await scene.given(CertificateAuthority, "partners", { caPemFrom, driftPolicy });
+    scene.cluster.setConfigMap("ca", { pem: pem("two") });
+    await scene.settle(authority, 3);
+    expect(scene.gateway.rowsOf(CertificateAuthority.remote)).toMatchObject([{ ca_pem: pem("two") }]);
+  });
+});
+
+describe("what the service refuses", () => {
+  const refusedOnce = async (spec: ManagedObject["spec"]) => {
+    scene.gateway.refuse("create", 422);
+    return scene.look(scene.cluster.apply(CertificateAuthority, "partners", spec));
+  };
+
+  it("is looked at with the next resync where it comes from a ConfigMap or Secret, which nothing tells of", async () => {
+    scene.cluster.setConfigMap("ca", { pem: pem("one") });
+    scene.cluster.setSecret("ca", { pem: pem("one") });
+    const key = { name: "ca", key: "pem" };
+    expect(await refusedOnce({ caPemFrom: { configMapKeyRef: key } })).toEqual({ afterSeconds: RESYNC_SECONDS });
+    expect(await refusedOnce({ caPemFrom: { secretKeyRef: key } })).toEqual({ afterSeconds: RESYNC_SECONDS });
+  });
+
+  it("is looked at half an hour later where it is all in the spec", async () => {
+    expect(await refusedOnce({ caPem: pem("one") })).toEqual({ afterSeconds: 1800 });
+  });
+});
+
+describe("what somebody else changes", () => {
+  it("is still told from a move, after one", async () => {
+    const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
+    const edge = await scene.given(TLSEdge, "shop", {
+      mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
+      driftPolicy: "Report",
+    });
+    scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem("two") });
+    await scene.look(authority);
+    await scene.look(edge);
+    scene.gateway.change(TLSEdge.remote, scene.idOf(edge), { mutual_tls: null });
+    await scene.resync(TLSEdge);
+    await scene.look(edge);
+    expect(scene.condition(edge, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
+  });
+});
+
+describe("what somebody else changes while the operator could not look", () => {
+  const spec = { description: "ours", driftPolicy: "Report" } as const;
+
+  /** A settled object, an outage in which it is looked at, and a change that somebody makes meanwhile. */
+  async function changedUnseen(fail: (object: ManagedObject) => Promise<void>): Promise<ManagedObject> {
+    const object = await scene.given(IPPolicy, "office", spec);
+    await fail(object);
+    scene.gateway.change(IPPolicy.remote, scene.idOf(object), { description: "theirs" });
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    return object;
+  }
+
+  const isTold = (object: ManagedObject): void => {
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    expect(scene.gateway.row(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+  };
+
+  it("is theirs after an outage of the service", async () => {
+    const object = await changedUnseen(async (object) => {
+      scene.restart();
+      scene.gateway.refuse("list", 503);
+      await scene.look(object);
+      expect(scene.condition(object, "Synced")?.status).toBe("False");
+    });
+    isTold(object);
+  });
+
+  it("is theirs after a time without a Secret", async () => {
+    const target = { monitoring: { apiKeyRef: { name: "dd", key: "api" }, service: "s" } };
+    scene.cluster.setSecret("dd", { api: "one" });
+    const object = await scene.given(EventDestination, "dd", { target, description: "ours", driftPolicy: "Report" });
+    const version = await scene.cluster.secret("team-a", "dd");
+    scene.cluster.removeSecret("dd");
+    await scene.look(object);
+    expect(scene.condition(object, "Synced")?.reason).toBe("SecretNotReady");
+    scene.cluster.restoreSecret("dd", version);
+    scene.gateway.change(EventDestination.remote, scene.idOf(object), { description: "theirs" });
+    await scene.resync(EventDestination);
+    await scene.look(object);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    expect(scene.gateway.row(EventDestination.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+  });
+
+  it("cannot be told from an update of ours whose answer was lost", async () => {
+    const object = await scene.given(IPPolicy, "office", spec);
+    scene.cluster.apply(IPPolicy, "office", { ...spec, description: "next" });
+    scene.gateway.loseAnswer("update");
+    await scene.look(object);
+    scene.cluster.apply(IPPolicy, "office", spec);
+    await scene.resync(IPPolicy);
+    await scene.settle(object);
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+    expect(scene.gateway.row(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "ours" });
+  });
+});

@@ -1,0 +1,329 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../../kinds/api-key.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { withOwner } from "../../objects/ownership.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
+import { Scene } from "../testing/scene.ts";
+
+const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene({ more: [TLSCertificate] });
+  scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
+});
+
+describe("a certificate that was renewed", () => {
+  it("is uploaded beside the old one, which is deleted then", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe("cert_2");
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([
+      { id: "cert_2", certificate_pem: pem("second") },
+    ]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
+  });
+
+  it("is still there when the upload came to nothing and the status was lost, and is replaced then", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    const old = scene.idOf(object);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.gateway.swallow("create", "unsent");
+    await scene.look(object);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.idOf(object)).not.toBe(old);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote).map(({ id }) => id)).toEqual([scene.idOf(object)]);
+  });
+
+  it("is kept while a domain may be being created with it", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.gateway.swallow("create");
+    const domain = scene.cluster.apply(ReservedDomain, "web", {
+      domain: "a.example.com",
+      certificateRef: { name: "web" },
+    });
+    await scene.look(domain);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toHaveLength(2);
+    await scene.settle(domain, 5);
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(ReservedDomain.remote)).toMatchObject([{ certificate: { id: "cert_2" } }]);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([{ id: "cert_2" }]);
+  });
+
+  it("is uploaded once more when it was renewed meanwhile, and the one in between goes as well", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.look(object);
+    scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
+    // deletes the first, and uploads the third
+    await scene.look(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_2" });
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([
+      { id: "cert_3", certificate_pem: pem("third") },
+    ]);
+  });
+
+  it.each(["the next look", "a deletion"])("stays at %s, when another cluster has marked it meanwhile", async (at) => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.look(object);
+    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
+    scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
+    scene.restart();
+    if (at === "a deletion") scene.cluster.delete(object);
+    await scene.settle(object, 3);
+    expect(scene.gateway.row(TLSCertificate.remote, "cert_1")).toMatchObject({ metadata });
+    if (at === "a deletion") expect(scene.cluster.exists(object)).toBe(false);
+    else expect(scene.cluster.now(object).status?.retiring).toBeUndefined();
+  });
+
+  const asItLikes = pem("as the service likes it");
+
+  it("is not uploaded for ever when the service keeps it otherwise than it was sent", async () => {
+    scene.gateway.normalise = (row) => ({ ...row, certificate_pem: asItLikes });
+    const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
+    await scene.settle(object, 30);
+    expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(2);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    scene.restart();
+    await scene.settle(object, 3);
+    expect(scene.gateway.taken()).not.toContain("create");
+  });
+
+  it("is uploaded when its Secret is renewed, also where the service keeps it otherwise", async () => {
+    scene.gateway.normalise = (row) => ({ ...row, certificate_pem: asItLikes });
+    const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
+    await scene.settle(object, 10);
+    scene.gateway.taken();
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    await scene.settle(object, 10);
+    expect(scene.gateway.taken().filter((call) => call === "create")).toHaveLength(1);
+  });
+});
+
+describe("a replacement in the middle of which the status was lost", () => {
+  const opaque = "a text of the user's";
+  const renew = () => scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+
+  /** What a restore from a backup leaves to the next process. */
+  function restore(object: ManagedObject): void {
+    scene.cluster.loseStatus(object);
+    scene.restart();
+  }
+
+  const left = () => scene.gateway.rowsOf(TLSCertificate.remote);
+
+  describe.each([
+    ["by its mark", {}],
+    ["by all that was sent", { metadata: opaque }],
+  ])("and whose certificate is known %s", (_, more) => {
+    const spec = { ...more, secretName: "tls" };
+
+    it("goes on from the old one, where the new one was never made", async () => {
+      const object = await scene.given(TLSCertificate, "web", spec);
+      renew();
+      scene.gateway.swallow("create");
+      await scene.look(object);
+      restore(object);
+      await scene.settle(object);
+      expect(left()).toMatchObject([{ id: scene.idOf(object), certificate_pem: pem("second") }]);
+      expect(scene.gateway.taken().filter((call) => call === "create")).toHaveLength(2);
+    });
+
+    it("goes on from the old one, where the service refused to make the new one", async () => {
+      const object = await scene.given(TLSCertificate, "web", spec);
+      renew();
+      scene.gateway.refuse("create", 400);
+      await scene.look(object);
+      scene.cluster.loseStatus(object);
+      await scene.settle(object);
+      expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+    });
+
+    it("takes the new one and deletes the old one, where both are there", async () => {
+      const object = await scene.given(TLSCertificate, "web", spec);
+      renew();
+      scene.gateway.loseAnswer("create");
+      await scene.look(object);
+      restore(object);
+      await scene.settle(object);
+      expect(scene.idOf(object)).toBe("cert_2");
+      expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+    });
+
+    it.each(["swallow", "loseAnswer"] as const)(
+      "leaves nothing behind when it is deleted then (%s)",
+      async (mishap) => {
+        const object = await scene.given(TLSCertificate, "web", spec);
+        renew();
+        scene.gateway[mishap]("create");
+        await scene.look(object);
+        restore(object);
+        scene.cluster.delete(object);
+        await scene.settle(object);
+        expect(scene.cluster.exists(object)).toBe(false);
+        expect(left()).toEqual([]);
+      },
+    );
+
+    it.each(["swallow", "loseAnswer"] as const)(
+      "goes on also where the old one was taken over (%s)",
+      async (mishap) => {
+        const { id } = scene.gateway.seed(TLSCertificate.remote, { certificate_pem: pem("first"), ...more });
+        const object = await scene.given(TLSCertificate, "web", { ...spec, adopt: { id } });
+        renew();
+        scene.gateway[mishap]("create");
+        await scene.look(object);
+        restore(object);
+        await scene.settle(object);
+        expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+        // the id that the spec names is gone by now
+        restore(object);
+        await scene.settle(object);
+        expect(left()).toMatchObject([{ id: scene.idOf(object) }]);
+        expect(scene.condition(object, "Ready")?.status).toBe("True");
+      },
+    );
+  });
+
+  it("leaves the old one alone, where somebody else has it by now", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    renew();
+    scene.gateway.swallow("create");
+    await scene.look(object);
+    restore(object);
+    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
+    scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
+    await scene.settle(object);
+    expect(left()).toMatchObject([
+      { id: "cert_1", certificate_pem: pem("first"), metadata },
+      { id: "cert_2", certificate_pem: pem("second") },
+    ]);
+  });
+});
+
+describe("a resource that may be deleted and created anew", () => {
+  it("is not so for ever when the service keeps a value otherwise than it was sent", async () => {
+    scene.gateway.normalise = (row) => ({ ...row, region: "eu" });
+    const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", replacement: "Recreate" });
+    await scene.settle(object, 30);
+    expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(4);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
+  });
+});
+
+it("what was taken over and then made anew is found again, though the spec names the one before", async () => {
+  const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
+  const spec = { region: "us", adopt: { id }, replacement: "Recreate" as const };
+  const object = scene.cluster.apply(ReservedAddress, "db", spec);
+  await scene.settle(object, 4);
+  const made = scene.idOf(object);
+  scene.cluster.loseStatus(object);
+  scene.restart();
+  await scene.settle(object, 4);
+  expect(scene.idOf(object)).toBe(made);
+  expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([{ id: made, region: "us" }]);
+});
+
+describe("a certificate that was taken over", () => {
+  const adopting = async (undocumented: boolean, refusal?: number) => {
+    scene = new Scene({ undocumented });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
+    const { id } = scene.gateway.seed(TLSCertificate.remote, { certificate_pem: pem("first") });
+    if (refusal) scene.gateway.refuse("update", refusal);
+    const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls", adopt: { id } });
+    await scene.settle(object, 3);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    return { rows: scene.gateway.rowsOf(TLSCertificate.remote), id };
+  };
+
+  it.each<[string, boolean, number | undefined]>([
+    ["is not tried", false, undefined],
+    ["is refused", true, 405],
+  ])("is not uploaded anew for the sake of its mark, where an update %s", async (_, undocumented, refusal) => {
+    const { rows, id } = await adopting(undocumented, refusal);
+    expect(rows).toMatchObject([{ id, metadata: null }]);
+  });
+
+  it("is marked where that can be", async () => {
+    const { rows, id } = await adopting(true);
+    expect(rows).toMatchObject([{ id, metadata: expect.stringContaining("c1/team-a/web") }]);
+  });
+});
+
+describe("a key whose Secret was lost", () => {
+  beforeEach(() => {
+    scene.gateway.normalise = (row) => ({ ...row, token: `token of ${row.id}` });
+  });
+
+  const token = () => scene.cluster.secretNow("ci")?.data["token"];
+
+  it("is made anew, and the old one is deleted", async () => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    expect(token()).toBe("token of ak_1");
+    scene.cluster.removeSecret("ci");
+    await scene.settle(object, 4);
+    expect(token()).toBe("token of ak_2");
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: "ak_2" }]);
+  });
+
+  it("is not made where its Secret cannot be written", async () => {
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "tryWriteSecret") throw new Retry("Forbidden", "not allowed");
+    };
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
+    await scene.settle(object, 3);
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.reason(object)).toBe("Forbidden: not allowed");
+  });
+
+  it("stays when it was taken over: its token is with whoever made it", async () => {
+    const { id } = scene.gateway.seed(APIKey.remote, {});
+    const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt: { id } });
+    await scene.settle(object, 4);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id }]);
+    expect(scene.cluster.secretNow("ci")).toBeUndefined();
+  });
+
+  it("is deleted also when the Secret of the new one could not be written", async () => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.cluster.removeSecret("ci");
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeSecret") throw new Retry("Forbidden", "not now");
+    };
+    await scene.look(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
+    scene.cluster.beforeWrite = () => {};
+    await scene.settle(object, 6);
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(token()).toBe(`token of ${scene.idOf(object)}`);
+  });
+
+  it.each(["swallow", "loseAnswer"] as const)("leaves one key when its status is lost as well (%s)", async (mishap) => {
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.cluster.removeSecret("ci");
+    scene.gateway[mishap]("create");
+    await scene.look(object);
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    await scene.settle(object, 12);
+    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(token()).toBe(`token of ${scene.idOf(object)}`);
+  });
+});

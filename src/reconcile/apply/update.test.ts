@@ -1,0 +1,338 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerIn } from "../../objects/ownership.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const bodies = () => scene.gateway.calls.filter(({ verb }) => verb === "update").map(({ body }) => body);
+
+describe("an edit", () => {
+  it("is one PATCH with the whole of what may change, and one write", async () => {
+    const object = await scene.given(TunnelGroupBackend, "db", { description: "a", labels: { app: "db" } });
+    scene.cluster.apply(TunnelGroupBackend, "db", { description: "b", labels: { app: "db" } });
+    expect(await scene.look(object)).toBeNull();
+    expect(bodies()).toMatchObject([{ description: "b", labels: { app: "db" }, metadata: expect.any(String) }]);
+    expect(scene.gateway.taken()).toEqual(["update bkdtg_1"]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
+  });
+
+  it("clears what the spec had and has no more, and leaves alone what it never had", async () => {
+    const object = await scene.given(TunnelGroupBackend, "db", { description: "a" });
+    scene.gateway.change(TunnelGroupBackend.remote, "bkdtg_1", { labels: { theirs: "yes" } });
+    await scene.resync(TunnelGroupBackend);
+    scene.cluster.apply(TunnelGroupBackend, "db", {});
+    await scene.look(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([
+      { description: "", labels: { theirs: "yes" } },
+    ]);
+    expect(scene.cluster.now(object).status?.appliedFields).toBeUndefined();
+  });
+
+  it("is remembered as sent when its answer was lost, so that it is cleared when it is taken back", async () => {
+    const object = await scene.given(TunnelGroupBackend, "db", {});
+    scene.gateway.loseAnswer("update");
+    scene.cluster.apply(TunnelGroupBackend, "db", { description: "a" });
+    await scene.look(object);
+    scene.cluster.apply(TunnelGroupBackend, "db", {});
+    scene.restart();
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
+  });
+
+  it("is known to the next process before it is sent, so that it is cleared when it is taken back meanwhile", async () => {
+    const object = await scene.given(TunnelGroupBackend, "db", {});
+    scene.cluster.apply(TunnelGroupBackend, "db", { description: "a" });
+    scene.cluster.beforeWrite = () => {
+      if (bodies().length > 0) throw new Outdated("killed");
+    };
+    await scene.look(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    scene.cluster.apply(TunnelGroupBackend, "db", {});
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
+  });
+
+  it.each([
+    ["made by an interrupted create", {}],
+    ["taken over", { adopt: { id: "bkdtg_1" } }],
+  ])("is known to the next process before it is sent, also to what was %s", async (_, more) => {
+    if ("adopt" in more) scene.gateway.seed(TunnelGroupBackend.remote, {});
+    else scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(TunnelGroupBackend, "db", more);
+    if (!("adopt" in more)) await scene.look(object);
+    scene.cluster.apply(TunnelGroupBackend, "db", { ...more, description: "a" });
+    scene.cluster.beforeWrite = (write) => {
+      const [row] = scene.gateway.rowsOf(TunnelGroupBackend.remote);
+      if (write === "writeStatus" && row?.["description"] === "a") throw new Outdated("killed");
+    };
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    scene.cluster.apply(TunnelGroupBackend, "db", more);
+    await scene.settle(object);
+    const [row, ...others] = scene.gateway.rowsOf(TunnelGroupBackend.remote);
+    expect(others).toEqual([]);
+    expect(row?.["description"]).toBeFalsy();
+  });
+
+  it("keeps the owner's mark when the user's metadata goes", async () => {
+    const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
+    scene.cluster.apply(IPPolicy, "office", {});
+    await scene.look(object);
+    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
+    expect(Object.keys(JSON.parse(String(row?.["metadata"])))).toEqual(["tunnelgateway.dev/owner"]);
+  });
+
+  it("sends what only an update takes right after the create", async () => {
+    const object = scene.cluster.apply(ReservedAddress, "db", { endpointConfigurationId: "ec_1" });
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["create", "update ra_1"]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("says what the service says when it refuses", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.refuse("update", 422, { serviceMessage: "too long" });
+    scene.cluster.apply(IPPolicy, "office", { description: "b" });
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^InvalidSpec: .*too long/);
+    expect(scene.idOf(object)).toBe("ipp_1");
+  });
+});
+
+describe("parts of an edge", () => {
+  const whole = {
+    backend: { enabled: true, backendRef: { id: "bkdtg_9" } },
+    policy: { enabled: true, inbound: [{ actions: [{ type: "deny" }] }] },
+  };
+
+  it("are left out of an update as long as they do not change", async () => {
+    const object = await scene.given(TCPEdge, "db", { description: "a", ...whole });
+    scene.cluster.apply(TCPEdge, "db", { description: "b", ...whole });
+    await scene.look(object);
+    expect(Object.keys(bodies()[0] ?? {}).sort()).toEqual(["description", "metadata"]);
+  });
+
+  it("are removed by an operation of their own where there is one", async () => {
+    const object = await scene.given(TCPEdge, "db", whole);
+    scene.cluster.apply(TCPEdge, "db", { backend: whole.backend });
+    expect(await scene.look(object)).toBeNull();
+    expect(scene.gateway.taken()).toEqual(["deleteModule edgtcp_1"]);
+    expect(scene.gateway.rowsOf(TCPEdge.remote)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
+  });
+
+  it("are switched off, with their settings, where there is none", async () => {
+    const object = await scene.given(TCPEdge, "db", whole);
+    scene.cluster.apply(TCPEdge, "db", { policy: whole.policy });
+    await scene.look(object);
+    expect(scene.gateway.rowsOf(TCPEdge.remote)).toMatchObject([
+      { backend: { enabled: false, backend: { id: "bkdtg_9" } } },
+    ]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+});
+
+describe("a change that somebody else made", () => {
+  const changed = { description: "theirs" };
+
+  async function driftedObject(spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
+    const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
+    scene.gateway.change(IPPolicy.remote, "ipp_1", changed);
+    await scene.resync(IPPolicy);
+    return object;
+  }
+
+  it.each([
+    ["has no metadata any more", null],
+    ["has metadata without it", '{"team":"a"}'],
+  ])("is put right where it was the owner's mark, and the remote %s", async (_, metadata) => {
+    const object = await scene.given(IPPolicy, "office", { description: "ours" });
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["get ipp_1", "update ipp_1"]);
+    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
+    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    expect(JSON.parse(String(row?.["metadata"]))).toMatchObject(JSON.parse(metadata ?? "{}"));
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+
+  it.each([
+    ["changes are only reported", { driftPolicy: "Report" as const }, null],
+    ["there is no place for it", {}, "somebody's words"],
+  ])("is left alone where it was the owner's mark and %s", async (_, spec, metadata) => {
+    const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+  });
+
+  it("is confirmed by a GET and put right", async () => {
+    const object = await driftedObject();
+    expect(await scene.look(object)).toBeNull();
+    expect(scene.gateway.taken()).toEqual(["get ipp_1", "update ipp_1"]);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "ours" }]);
+    expect(scene.cluster.notices).toMatchObject([{ type: "Normal", reason: "RemoteDiffers" }]);
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+  });
+
+  it("is left alone when the list was only late", async () => {
+    const object = await driftedObject();
+    scene.gateway.change(IPPolicy.remote, "ipp_1", { description: "ours" });
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    expect(scene.cluster.notices).toEqual([]);
+  });
+
+  it("is told and left where the spec says so, once", async () => {
+    const object = await driftedObject({ driftPolicy: "Report" });
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    expect(scene.cluster.now(object).status?.drift).toEqual(["description"]);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    scene.forget();
+    await scene.look(object);
+    expect(scene.cluster.writes).toEqual([]);
+    expect(scene.cluster.notices).toEqual([]);
+  });
+
+  it("gives way to an edit, also where it would be left", async () => {
+    const object = await driftedObject({ driftPolicy: "Report" });
+    await scene.look(object);
+    scene.cluster.apply(IPPolicy, "office", { description: "new", driftPolicy: "Report" });
+    await scene.look(object);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "new" }]);
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+  });
+
+  it("is not what an edit is taken for that had to wait", async () => {
+    const edge = await scene.given(TCPEdge, "db", { driftPolicy: "Report" });
+    const backend = { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "db" } };
+    scene.cluster.apply(TCPEdge, "db", { driftPolicy: "Report", backend });
+    await scene.look(edge);
+    expect(scene.reason(edge)).toMatch(/^ReferenceNotReady: /);
+    await scene.given(TunnelGroupBackend, "db");
+    await scene.look(edge);
+    expect(scene.condition(edge, "Drifted")).toBeUndefined();
+    expect(scene.gateway.rowsOf(TCPEdge.remote)).toMatchObject([{ backend: { backend: { id: "bkdtg_2" } } }]);
+  });
+
+  it("is not fought over for ever", async () => {
+    const object = await driftedObject();
+    for (let round = 0; round < 3; round += 1) {
+      await scene.look(object);
+      expect(scene.gateway.taken()).toContain("update ipp_1");
+      scene.gateway.change(IPPolicy.remote, "ipp_1", changed);
+      await scene.resync(IPPolicy);
+    }
+    await scene.look(object);
+    expect(scene.gateway.taken()).not.toContain("update ipp_1");
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+});
+
+describe("a service that normalises a value", () => {
+  beforeEach(() => {
+    scene.gateway.normalise = (row) => ({ ...row, description: String(row["description"] ?? "").toUpperCase() });
+  });
+
+  it("is sent it three times, and then told of for good", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
+    await scene.settle(object);
+    expect(scene.gateway.taken().filter((call) => call === "update ipp_1")).toHaveLength(3);
+    expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteNormalises" });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    scene.restart();
+    scene.forget();
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["list", "get ipp_1"]);
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
+  it("is believed as soon as the spec says the same", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
+    await scene.settle(object);
+    scene.cluster.apply(IPPolicy, "office", { description: "SMALL" });
+    await scene.look(object);
+    expect(scene.condition(object, "Drifted")).toBeUndefined();
+    expect(scene.cluster.now(object).status?.drift).toBeUndefined();
+  });
+
+  it("is sent another value that the spec comes to say", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
+    await scene.settle(object);
+    scene.forget();
+    scene.cluster.apply(IPPolicy, "office", { description: "other" });
+    await scene.look(object);
+    expect(scene.gateway.taken()).toContain("update ipp_1");
+  });
+});
+
+describe("what the service cannot change", () => {
+  const domain = { domain: "a.example.com" };
+
+  it.each([
+    ["says 405", (gateway: Scene["gateway"]) => gateway.refuse("update", 405)],
+    ["says 501", (gateway: Scene["gateway"]) => gateway.refuse("update", 501)],
+    ["says 404 of what a GET finds", (gateway: Scene["gateway"]) => gateway.refuse("update", 404)],
+  ])("is told once a service %s, and it is not asked again", async (_, refuse) => {
+    const web = await scene.given(ReservedDomain, "web", domain);
+    const other = await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
+    refuse(scene.gateway);
+    scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
+    await scene.look(web);
+    expect(scene.reason(web)).toMatch(/^ReplacementRequired: .*spec\.description/);
+    expect(scene.condition(web, "Stalled")?.status).toBe("True");
+    scene.forget();
+    scene.cluster.apply(ReservedDomain, "other", { domain: "b.example.com", description: "new" });
+    await scene.look(other);
+    expect(scene.reason(other)).toMatch(/^ReplacementRequired: /);
+    expect(scene.gateway.taken()).not.toContain("update rd_2");
+  });
+
+  it("is not tried where the page does not show it and nothing unshown may be tried", async () => {
+    scene = new Scene({ undocumented: false });
+    const web = await scene.given(ReservedDomain, "web", domain);
+    scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
+    await scene.look(web);
+    expect(scene.reason(web)).toMatch(/^ReplacementRequired: /);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+
+  it("is made anew where the spec allows it", async () => {
+    const web = await scene.given(ReservedDomain, "web", domain);
+    scene.gateway.refuse("update", 405);
+    scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new", replacement: "Recreate" });
+    await scene.settle(web);
+    expect(scene.gateway.rowsOf(ReservedDomain.remote)).toMatchObject([{ id: "rd_2", description: "new" }]);
+    expect(scene.condition(web, "Ready")?.status).toBe("True");
+  });
+
+  it("stops an object that asks for another value than the service took on create", async () => {
+    const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
+    const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", adopt: { id } });
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^ImmutableField: .*spec\.region/);
+    expect(scene.gateway.taken()).toEqual([`get ${id}`]);
+  });
+});

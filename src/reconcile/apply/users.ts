@@ -1,0 +1,53 @@
+import type { Row } from "../../account/inventory.ts";
+import { isForbidden } from "../../gateway/errors.ts";
+import { isDeleting, type ManagedObject } from "../../objects/object.ts";
+import { neighbours, type Pass, sending } from "../context.ts";
+
+/** How old the lists may be in which a holder is sought. */
+const RECENT_MS = 60_000;
+
+/**
+ * The id of something in the account that uses a remote of this pass's kind, and that no object stands for: nothing
+ * here will ever delete it. Costs a list of each kind that can use one, so it is asked only after a refusal.
+ */
+export async function lastingHolder(pass: Pass, id: string): Promise<string | undefined> {
+  const { cluster, account, clock, lane, object } = pass;
+  for (const kind of cluster.kindsReferringTo(pass.kind)) {
+    const remotes = account.remotes(kind);
+    await remotes.listed(clock.now() - RECENT_MS, lane);
+    const others = remotes.rows.filter((row) => row.id !== id && uses(row, id));
+    const holders = others.filter((row) => cluster.othersWithID(kind, row.id, object).length === 0);
+    for (const holder of holders) {
+      const now = await remotes.find(holder.id, sending(pass), true);
+      if (now && uses(now, id)) return now.id;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Objects that stay, and whose remotes have one of these ids in them, as far as the account was last seen: a spec may
+ * have let go of something that its remote still needs. Takes one list of each kind in the life of a process.
+ */
+export async function usersOf(pass: Pass, ids: readonly string[]): Promise<ManagedObject[]> {
+  const { cluster, kind, account, lane } = pass;
+  const users: ManagedObject[] = [];
+  for (const other of cluster.kindsReferringTo(kind)) {
+    const staying = neighbours(pass, other).filter((one) => !isDeleting(one));
+    if (staying.length === 0) continue;
+    const remotes = account.remotes(other);
+    // whoever may delete one kind may not be allowed to see another
+    await remotes.listed(0, lane).catch(unless(isForbidden));
+    const rowOf = ({ status }: ManagedObject) => remotes.known(status?.id ?? "");
+    users.push(...staying.filter((one) => ids.some((id) => uses(rowOf(one), id))));
+  }
+  return users;
+}
+
+const unless = (isHarmless: (error: unknown) => boolean) => (error: unknown) => {
+  if (!isHarmless(error)) throw error;
+};
+
+/** Whether an id stands anywhere in a remote. */
+export const uses = (row: Row | undefined, id: string): boolean =>
+  row !== undefined && JSON.stringify(row).includes(`"${id}"`);

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import type { Kind } from "../../schema/define.ts";
+import { FakeCluster } from "../testing/fake-cluster.ts";
+import { desire } from "./desired.ts";
+
+let cluster: FakeCluster;
+
+beforeEach(() => {
+  cluster = new FakeCluster([], new VirtualClock());
+});
+
+const desired = (kind: Kind, spec: ManagedObject["spec"]) => desire(kind, cluster.apply(kind, "it", spec), cluster);
+
+async function told(kind: Kind, spec: ManagedObject["spec"]): Promise<string> {
+  const error = await desired(kind, spec).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Waiting);
+  const { reason, message } = error as Waiting;
+  return `${reason}: ${message}`;
+}
+
+async function policy(name: string, status: Status, metadata: Partial<ManagedObject["metadata"]> = {}): Promise<void> {
+  await cluster.writeStatus(IPPolicy, cluster.apply(IPPolicy, name, {}, metadata), status);
+}
+
+const restricted = (...ipPolicyRefs: object[]) => ({ ipRestriction: { enabled: true, ipPolicyRefs } });
+const monitored = (name: string, key = "api") => ({ target: { monitoring: { apiKeyRef: { name, key } } } });
+
+describe("a reference", () => {
+  it("sends the id of an object, or the id that the spec gives", async () => {
+    await policy("office", { id: "ipp_1" });
+    const { body } = await desired(TCPEdge, restricted({ name: "office" }, { id: "ipp_2" }));
+    expect(body).toEqual({ ip_restriction: { enabled: true, ip_policy_ids: ["ipp_1", "ipp_2"] } });
+  });
+
+  it("needs an id of its target and nothing more", async () => {
+    const conditions = [
+      { type: "Ready", status: "False" as const, reason: "InvalidSpec", message: "", lastTransitionTime: "" },
+    ];
+    await policy("office", { id: "ipp_1", conditions });
+    await expect(desired(TCPEdge, restricted({ name: "office" }))).resolves.toBeDefined();
+  });
+
+  it("waits for an object that is missing, and names it and the field", async () => {
+    expect(await told(TCPEdge, restricted({ id: "ipp_2" }, { name: "office" }))).toBe(
+      'ReferenceNotReady: Create IPPolicy "office" in this namespace: spec.ipRestriction.ipPolicyRefs[1] refers to it',
+    );
+  });
+
+  it.each([
+    ["has no id yet", {}],
+    ["has an empty one", { id: "" }],
+  ])("waits for an object that %s", async (_, status) => {
+    await policy("office", status);
+    expect(await told(TCPEdge, restricted({ name: "office" }))).toMatch(
+      /^ReferenceNotReady: Waiting for IPPolicy "office"/,
+    );
+  });
+
+  it("waits for a field other than the id where that is what is sent", async () => {
+    const address = { kind: "ReservedAddress" } as Kind;
+    await cluster.writeStatus(address, cluster.apply(address, "db"), { id: "ra_1" });
+    expect(await told(TCPEdge, { addressRefs: [{ name: "db" }] })).toMatch(/ReservedAddress "db"/);
+  });
+
+  it("does not lean on an object that is being deleted", async () => {
+    await policy("office", { id: "ipp_1" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+    expect(await told(TCPEdge, restricted({ name: "office" }))).toMatch(/^ReferenceNotReady: Point spec.ipRestriction/);
+  });
+});
+
+describe("a Secret", () => {
+  it("gives its value to the request, and its version to remember", async () => {
+    cluster.setSecret("dd", { api: "hush" });
+    const { body, secrets } = await desired(EventDestination, monitored("dd"));
+    expect(body).toEqual({ target: { monitoring: { api_key: "hush" } } });
+    expect(secrets).toEqual([{ name: "dd", resourceVersion: cluster.secretNow("dd")?.resourceVersion }]);
+  });
+
+  it("is read once, however many of its keys are used", async () => {
+    cluster.setSecret("tls", { "tls.crt": "chain", "tls.key": "key" });
+    const { body } = await desired(TLSCertificate, { secretName: "tls" });
+    expect(body).toEqual({ certificate_pem: "chain", private_key_pem: "key" });
+    expect(cluster.secretReads).toEqual(["tls"]);
+  });
+
+  it.each<[string, Record<string, string> | undefined, RegExp]>([
+    ["is missing", undefined, /^SecretNotReady: Create Secret "dd".*spec\.target\.monitoring\.apiKeyRef/],
+    [
+      "lacks the key",
+      { other: "x" },
+      /^SecretNotReady: Add key "api" to Secret "dd".*spec\.target\.monitoring\.apiKeyRef/,
+    ],
+    ["has it empty", { api: "" }, /^SecretNotReady: Give key "api" of Secret "dd" a value/],
+  ])("is waited for when it %s", async (_, data, words) => {
+    if (data) cluster.setSecret("dd", data);
+    expect(await told(EventDestination, monitored("dd"))).toMatch(words);
+  });
+
+  it("is not read while a reference is missing", async () => {
+    const kind: Kind = { ...TCPEdge, spec: TCPEdge.spec.extend(EventDestination.spec.shape) };
+    expect(await told(kind, { ...restricted({ name: "office" }), ...monitored("dd") })).toMatch(/^ReferenceNotReady: /);
+    expect(cluster.secretReads).toEqual([]);
+  });
+});
+
+describe("a ConfigMap", () => {
+  const spec = { caPemFrom: { configMapKeyRef: { name: "ca", key: "ca.crt" } } };
+
+  it("gives its value to the request", async () => {
+    cluster.setConfigMap("ca", { "ca.crt": "certificates" });
+    expect((await desired(CertificateAuthority, spec)).body).toEqual({ ca_pem: "certificates" });
+  });
+
+  it.each<[string, Record<string, string> | undefined, RegExp]>([
+    ["is missing", undefined, /^ReferenceNotReady: Create ConfigMap "ca"/],
+    ["lacks the key", {}, /^ReferenceNotReady: Add key "ca.crt" with a value to ConfigMap "ca"/],
+  ])("is waited for when it %s", async (_, data, words) => {
+    if (data) cluster.setConfigMap("ca", data);
+    expect(await told(CertificateAuthority, spec)).toMatch(words);
+  });
+});

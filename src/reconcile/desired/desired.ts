@@ -1,0 +1,111 @@
+import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import type { Kind } from "../../schema/define.ts";
+import { type Need, needsOf } from "../../schema/wire/needs.ts";
+import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
+import type { Cluster } from "../cluster.ts";
+import { digestOf } from "./digest.ts";
+
+/** What an object wants the account to have. */
+export interface Desired {
+  /** The whole request; secrets are in it, so it lives for one pass only. */
+  body: Body;
+  /** The Secrets whose values are in the request. */
+  secrets: SecretVersion[];
+  /** Of the request without its secrets. */
+  digest: string;
+}
+
+/**
+ * Looks up everything a spec refers to and shapes the request.
+ * Throws Waiting where a reference or Secret is not there yet; nothing is sent before all of them are.
+ */
+export async function desire(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
+  const values = await open(kind, object, cluster);
+  const digest = digestOf(toRequest(kind.spec, object.spec, values as Resolved));
+  const secrets = await readSecrets(needsOf(kind.spec, object.spec), object, cluster, values);
+  return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets, digest };
+}
+
+/** The request without what comes from Secrets: all that can be compared where nothing is to be sent. */
+export async function openPart(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Body> {
+  return toRequest(kind.spec, object.spec, (await open(kind, object, cluster)) as Resolved);
+}
+
+async function open(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Map<string, unknown>> {
+  const values = new Map<string, unknown>();
+  for (const need of needsOf(kind.spec, object.spec)) {
+    if (need.sort === "reference") values.set(need.path, referenced(need, object, cluster));
+    if (need.sort === "configMap") values.set(need.path, await configured(need, object, cluster));
+  }
+  return values;
+}
+
+function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedObject, cluster: Cluster): unknown {
+  const { to, trait, path } = need;
+  if (to.id !== undefined) return to.id;
+  const kind = to.kind ?? trait.kinds[0] ?? "";
+  const name = to.name ?? "";
+  const target = cluster.get(kind, object.metadata.namespace, name);
+  if (!target)
+    throw new Waiting("ReferenceNotReady", `Create ${kind} "${name}" in this namespace: spec.${path} refers to it`);
+  if (target.metadata.deletionTimestamp) {
+    throw new Waiting("ReferenceNotReady", `Point spec.${path} elsewhere: ${kind} "${name}" is being deleted`);
+  }
+  const value = target.status?.[trait.yields];
+  if (value === undefined || value === "") {
+    throw new Waiting(
+      "ReferenceNotReady",
+      `Waiting for ${kind} "${name}", to which spec.${path} refers, to exist in the account`,
+    );
+  }
+  return value;
+}
+
+type SecretNeed = Extract<Need, { sort: "secret" | "configMap" }>;
+
+async function configured(
+  { name, key, path }: SecretNeed,
+  { metadata }: ManagedObject,
+  cluster: Cluster,
+): Promise<string> {
+  const data = await cluster.configMap(metadata.namespace, name);
+  const value = data?.[key];
+  if (value) return value;
+  const what = data
+    ? `Add key "${key}" with a value to ConfigMap "${name}"`
+    : `Create ConfigMap "${name}" in this namespace`;
+  throw new Waiting("ReferenceNotReady", `${what}: spec.${path} refers to it`, { afterSeconds: 10 });
+}
+
+async function readSecrets(
+  needs: readonly Need[],
+  object: ManagedObject,
+  cluster: Cluster,
+  values: Map<string, unknown>,
+): Promise<SecretVersion[]> {
+  const wanted = needs.filter((need): need is SecretNeed => need.sort === "secret");
+  const names = [...new Set(wanted.map(({ name }) => name))].sort();
+  const versions: SecretVersion[] = [];
+  for (const name of names) {
+    const secret = await cluster.secret(object.metadata.namespace, name);
+    const needed = wanted.filter((need) => need.name === name);
+    if (!secret)
+      throw new Waiting(
+        "SecretNotReady",
+        `Create Secret "${name}" in this namespace: spec.${needed[0]?.path} refers to it`,
+      );
+    for (const { key, path } of needed) values.set(path, keyValue(secret.data, name, key, path));
+    versions.push({ name, resourceVersion: secret.resourceVersion });
+  }
+  return versions;
+}
+
+function keyValue(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {
+  const value = data[key];
+  if (value === undefined) {
+    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.${path} refers to it`);
+  }
+  if (value === "") throw new Waiting("SecretNotReady", `Give key "${key}" of Secret "${name}" a value: it is empty`);
+  return value;
+}

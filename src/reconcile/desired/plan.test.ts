@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { Kind } from "../../schema/define.ts";
+import { isEmpty, plan, renewedMembers, type Sides } from "./plan.ts";
+
+const planned = (kind: Kind, sides: Partial<Sides>) =>
+  plan(kind, { wanted: {}, seen: {}, applied: [], renewed: [], ...sides });
+
+describe("plan", () => {
+  it("is empty where nothing differs", () => {
+    expect(isEmpty(planned(TunnelGroupBackend, {}))).toBe(true);
+    const sides = { wanted: { labels: { a: "b" } }, seen: { labels: { a: "b" } } };
+    expect(isEmpty(planned(TunnelGroupBackend, sides))).toBe(true);
+  });
+
+  it("sends lists, maps and texts with any change, as the account has them where the spec says nothing", () => {
+    const sides = { wanted: { description: "new" }, seen: { description: "old", labels: { theirs: "yes" } } };
+    expect(planned(TunnelGroupBackend, sides)).toMatchObject({
+      body: { description: "new", labels: { theirs: "yes" } },
+      fields: ["description"],
+    });
+  });
+
+  it("sends them with a change of a module, too", () => {
+    const seen = { hostports: ["a:1"], backend: { enabled: true, backend_id: "b" } };
+    const wanted = { backend: { enabled: true, backend_id: "c" } };
+    expect(planned(TCPEdge, { wanted, seen }).body).toEqual({ hostports: ["a:1"], ...wanted });
+  });
+
+  it("leaves out modules that do not differ", () => {
+    const seen = { description: "old", policy: { enabled: true }, backend: { enabled: true, backend_id: "b" } };
+    const wanted = { description: "new", policy: { enabled: true } };
+    expect(planned(TCPEdge, { wanted, seen }).body).toEqual({ description: "new" });
+  });
+
+  it("leaves out a member with a Secret that does not differ", () => {
+    const wanted = { description: "new", format: "json", target: { monitoring: { api_key: "hush" } } };
+    const seen = { description: "old", format: "json", target: { monitoring: {} } };
+    expect(planned(EventDestination, { wanted, seen }).body).toEqual({ description: "new" });
+  });
+
+  it("sends a member again whose Secret has changed", () => {
+    const wanted = { target: { monitoring: { api_key: "new" } } };
+    const made = planned(EventDestination, { wanted, seen: { target: { monitoring: {} } }, renewed: ["target"] });
+    expect(made).toMatchObject({ body: wanted, fields: ["target"], unshown: ["target"] });
+  });
+
+  it("removes by operations of their own what has one, and sends nothing for it", () => {
+    const made = planned(TCPEdge, { seen: { policy: { enabled: true } }, applied: ["policy"] });
+    expect(made).toMatchObject({ body: {}, remove: ["policy"], fields: ["policy"] });
+    expect(isEmpty(made)).toBe(false);
+  });
+
+  it("tells apart what cannot be sent, and what the page does not show", () => {
+    const wanted = { domain: "b.com", description: "new" };
+    expect(planned(ReservedDomain, { wanted, seen: { domain: "a.com", description: "old" } })).toMatchObject({
+      frozen: ["domain"],
+      fields: ["description"],
+      unshown: ["description"],
+    });
+  });
+
+  it("clears a certificate when the domain is to have a managed one", () => {
+    const policy = { certificate_management_policy: { authority: "freeca", private_key_type: "rsa" } };
+    const made = planned(ReservedDomain, {
+      wanted: policy,
+      seen: { certificate_id: "cert_1" },
+      applied: ["certificateRef"],
+    });
+    expect(made.body).toEqual({ ...policy, certificate_id: null });
+  });
+});
+
+describe("renewedMembers", () => {
+  const spec = { target: { monitoring: { apiKeyRef: { name: "dd", key: "api" } } } };
+  const version = (resourceVersion: string, name = "dd") => ({ name, resourceVersion });
+
+  it.each([
+    ["was never sent", [version("1")], undefined, ["target"]],
+    ["has changed", [version("2")], [version("1")], ["target"]],
+    ["is as it was sent", [version("1")], [version("1")], []],
+    ["is another, and this one is as it was", [version("1"), version("9", "other")], [version("1")], []],
+  ])("names the member whose Secret %s", (_, current, sent, expected) => {
+    expect(renewedMembers(EventDestination, spec, current, sent)).toEqual(expected);
+  });
+
+  it.each<[string, Kind, Record<string, unknown>]>([
+    ["a Secret that members are spread from", TLSCertificate, { secretName: "dd" }],
+    [
+      "a text that the service takes on create only",
+      CertificateAuthority,
+      { caPemFrom: { secretKeyRef: { name: "dd", key: "ca" } } },
+    ],
+  ])("names nothing that is compared by what it holds, such as %s", (_, kind, given) => {
+    expect(renewedMembers(kind, given, [version("2")], [version("1")])).toEqual([]);
+  });
+});

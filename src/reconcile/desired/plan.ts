@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from "node:util";
+import type * as z from "zod";
+import type { SecretVersion } from "../../objects/object.ts";
+import type { Kind } from "../../schema/define.ts";
+import { traitsOf } from "../../schema/traits.ts";
+import { type Difference, differences, membersOf } from "../../schema/wire/compare.ts";
+import { sentAs } from "../../schema/wire/names.ts";
+import { needsOf } from "../../schema/wire/needs.ts";
+import type { Body } from "../../schema/wire/request.ts";
+import { type Claims, withClaims, withOthers } from "../../schema/wire/shared.ts";
+
+/** What has to be sent so that a remote is as its object says. Nothing in it means nothing to do. */
+export interface Plan {
+  /** One PATCH. */
+  body: Body;
+  /** Members that are removed by an operation of their own. */
+  remove: string[];
+  /** Spec fields that the service takes on create only, and that differ. */
+  frozen: string[];
+  /** Spec fields that the plan puts right. */
+  fields: string[];
+  /** Members that differ and that the page does not show in updates. */
+  unshown: string[];
+}
+
+export interface Sides {
+  wanted: Body;
+  /** As `fromAnswer` shaped it. */
+  seen: Body;
+  /** Spec fields whose values the remote has from this object. */
+  applied: readonly string[];
+  /** Members with a Secret in them whose value has changed. */
+  renewed: readonly string[];
+  /** What other objects want of lists that they share with this one. */
+  claims?: Claims;
+}
+
+export function plan(kind: Kind, given: Sides): Plan {
+  const sides = { ...given, wanted: { ...given.wanted, ...withOthers(kind.spec, given) } };
+  const found = withRenewed(kind, sides, differences(kind.spec, sides.wanted, sides.seen, sides.applied));
+  const changes = found.filter(({ how }) => how === "change");
+  const named = (how: Difference["how"]) => found.filter((difference) => difference.how === how);
+  return {
+    body: withClaims(kind.spec, bodyOf(kind, sides, changes), given),
+    remove: named("remove").map(({ member }) => member),
+    frozen: named("frozen").flatMap(({ fields }) => fields),
+    fields: found.filter(({ how }) => how !== "frozen").flatMap(({ fields }) => fields),
+    unshown: changes.map(({ member }) => member).filter((member) => !kind.remote.update.includes(member)),
+  };
+}
+
+export const isEmpty = ({ body, remove, frozen }: Plan): boolean =>
+  Object.keys(body).length === 0 && remove.length === 0 && frozen.length === 0;
+
+/** A Secret's value never comes back, so a new version of it is a difference in itself. */
+function withRenewed(kind: Kind, { wanted, renewed }: Sides, found: readonly Difference[]): Difference[] {
+  const members = membersOf(kind.spec);
+  const more = renewed
+    .filter((member) => wanted[member] !== undefined && found.every((difference) => difference.member !== member))
+    .map((member): Difference => {
+      const { fields = [], traits } = members.get(member) ?? {};
+      return { member, fields, how: traits?.immutable ? "frozen" : "change", value: wanted[member] };
+    });
+  return [...found, ...more];
+}
+
+/**
+ * The modules that differ, each whole, since the service keeps the others. All else is sent with any change, because
+ * the service may empty a map or list that an update leaves out.
+ */
+function bodyOf(kind: Kind, { wanted, seen }: Sides, changes: readonly Difference[]): Body {
+  const body: Body = {};
+  const modules = [...membersOf(kind.spec)].filter(([, { traits }]) => traits.onRemove).map(([member]) => member);
+  if (changes.length > 0) {
+    const { update, updateUnshown } = kind.remote;
+    for (const member of update.length > 0 ? update : updateUnshown) {
+      const value = wanted[member] ?? seen[member];
+      if (value !== undefined && !modules.includes(member)) body[member] = value;
+    }
+  }
+  for (const { member, value } of changes) body[member] = value;
+  return body;
+}
+
+/**
+ * Members that hold a value of one of the Secrets that have changed since they were sent. Those that the service takes
+ * on create only show in its answers what they hold, and are compared by that.
+ */
+export function renewedMembers(
+  kind: Kind,
+  spec: Record<string, unknown>,
+  current: readonly SecretVersion[],
+  sent: readonly SecretVersion[] | undefined,
+): string[] {
+  const fresh = current.filter(
+    ({ name, resourceVersion }) => !sent?.some((one) => isDeepStrictEqual(one, { name, resourceVersion })),
+  );
+  const names = new Set(fresh.map(({ name }) => name));
+  const members = Object.entries(kind.spec.shape) as [string, z.ZodType][];
+  return members
+    .filter(([field, schema]) =>
+      needsOf(schema, spec[field]).some((need) => need.sort === "secret" && names.has(need.name)),
+    )
+    .filter(([, schema]) => !traitsOf(schema).spreads && !traitsOf(schema).createOnly)
+    .map(([field, schema]) => sentAs(field, schema));
+}

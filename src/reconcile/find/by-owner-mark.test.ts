@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { SSHCredential } from "../../kinds/ssh-credential.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { withOwner } from "../../objects/ownership.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
+import { annotations } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const kinds: [string, Kind, ManagedObject["spec"]][] = [
+  ["its mark", IPPolicy, { description: "office" }],
+  ["its name and mark", ReservedDomain, { domain: "a.example.com" }],
+];
+
+const creates = () => scene.gateway.taken().filter((call) => call === "create");
+
+async function leave(object: ManagedObject): Promise<void> {
+  scene.cluster.delete(object);
+  await scene.look(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  scene.forget();
+}
+
+describe.each(kinds)("an object that comes again knows what it has left by %s", (_, kind, spec) => {
+  it.each([
+    ["in the same process", () => {}],
+    ["in another process", () => scene.restart()],
+  ])("when it was retained, %s", async (_when, meanwhile) => {
+    const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+    const id = scene.idOf(before);
+    await leave(before);
+    meanwhile();
+    const after = scene.cluster.apply(kind, "one", spec);
+    await scene.look(after);
+    expect(creates()).toEqual([]);
+    expect(scene.idOf(after)).toBe(id);
+    expect(scene.condition(after, "Ready")?.status).toBe("True");
+    expect(scene.cluster.notices).toMatchObject([{ note: `Took over ${id}` }]);
+  });
+
+  it("when it was retained while nobody knew yet what its create had made", async () => {
+    const retained = { ...spec, deletionPolicy: "Retain" } as const;
+    scene.gateway.swallow("create");
+    const before = scene.cluster.apply(kind, "one", retained);
+    await scene.look(before);
+    const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
+    scene.cluster.delete(before);
+    const asked = scene.gateway.calls.length;
+    await scene.look(before);
+    expect(scene.reason(before)).toMatch(/^Creating: /);
+    const { id } = scene.gateway.seed(kind.remote, body);
+    await scene.settle(before);
+    expect(scene.gateway.calls.length).toBe(asked);
+    expect(scene.cluster.exists(before)).toBe(false);
+    const after = scene.cluster.apply(kind, "one", retained);
+    await scene.look(after);
+    expect(scene.idOf(after)).toBe(id);
+  });
+
+  it("when it was released", async () => {
+    const before = await scene.given(kind, "one", spec);
+    const id = scene.idOf(before);
+    scene.cluster.annotateByHand(before, annotations.orphan, "true");
+    await leave(before);
+    const after = scene.cluster.apply(kind, "one", spec);
+    await scene.look(after);
+    expect(scene.idOf(after)).toBe(id);
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+  });
+
+  it("when a backup kept its spec alone", async () => {
+    const before = await scene.given(kind, "one", spec);
+    scene.cluster.apply(kind, "one", spec, { annotations: {}, finalizers: [] });
+    scene.cluster.loseStatus(before);
+    scene.restart();
+    await scene.look(before);
+    expect(scene.gateway.rowsOf(kind.remote).map(({ id }) => id)).toEqual([scene.idOf(before)]);
+  });
+
+  it("and ends it, also when the status that said so was lost", async () => {
+    const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+    await leave(before);
+    const after = await scene.given(kind, "one", spec);
+    scene.cluster.loseStatus(after);
+    scene.restart();
+    scene.cluster.delete(after);
+    await scene.settle(after);
+    expect(scene.cluster.exists(after)).toBe(false);
+    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+  });
+
+  it("and has no id of it before it has a finalizer", async () => {
+    await leave(await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" }));
+    const after = scene.cluster.apply(kind, "one", spec);
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "annotate") throw new Retry("Pending", "Waiting for the Kubernetes API");
+    };
+    await scene.look(after);
+    expect(scene.reason(after)).toMatch(/^Pending/);
+    expect(scene.idOf(after)).toBe("");
+  });
+
+  it("but not what was deleted meanwhile", async () => {
+    const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+    const id = scene.idOf(before);
+    await leave(before);
+    scene.gateway.drop(kind.remote, id);
+    const after = scene.cluster.apply(kind, "one", spec);
+    await scene.look(after);
+    expect(creates()).toEqual(["create"]);
+    expect(scene.condition(after, "Ready")?.status).toBe("True");
+  });
+
+  it("but does not take what another object has by now", async () => {
+    const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+    const id = scene.idOf(before);
+    await leave(before);
+    const other = scene.cluster.apply(kind, "two", spec);
+    await scene.cluster.writeStatus(kind, other, { id });
+    const after = scene.cluster.apply(kind, "one", spec);
+    await scene.look(after);
+    expect(scene.idOf(after)).not.toBe(id);
+  });
+
+  it("and does not delete what it never took", async () => {
+    const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+    const id = scene.idOf(before);
+    await leave(before);
+    scene.gateway.refuse("list", 403);
+    scene.restart();
+    const after = scene.cluster.apply(kind, "one", spec);
+    await scene.look(after);
+    scene.cluster.delete(after);
+    expect(scene.cluster.exists(after)).toBe(false);
+    expect(scene.gateway.rowsOf(kind.remote)).toMatchObject([{ id }]);
+  });
+});
+
+it("a name that is taken by what the object has left, unknown to this process, is taken", async () => {
+  const spec = { domain: "a.example.com" };
+  await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
+  const metadata = withOwner(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
+  const { id } = scene.gateway.seed(ReservedDomain.remote, { ...spec, metadata });
+  const object = scene.cluster.apply(ReservedDomain, "web", spec);
+  await scene.look(object);
+  expect(scene.idOf(object)).toBe(id);
+  expect(scene.condition(object, "Ready")?.status).toBe("True");
+});
+
+it("what was left with values that cannot be changed stays, and a new one is made", async () => {
+  const spec = { publicKey: "ssh-ed25519 AAAAone" };
+  const before = await scene.given(SSHCredential, "one", { ...spec, deletionPolicy: "Retain" });
+  const id = scene.idOf(before);
+  await leave(before);
+  const after = scene.cluster.apply(SSHCredential, "one", { publicKey: "ssh-ed25519 AAAAtwo" });
+  await scene.look(after);
+  expect(scene.condition(after, "Ready")?.status).toBe("True");
+  expect(scene.idOf(after)).not.toBe(id);
+  expect(scene.gateway.rowsOf(SSHCredential.remote)).toHaveLength(2);
+});
+
+describe("several remotes with the mark of one object", () => {
+  const metadata = withOwner(undefined, { cluster: "c1", namespace: "team-a", name: "office" });
+
+  it("are told, and the oldest is kept", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    const id = scene.idOf(object);
+    await scene.clock.advance(1000);
+    const younger = [1, 2].map(() => scene.gateway.seed(IPPolicy.remote, { metadata }).id);
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe(id);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(3);
+    const [told] = scene.cluster.notices;
+    expect(told).toMatchObject({ type: "Warning", reason: "OwnershipConflict" });
+    for (const double of younger) expect(told?.note).toContain(double);
+  });
+
+  it("are not deleted with an object whose own create came to nothing", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, { metadata });
+    await scene.clock.advance(60 * 60_000);
+    scene.gateway.refuse("get", 404);
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(IPPolicy, "office");
+    await scene.look(object);
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ id }]);
+  });
+});

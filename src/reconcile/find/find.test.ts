@@ -1,0 +1,286 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { ownerIn } from "../../objects/ownership.ts";
+import { annotations, OWNER_KEY } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const foreign = { metadata: `{"${OWNER_KEY}":"c2/team-b/office"}` };
+
+describe("adoption by id", () => {
+  it("takes over what is there, puts it right, and marks it", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, { description: "old", metadata: '{"theirs":1}' });
+    const object = scene.cluster.apply(IPPolicy, "office", { description: "new", adopt: { id } });
+    expect(await scene.look(object)).toBeNull();
+    expect(scene.gateway.taken()).toEqual([`get ${id}`, `update ${id}`]);
+    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
+    expect(row).toMatchObject({ id, description: "new" });
+    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    expect(JSON.parse(String(row?.["metadata"]))).toMatchObject({ theirs: 1 });
+    expect(scene.cluster.notices).toMatchObject([{ note: `Took over ${id}` }]);
+  });
+
+  it("marks it also where nothing else differs", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, { description: "same" });
+    const object = scene.cluster.apply(IPPolicy, "office", { description: "same", adopt: { id } });
+    await scene.look(object);
+    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
+    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    scene.forget();
+    await scene.look(object);
+    expect(scene.gateway.taken().filter((call) => call.startsWith("update"))).toEqual([]);
+  });
+
+  it("leaves fields alone that the spec does not set", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, { description: "theirs", metadata: "opaque" });
+    await scene.look(scene.cluster.apply(IPPolicy, "office", { adopt: { id } }));
+    expect(scene.gateway.row(IPPolicy.remote, id)).toMatchObject({ description: "theirs", metadata: "opaque" });
+    expect(scene.gateway.taken()).toEqual([`get ${id}`]);
+  });
+
+  it("stops where there is nothing of this id, and creates nothing", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id: "ipp_404" } });
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^RemoteMissing: Correct spec.adopt.id/);
+    expect(scene.condition(object, "Stalled")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+  });
+
+  it("leaves alone what another cluster or object has marked as its own", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
+    const object = scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*c2\/team-b\/office/);
+    expect(scene.gateway.taken()).toEqual([`get ${id}`]);
+  });
+
+  it("leaves alone what another object here has", async () => {
+    const first = await scene.given(IPPolicy, "first");
+    const object = scene.cluster.apply(IPPolicy, "second", { adopt: { id: scene.idOf(first) } });
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*team-a\/first/);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+});
+
+describe("adoption by name", () => {
+  const spec = { domain: "A.example.com", adopt: { existing: true as const } };
+
+  it("takes over what has the same name, however it is written", async () => {
+    const { id } = scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com" });
+    const object = scene.cluster.apply(ReservedDomain, "web", spec);
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe(id);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("creates one where there is none", async () => {
+    const object = scene.cluster.apply(ReservedDomain, "web", spec);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["list", "create"]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("does not create a second one while the first may be under way", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(ReservedDomain, "web", spec);
+    await scene.look(object);
+    scene.gateway.taken();
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    expect(scene.gateway.taken()).not.toContain("create");
+  });
+});
+
+describe("an object that is only observed", () => {
+  const observe = { managementPolicy: "ObserveOnly" as const };
+
+  it("is found by its name, and shows what differs without writing", async () => {
+    scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com", description: "theirs" });
+    const spec = { domain: "a.example.com", description: "mine", ...observe };
+    const object = scene.cluster.apply(ReservedDomain, "web", spec);
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    expect(scene.cluster.now(object).status?.drift).toEqual(["description"]);
+    expect(scene.gateway.taken()).toEqual(["list"]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+  });
+
+  it.each([
+    [
+      EventDestination,
+      { target: { monitoring: { service: "theirs" } } },
+      { target: { monitoring: { service: "mine", apiKeyRef: { name: "missing", key: "key" } } } },
+      ["description", "target"],
+    ],
+    [TLSCertificate, { certificate_pem: "theirs" }, { secretName: "missing" }, ["description"]],
+  ] as [Kind, object, object, string[]][])(
+    "needs none of its Secrets, as $0.kind",
+    async (kind, members, spec, shown) => {
+      const { id } = scene.gateway.seed(kind.remote, { ...members, description: "theirs" });
+      const object = scene.cluster.apply(kind, "one", { ...spec, description: "mine", adopt: { id }, ...observe });
+      expect(await scene.look(object)).toBeNull();
+      expect(scene.condition(object, "Ready")?.status).toBe("True");
+      expect(scene.cluster.now(object).status?.drift).toEqual(shown);
+      expect(scene.cluster.secretReads).toEqual([]);
+    },
+  );
+
+  it("may be another's", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
+    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("is never created", async () => {
+    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...observe });
+    // is not asked for again and again
+    expect(await scene.look(object)).toEqual({ afterSeconds: 1800 });
+    expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
+    expect(scene.gateway.taken()).toEqual(["list"]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+    await scene.clock.advance(1_800_000);
+    await scene.look(object);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+  });
+
+  it("is never created anew", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, {});
+    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
+    await scene.look(object);
+    scene.gateway.drop(IPPolicy.remote, id);
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+  });
+
+  it("needs an id where the kind has no name", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", observe);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^RemoteMissing: Set spec.adopt.id/);
+  });
+});
+
+describe("a remote that somebody else has deleted", () => {
+  it("is created anew once a GET has confirmed it", async () => {
+    const object = await scene.given(IPPolicy, "office", { description: "the office" });
+    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["get ipp_1", "create"]);
+    expect(scene.idOf(object)).toBe("ipp_2");
+    expect(scene.cluster.notices).toMatchObject([{ type: "Warning", reason: "RemoteMissing" }]);
+  });
+
+  it("is not created anew when a list has only lost sight of it", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    const row = scene.gateway.row(IPPolicy.remote, "ipp_1");
+    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    await scene.resync(IPPolicy);
+    if (row) scene.gateway.put(IPPolicy.remote, row);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("is only told where the spec says so", async () => {
+    const object = await scene.given(IPPolicy, "office", { driftPolicy: "Report" });
+    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    await scene.resync(IPPolicy);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+  });
+
+  it("is created once, though the answer was lost and the old id is still in the status", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    await scene.resync(IPPolicy);
+    scene.gateway.loseAnswer("create");
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("False");
+    scene.restart();
+    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ id: "ipp_2" }]);
+    expect(scene.idOf(object)).toBe("ipp_2");
+  });
+
+  it("is created anew though it was taken over by its id", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.remote, {});
+    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
+    await scene.look(object);
+    scene.gateway.drop(IPPolicy.remote, id);
+    await scene.resync(IPPolicy);
+    scene.gateway.refuse("create", 503);
+    await scene.look(object);
+    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+  });
+});
+
+describe("two objects with one remote", () => {
+  it("stays with the one that has had it longer", async () => {
+    const older = await scene.given(IPPolicy, "older", { description: "a" });
+    await scene.clock.advance(60_000);
+    const younger = await scene.given(IPPolicy, "younger", { description: "b" });
+    await scene.cluster.writeStatus(IPPolicy, younger, { ...younger.status, id: scene.idOf(older) });
+    scene.forget();
+    scene.cluster.apply(IPPolicy, "younger", { description: "c" });
+    await scene.look(younger);
+    expect(scene.reason(younger)).toMatch(/^OwnershipConflict: .*team-a\/older/);
+    expect(scene.gateway.taken()).toEqual([]);
+    await scene.look(older);
+    expect(scene.condition(older, "Ready")?.status).toBe("True");
+  });
+});
+
+describe("a look that somebody asked for", () => {
+  it("asks the service, and says that it did", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    await scene.look(object);
+    scene.gateway.taken();
+    scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, "now");
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    expect(scene.cluster.now(object).status?.lastHandledReconcileAt).toBe("now");
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+});
+
+describe("a domain whose certificate is provisioned", () => {
+  const policy = { certificateManagementPolicy: { authority: "freeca", privateKeyType: "rsa" } };
+  const provisioning = { certificate_management_status: { provisioning_job: { msg: "validating" } } };
+
+  it("is ready as soon as the service says so, without a resync", async () => {
+    scene.gateway.normalise = (row) => ({ ...row, ...provisioning });
+    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...policy });
+    expect(await scene.look(object)).toEqual({ afterSeconds: 5 });
+    expect(scene.reason(object)).toMatch(/^CertificateProvisioning: /);
+    await scene.clock.advance(5000);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^CertificateProvisioning: /);
+    scene.gateway.change(ReservedDomain.remote, "rd_1", {
+      certificate_management_status: null,
+      certificate: { id: "cert_1" },
+    });
+    await scene.clock.advance(5000);
+    expect(await scene.look(object)).toBeNull();
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.condition(object, "CertificateReady")?.status).toBe("True");
+  });
+});

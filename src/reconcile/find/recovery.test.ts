@@ -1,0 +1,382 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { settlesAfter } from "../../objects/intent.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
+import { DEADLINE_MS, Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+/** Kinds by how a remote of theirs is found again, and what is in the account besides. */
+const recoveries = [
+  { how: "by its mark", kind: TunnelGroupBackend, spec: { labels: { app: "db" } }, other: { labels: { app: "db" } } },
+  {
+    how: "by its natural key",
+    kind: ReservedDomain,
+    spec: { domain: "a.example.com", metadata: "opaque" },
+    other: { domain: "b.example.com", metadata: "opaque" },
+  },
+  {
+    how: "by all it was made of",
+    kind: TunnelGroupBackend,
+    spec: { labels: { app: "db" }, metadata: "opaque" },
+    other: { labels: { app: "web" }, metadata: "opaque" },
+  },
+];
+
+describe.each(recoveries)("a create whose answer was lost, found again $how", ({ kind, spec, other }) => {
+  it("is taken when it was done", async () => {
+    scene.gateway.seed(kind.remote, other);
+    scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}2`);
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(2);
+  });
+
+  it("is taken by the next process", async () => {
+    scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    scene.restart();
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+  });
+
+  it("is taken when the process ended before the id was written down", async () => {
+    const object = scene.cluster.apply(kind, "one", spec);
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus") throw new Outdated("killed");
+    };
+    await scene.look(object);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+  });
+
+  it("is taken when the spec was edited meanwhile, and what the spec has no more is cleared", async () => {
+    scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(kind, "one", { ...spec, description: "first" });
+    await scene.look(object);
+    scene.restart();
+    scene.cluster.apply(kind, "one", { ...spec, metadata: '{"team": "b"}' });
+    await scene.settle(object);
+    const [row, ...more] = scene.gateway.rowsOf(kind.remote);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team": "b"') });
+    expect(row?.["description"] || undefined).toBeUndefined();
+  });
+
+  it("is sent again only when it can no longer be under way", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    const visit = await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    expect(visit).toMatchObject({ afterSeconds: expect.any(Number) });
+    await scene.clock.advance(DEADLINE_MS);
+    await scene.look(object);
+    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+  });
+
+  it("is taken when it arrived during a list that began too early and ended late", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
+    const settles = settlesAfter(DEADLINE_MS);
+    await scene.clock.advance(settles - 1000);
+    const list = scene.gateway.list.bind(scene.gateway);
+    scene.gateway.list = async function* (...asked) {
+      const pages = [];
+      for await (const page of list(...asked)) pages.push(page);
+      scene.gateway.seed(kind.remote, body);
+      await scene.clock.advance(2000);
+      yield* pages;
+    };
+    await scene.look(object);
+    scene.gateway.list = list;
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(kind.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+  });
+
+  it("is taken when it arrived late", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    const { body } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
+    await scene.clock.advance(DEADLINE_MS);
+    scene.gateway.seed(kind.remote, body ?? {});
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
+  });
+
+  it.each([
+    ["forward", 3],
+    ["back", -3],
+  ])("is settled as soon as ever, and no sooner, when the calendar is set %s", async (_, hours) => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    scene.clock.setBy(hours * 3_600_000);
+    await scene.look(object);
+    await scene.clock.advance(DEADLINE_MS);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    expect(scene.gateway.calls.filter(({ verb }) => verb === "create")).toHaveLength(1);
+    await scene.clock.advance(DEADLINE_MS);
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+  });
+
+  it("is settled in time when the calendar of the process before was ahead", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    scene.restart();
+    scene.clock.setBy(-3 * 3_600_000);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    await scene.clock.advance(2 * DEADLINE_MS);
+    await scene.look(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("is not taken when another object has it", async () => {
+    const first = await scene.given(kind, "first", spec);
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.look(object);
+    await scene.look(object);
+    expect(scene.idOf(object)).not.toBe(scene.idOf(first));
+  });
+});
+
+describe("a create whose answer was lost, and whose remote bears a mark", () => {
+  it.each([-48, 96])("goes with its object, with the calendar of the process set by %i hours", async (hours) => {
+    const object = scene.cluster.apply(TunnelGroupBackend, "one", {});
+    scene.clock.setBy(hours * 3_600_000);
+    scene.gateway.calendar = () => new Date(scene.clock.date().getTime() - hours * 3_600_000);
+    scene.gateway.loseAnswer("create");
+    await scene.look(object);
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toEqual([]);
+  });
+});
+
+describe("a create that surely never reached the service", () => {
+  it("is sent again at once, without a look", async () => {
+    scene.gateway.swallow("create", "unsent");
+    const object = scene.cluster.apply(IPPolicy, "office");
+    await scene.look(object);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["create", "create"]);
+  });
+});
+
+describe("an object that was restored from a backup without its status", () => {
+  it("finds its remote by the mark, however long ago it was made", async () => {
+    const object = await scene.given(IPPolicy, "office", { description: "the office" });
+    await scene.clock.advance(90 * 86_400_000);
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe("ipp_1");
+    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+  });
+});
+
+describe("a create through an outage", () => {
+  const mishaps = {
+    lost: ({ gateway }: Scene) => gateway.loseAnswer("create"),
+    swallowed: ({ gateway }: Scene) => gateway.swallow("create"),
+    unsent: ({ gateway }: Scene) => gateway.swallow("create", "unsent"),
+    failed: ({ gateway }: Scene) => gateway.refuse("create", 503),
+    killed: ({ cluster }: Scene) => {
+      cluster.beforeWrite = (write) => {
+        if (write === "writeStatus") throw new Outdated("killed");
+      };
+    },
+  };
+
+  const courses = fc.array(fc.constantFrom(...(Object.keys(mishaps) as (keyof typeof mishaps)[])), { maxLength: 6 });
+
+  it("makes exactly one remote, whatever goes wrong on the way", async () => {
+    await fc.assert(
+      fc.asyncProperty(courses, fc.nat(recoveries.length - 1), async (course, index) => {
+        const { kind, spec } = recoveries[index] as (typeof recoveries)[number];
+        const outage = new Scene();
+        const object = outage.cluster.apply(kind, "one", spec);
+        for (const mishap of course) {
+          mishaps[mishap](outage);
+          await outage.look(object);
+          outage.cluster.beforeWrite = () => {};
+          if (mishap === "killed") outage.restart();
+          await outage.clock.advance(5000);
+        }
+        await outage.settle(object, 40);
+        expect(outage.reason(object)).toMatch(/^Available: /);
+        expect(outage.gateway.rowsOf(kind.remote)).toHaveLength(1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("what an interrupted create made, where its metadata is opaque", () => {
+  it("is known by what a create takes, and the rest is sent then", async () => {
+    scene.gateway.loseAnswer("create");
+    const spec = { metadata: "opaque", endpointConfigurationId: "ec_1" };
+    const object = scene.cluster.apply(ReservedAddress, "db", spec);
+    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([{ endpoint_configuration: { id: "ec_1" } }]);
+  });
+
+  it.each([
+    ["long before", -3600],
+    ["long after", 3600],
+  ])("is nothing that was made %s", async (_, seconds) => {
+    await scene.clock.advance(7_200_000);
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
+    await scene.look(object);
+    const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque" });
+    const createdAt = new Date(scene.clock.date().getTime() + seconds * 1000).toISOString();
+    scene.gateway.change(ReservedAddress.remote, id, { created_at: createdAt });
+    await scene.settle(object);
+    expect(scene.idOf(object)).not.toBe(id);
+    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
+  });
+
+  it("is the oldest of several that may be it, and the others are told and stay", async () => {
+    scene.gateway.loseAnswer("create");
+    const spec = { metadata: "opaque", description: "one of two" };
+    const object = scene.cluster.apply(ReservedAddress, "db", spec);
+    await scene.look(object);
+    await scene.clock.advance(1000);
+    const { id: double } = scene.gateway.seed(ReservedAddress.remote, spec);
+    await scene.look(object);
+    expect(scene.idOf(object)).toBe("ra_1");
+    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
+    const told = scene.cluster.notices.find(({ reason }) => reason === "OwnershipConflict");
+    expect(told).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
+  });
+
+  it("is nothing that has more than the spec asked for", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
+    await scene.look(object);
+    const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque", description: "another" });
+    await scene.settle(object);
+    expect(scene.idOf(object)).not.toBe(id);
+  });
+
+  it.each([
+    ["both were made", "loseAnswer"],
+    ["one was made", "swallow"],
+  ] as const)(
+    "is taken by one of two that ask for the same, where %s, and the other has its own",
+    async (_, second) => {
+      scene.gateway.loseAnswer("create");
+      scene.gateway[second]("create");
+      const spec = { metadata: "opaque" };
+      const both = [1, 2].map((number) => scene.cluster.apply(ReservedAddress, `same-${number}`, spec));
+      await Promise.all(both.map((object) => scene.look(object)));
+      await scene.clock.advance(1000);
+      // neither has written down what it found when the other looks
+      await Promise.all(both.map((object) => scene.look(object)));
+      await Promise.all(both.map((object) => scene.settle(object)));
+      expect(both.map((object) => scene.reason(object))).toEqual([
+        expect.stringMatching(/^Available: /),
+        expect.stringMatching(/^Available: /),
+      ]);
+      const ids = scene.gateway.rowsOf(ReservedAddress.remote).map(({ id }) => id);
+      expect(both.map((object) => scene.idOf(object)).sort()).toEqual(ids.sort());
+    },
+  );
+
+  describe("and whose id no status took while the spec was edited", () => {
+    /** Each look is the last of its process: its status is never written. */
+    async function lookUnheard(object: ManagedObject, edit: Partial<ManagedObject["spec"]>): Promise<void> {
+      scene.cluster.apply(ReservedAddress, object.metadata.name, { metadata: "opaque", ...edit });
+      scene.cluster.beforeWrite = (write) => {
+        if (write === "writeStatus") throw new Outdated("killed");
+      };
+      await scene.look(object);
+      scene.cluster.beforeWrite = () => {};
+      scene.restart();
+    }
+
+    let object: ManagedObject;
+
+    beforeEach(async () => {
+      object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
+      for (const description of ["first", "second"]) await lookUnheard(object, { description });
+    });
+
+    it("is found again, and changed", async () => {
+      scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque", description: "third" });
+      await scene.settle(object);
+      expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([
+        { id: scene.idOf(object), description: "third" },
+      ]);
+    });
+
+    it("goes with its object", async () => {
+      scene.cluster.delete(object);
+      await scene.settle(object);
+      expect(scene.gateway.rowsOf(ReservedAddress.remote)).toEqual([]);
+    });
+  });
+
+  it("waits for what the spec refers to, since the create was made of it", async () => {
+    const destination = { name: "logs" };
+    const object = scene.cluster.apply(EventSubscription, "all", {
+      metadata: "opaque",
+      destinationRefs: [destination],
+    });
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^ReferenceNotReady: Create EventDestination "logs"/);
+    expect(scene.gateway.taken()).toEqual([]);
+  });
+});
+
+describe("the wait for an interrupted create", () => {
+  it("ends, and costs few requests", async () => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(IPPolicy, "office");
+    await scene.look(object);
+    scene.gateway.taken();
+    const visit = await scene.look(object);
+    expect(visit).toHaveProperty("afterSeconds");
+    const { afterSeconds } = visit as { afterSeconds: number };
+    expect(afterSeconds * 1000).toBeGreaterThan(DEADLINE_MS);
+    expect(afterSeconds * 1000).toBeLessThan(2 * DEADLINE_MS);
+    await scene.clock.advance(afterSeconds * 1000);
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual(["list", "list", "create"]);
+  });
+});

@@ -1,0 +1,205 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+let subscription: ManagedObject;
+let id: string;
+
+const types = (of = id): string[] => {
+  const sources = scene.gateway.row(EventSubscription.remote, of)?.["sources"] as { type: string }[] | null | undefined;
+  return (sources ?? []).map(({ type }) => type);
+};
+const setTypes = (...list: string[]) =>
+  scene.gateway.change(EventSubscription.remote, id, { sources: list.map((type) => ({ type })) });
+const specOf = (type: string) => ({ subscriptionRef: { name: "audit" }, type });
+const listing = (...list: string[]) => ({ sources: list.map((type) => ({ type })) });
+const preexisting = (object: ManagedObject) => scene.cluster.now(object).status?.["preexisting"];
+
+const apply = (name: string, type: string, more: object = {}) =>
+  scene.cluster.apply(EventSource, name, { ...specOf(type), ...more });
+
+async function end(object: ManagedObject): Promise<void> {
+  scene.cluster.delete(object);
+  await scene.settle(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+}
+
+beforeEach(async () => {
+  scene = new Scene();
+  subscription = await scene.given(EventSubscription, "audit", listing("a.v0"));
+  id = scene.idOf(subscription);
+  await scene.resync(EventSubscription);
+});
+
+describe("an entry that was there already", () => {
+  it("is taken as it is, with nothing sent, and stays", async () => {
+    setTypes("a.v0", "x.v0");
+    await scene.resync(EventSubscription);
+    const object = await scene.given(EventSource, "x", specOf("x.v0"));
+    expect(preexisting(object)).toBe(true);
+    await end(object);
+    expect(types()).toEqual(["a.v0", "x.v0"]);
+  });
+
+  it("is taken when only the refusal of the create tells of it", async () => {
+    setTypes("a.v0", "x.v0");
+    const object = apply("x", "x.v0");
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([`createSource ${id}/x.v0`, `get ${id}`]);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(preexisting(object)).toBe(true);
+    await end(object);
+    expect(types()).toEqual(["a.v0", "x.v0"]);
+  });
+
+  it("is not taken for one that was there when the subscription lists it", async () => {
+    const object = await scene.given(EventSource, "a", specOf("a.v0"));
+    expect(preexisting(object)).toBeUndefined();
+    await end(object);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("is as it is for whoever has had it longer", async () => {
+    setTypes("a.v0", "x.v0");
+    await scene.resync(EventSubscription);
+    await scene.given(EventSource, "x", specOf("x.v0"));
+    expect(preexisting(await scene.given(EventSource, "y", specOf("x.v0")))).toBe(true);
+    await scene.given(EventSource, "b", specOf("b.v0"));
+    expect(preexisting(await scene.given(EventSource, "c", specOf("b.v0")))).toBeUndefined();
+  });
+
+  it("is no longer older once it was made again here", async () => {
+    setTypes("a.v0", "x.v0");
+    await scene.resync(EventSubscription);
+    const object = await scene.given(EventSource, "x", specOf("x.v0"));
+    setTypes("a.v0");
+    await scene.resync(EventSubscription);
+    await scene.look(object);
+    expect(types()).toEqual(["a.v0", "x.v0"]);
+    expect(preexisting(object)).toBeUndefined();
+    await end(object);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("may have been put in by an object whose create is under way", async () => {
+    const one = apply("one", "b.v0");
+    scene.gateway.loseAnswer("createSource");
+    await scene.look(one);
+    expect(scene.idOf(one)).toBe("");
+    await scene.resync(EventSubscription);
+    const two = await scene.given(EventSource, "two", specOf("b.v0"));
+    expect(preexisting(two)).toBeUndefined();
+    await scene.settle(one);
+    expect(scene.idOf(one)).toBe(scene.idOf(two));
+    await end(one);
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    await end(two);
+    expect(types()).toEqual(["a.v0"]);
+  });
+});
+
+describe("a create of an entry whose answer was lost", () => {
+  it("is found, by this process or the next", async () => {
+    for (const restart of [false, true]) {
+      const object = apply(`lost-${restart}`, `lost_${restart}.v0`);
+      scene.gateway.loseAnswer("createSource");
+      await scene.look(object);
+      if (restart) scene.restart();
+      await scene.settle(object);
+      expect(scene.reason(object)).toMatch(/^Available/);
+      expect(preexisting(object)).toBeUndefined();
+    }
+    expect(scene.gateway.taken().filter((call) => call.startsWith("createSource"))).toHaveLength(2);
+  });
+
+  it("is not sent again before it is certain that it came to nothing", async () => {
+    const object = apply("b", "b.v0");
+    scene.gateway.swallow("createSource");
+    await scene.look(object);
+    await scene.clock.advance(1000);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^Creating/);
+    expect(types()).toEqual(["a.v0"]);
+    await scene.settle(object);
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+  });
+
+  it("is sought before its object goes", async () => {
+    const object = apply("b", "b.v0");
+    scene.gateway.loseAnswer("createSource");
+    await scene.look(object);
+    scene.restart();
+    await end(object);
+    expect(types()).toEqual(["a.v0"]);
+  });
+});
+
+describe("the list of the parent", () => {
+  it("is sent with entries that are about to be put in, and without those about to be taken out", async () => {
+    const leaving = await scene.given(EventSource, "leaving", specOf("l.v0"));
+    const coming = apply("coming", "c.v0");
+    scene.gateway.swallow("createSource");
+    await scene.look(coming);
+    scene.cluster.delete(leaving);
+    expect(types()).toEqual(["a.v0", "l.v0"]);
+    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
+    await scene.look(subscription);
+    expect(types()).toEqual(["a.v0", "c.v0"]);
+    expect(scene.reason(subscription)).toMatch(/^Available/);
+  });
+
+  it("keeps what an object that goes leaves behind on purpose", async () => {
+    const object = await scene.given(EventSource, "kept", { ...specOf("k.v0"), deletionPolicy: "Retain" });
+    scene.cluster.delete(object);
+    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
+    await scene.look(subscription);
+    expect(types()).toEqual(["a.v0", "k.v0"]);
+  });
+
+  it("does not ask for what objects that only watch wait for", async () => {
+    apply("watching", "w.v0", { managementPolicy: "ObserveOnly" });
+    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
+    await scene.look(subscription);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("is read right before it is replaced, so that nothing is lost that was put in meanwhile", async () => {
+    setTypes("a.v0", "x.v0");
+    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
+    await scene.look(subscription);
+    expect(scene.gateway.taken()).toEqual([`get ${id}`, `update ${id}`]);
+    expect(types()).toEqual(["a.v0", "x.v0"]);
+  });
+});
+
+describe("an entry of a resource that was made anew", () => {
+  it("is made on the new one, and taken off the old one where that is still there", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    scene.cluster.delete(subscription);
+    scene.cluster.apply(EventSubscription, "next", listing("n.v0"));
+    const next = await scene.given(EventSubscription, "next", listing("n.v0"));
+    // as when the subscription of the same name was released and created again
+    const { status } = scene.cluster.now(next);
+    await scene.cluster.writeStatus(EventSubscription, scene.cluster.now(subscription), status ?? {});
+    scene.cluster.apply(EventSubscription, "audit", listing("a.v0"), { deletionTimestamp: undefined as never });
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe(`${status?.id}/b.v0`);
+    expect(types(status?.id)).toEqual(["n.v0", "b.v0"]);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("waits while there is none", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    scene.gateway.drop(EventSubscription.remote, id);
+    await scene.resync(EventSubscription);
+    await scene.look(object);
+    expect(scene.reason(object)).toMatch(/^ReferenceNotReady/);
+    await scene.look(subscription);
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe(`${scene.idOf(subscription)}/b.v0`);
+    expect(types(scene.idOf(subscription))).toEqual(["a.v0", "b.v0"]);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import type { Condition, ManagedObject, Status } from "../../objects/object.ts";
+import { notices } from "./events.ts";
+
+const condition = (
+  type: string,
+  status: Condition["status"],
+  reason: string,
+  message = `${type} ${reason}`,
+): Condition => ({
+  ...{ type, status, reason, message },
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+
+const unseen: Condition[] = [condition("Ready", "Unknown", "Pending")];
+const ready = [condition("Ready", "True", "Available"), condition("Synced", "True", "Available")];
+const failed = (reason: string, words = "Do this") => [
+  condition("Ready", "False", reason, words),
+  condition("Synced", "False", reason, words),
+];
+
+const object = (conditions: Condition[], spec: ManagedObject["spec"] = {}, deleting = false): ManagedObject => ({
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "IPPolicy",
+  metadata: {
+    name: "a",
+    namespace: "n",
+    uid: "u",
+    generation: 1,
+    ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+  },
+  spec,
+  status: { conditions },
+});
+
+const told = (conditions: Condition[]): Status => ({ conditions });
+const remote = { id: "ipp_1" };
+
+describe("notices", () => {
+  it("has none for an object that is ready at once", () => {
+    expect(notices(object(unseen), told(ready), { remote, created: true })).toEqual([]);
+    expect(notices({ ...object([]), status: {} }, told(ready), { remote, created: true })).toEqual([]);
+  });
+
+  it("has none when nothing has changed", () => {
+    expect(notices(object(ready), told(ready), { remote })).toEqual([]);
+    expect(notices(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), {})).toEqual([]);
+  });
+
+  it("tells once that all is well again after trouble", () => {
+    expect(notices(object(failed("InvalidSpec")), told(ready), { remote })).toMatchObject([
+      { type: "Normal", reason: "Available" },
+    ]);
+  });
+
+  it("has one for a failure that two conditions tell in the same words", () => {
+    expect(notices(object(ready), told(failed("InvalidSpec")), {})).toEqual([
+      { type: "Warning", reason: "InvalidSpec", action: "Reconcile", note: "Do this" },
+    ]);
+  });
+
+  it("has one when the reason changes", () => {
+    expect(notices(object(failed("ServiceUnavailable")), told(failed("RateLimited")), {})).toMatchObject([
+      { reason: "RateLimited" },
+    ]);
+  });
+
+  it.each(["ReferenceNotReady", "CertificateProvisioning", "Deleting"])("takes %s for the usual course", (reason) => {
+    expect(notices(object(unseen), told(failed(reason)), {})).toMatchObject([{ type: "Normal", reason }]);
+  });
+
+  it("names the deletion as what was being done", () => {
+    expect(notices(object(ready, {}, true), told(failed("InUse")), {})).toMatchObject([{ action: "Delete" }]);
+  });
+
+  it("warns of drift that is left", () => {
+    const drift = [...ready, condition("Drifted", "True", "RemoteDiffers")];
+    expect(notices(object(ready), told(drift), { remote })).toMatchObject([
+      { type: "Warning", reason: "RemoteDiffers" },
+    ]);
+  });
+
+  it("tells of each field that was put right", () => {
+    const [notice] = notices(object(ready), told(ready), { remote, corrected: ["description", "labels"] });
+    expect(notice).toMatchObject({ type: "Normal", action: "Update" });
+    expect(notice?.note).toContain("spec.description, spec.labels");
+  });
+
+  it("warns of a remote that somebody else had deleted, once there is a new one", () => {
+    expect(notices(object(ready), told(ready), { gone: true, remote })).toMatchObject([
+      { type: "Warning", reason: "RemoteMissing", action: "Create" },
+    ]);
+    expect(notices(object(ready), told(ready), { gone: true })).toEqual([]);
+  });
+
+  it("tells of what was taken over, but not of what is only observed", () => {
+    expect(notices(object(unseen), told(ready), { adopted: true, remote })).toMatchObject([
+      { note: "Took over ipp_1" },
+    ]);
+    const observed = object(unseen, { managementPolicy: "ObserveOnly" });
+    expect(notices(observed, told(ready), { adopted: true, remote })).toEqual([]);
+  });
+});

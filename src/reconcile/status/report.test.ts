@@ -1,0 +1,266 @@
+import { describe, expect, it } from "vitest";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
+import { Blocked, Retry, type Unfinished, Waiting } from "../../objects/reconcile-error.ts";
+import { annotations } from "../../schema/contract.ts";
+import { type Usability, usable } from "../../schema/define.ts";
+import type { Findings } from "../context.ts";
+import { appliedFields, type Ending, isSame, nextStatus } from "./report.ts";
+
+const now = Date.parse("2026-01-01T12:00:00.500Z");
+const earlier = "2026-01-01T10:00:00Z";
+
+const condition = (type: string, status: Condition["status"], reason: string, observedGeneration = 2): Condition => ({
+  ...{ type, status, reason, observedGeneration },
+  message: `${type} was ${reason}`,
+  lastTransitionTime: earlier,
+});
+
+/** An object at generation 2 with these conditions. */
+function objectWith(conditions: Condition[], more: Status = {}, deleting = false): ManagedObject {
+  return {
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: "ReservedDomain",
+    metadata: {
+      ...{ name: "a", namespace: "n", uid: "u", generation: 2 },
+      ...(deleting && { deletionTimestamp: earlier }),
+    },
+    spec: { domain: "a.example.com" },
+    status: { observedGeneration: 2, conditions, ...more },
+  };
+}
+
+const next = (object: ManagedObject, ending: Ending, findings: Findings = {}): Status =>
+  nextStatus({ kind: ReservedDomain, object, findings }, ending, now);
+
+const settled = (usability: Usability = usable): Ending => ({ end: "settled", usability, conditions: [] });
+const unfinished = (fate: Unfinished): Ending => ({ end: "unfinished", fate });
+
+const waiting = unfinished(new Waiting("ReferenceNotReady", "Create it"));
+const retrying = unfinished(new Retry("ServiceUnavailable", "Waiting for the service"));
+const blocked = unfinished(new Blocked("InvalidSpec", "Correct the spec"));
+const unauthorized = unfinished(new Blocked("Unauthorized", "Check the API key"));
+const forbidden = unfinished(new Blocked("Forbidden", "Give the permission"));
+
+const pendingDomain: Usability = {
+  ...{ state: "pending", reason: "CertificateProvisioning", message: "Waiting for the certificate", afterSeconds: 5 },
+};
+const failing = (stalledAt: number): Usability => ({
+  ...{ state: "failing", reason: "CertificateDNSError", message: "Make the record", afterSeconds: 60, stalledAt },
+});
+
+const before = {
+  unseen: [condition("Ready", "Unknown", "Pending", -1)],
+  ready: [condition("Ready", "True", "Available"), condition("Synced", "True", "Available")],
+  edited: [condition("Ready", "True", "Available", 1), condition("Synced", "True", "Available", 1)],
+  stalled: [
+    condition("Ready", "False", "InvalidSpec"),
+    condition("Synced", "False", "InvalidSpec"),
+    condition("Stalled", "True", "InvalidSpec"),
+  ],
+  reconciling: [
+    condition("Ready", "False", "ServiceUnavailable"),
+    condition("Synced", "False", "ServiceUnavailable"),
+    condition("Reconciling", "True", "ServiceUnavailable"),
+  ],
+} satisfies Record<string, Condition[]>;
+
+type Before = keyof typeof before;
+
+interface Row {
+  ending: string;
+  given: Ending;
+  /** Ready and what stands beside it, for each state before. */
+  expected: Partial<Record<Before, string>> & { otherwise: string };
+}
+
+const rows: Row[] = [
+  { ending: "usable", given: settled(), expected: { otherwise: "True Synced" } },
+  { ending: "pending", given: settled(pendingDomain), expected: { otherwise: "False Synced Reconciling" } },
+  {
+    ending: "failing, for a short time",
+    given: settled(failing(now + 86_400_000)),
+    expected: { otherwise: "False Synced Reconciling" },
+  },
+  { ending: "failing, for too long", given: settled(failing(now)), expected: { otherwise: "False Synced Stalled" } },
+  {
+    ending: "waiting",
+    given: waiting,
+    // nothing was sent, so what is known of the last call stays; where Ready stays too, nothing else would tell
+    expected: { ready: "True", edited: "False Synced Reconciling", otherwise: "False Reconciling" },
+  },
+  { ending: "to be tried again", given: retrying, expected: { ready: "True", otherwise: "False Reconciling" } },
+  { ending: "blocked", given: blocked, expected: { otherwise: "False Stalled" } },
+  { ending: "blocked by the key", given: unauthorized, expected: { ready: "True", otherwise: "False Stalled" } },
+  { ending: "blocked by a permission", given: forbidden, expected: { ready: "True", otherwise: "False Stalled" } },
+];
+
+const states = Object.keys(before) as Before[];
+const matrix = rows.flatMap(({ ending, given, expected }) =>
+  states.map((state) => ({ ending, state, given, expected: expected[state] ?? expected.otherwise })),
+);
+
+/** `Ready`'s status, and the other conditions that are True. */
+function summary(status: Status): string {
+  const also = ["Synced", "Reconciling", "Stalled"].filter((type) => conditionOf(status, type)?.status === "True");
+  return [conditionOf(status, "Ready")?.status, ...also].join(" ");
+}
+
+describe("the conditions", () => {
+  it.each(matrix)("of an object that was $state and is now $ending are $expected", ({ state, given, expected }) => {
+    expect(summary(next(objectWith(before[state]), given))).toBe(expected);
+  });
+
+  it.each(matrix)("never contradict each other: $state, then $ending", ({ state, given }) => {
+    const status = next(objectWith(before[state]), given);
+    const types = status.conditions?.map(({ type }) => type) ?? [];
+    expect(new Set(types).size).toBe(types.length);
+    expect(types.includes("Reconciling") && types.includes("Stalled")).toBe(false);
+    for (const type of ["Reconciling", "Stalled"]) {
+      const one = conditionOf(status, type);
+      if (one) expect(one).toMatchObject({ status: "True", reason: conditionOf(status, "Ready")?.reason });
+    }
+  });
+
+  it.each(matrix)("are written once: $state, then $ending", ({ state, given }) => {
+    const object = objectWith(before[state]);
+    const after = next(object, given);
+    const later = nextStatus(
+      { kind: ReservedDomain, object: { ...object, status: after }, findings: {} },
+      given,
+      now + 60_000,
+    );
+    expect(later).toEqual(after);
+    expect(isSame(after, later)).toBe(true);
+  });
+
+  it("keep the time while the status of one stays, whatever else is said", () => {
+    const status = next(objectWith(before.stalled), retrying);
+    expect(conditionOf(status, "Ready")).toMatchObject({ reason: "ServiceUnavailable", lastTransitionTime: earlier });
+    expect(conditionOf(status, "Reconciling")?.lastTransitionTime).toBe("2026-01-01T12:00:00Z");
+  });
+
+  it("are told of the generation that was looked at", () => {
+    const status = next(objectWith(before.edited), settled());
+    expect(status.observedGeneration).toBe(2);
+    expect(status.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([2, 2]);
+  });
+
+  it("do not claim that an edit was sent while it waits", () => {
+    const status = next(objectWith(before.edited), waiting);
+    expect(conditionOf(status, "Synced")).toMatchObject({ status: "True", observedGeneration: 1 });
+    expect(conditionOf(status, "Ready")).toMatchObject({ status: "False", observedGeneration: 2 });
+  });
+
+  it("do not call an object ready whose remote is certainly gone", () => {
+    expect(summary(next(objectWith(before.ready), retrying, { gone: true }))).toBe("False Reconciling");
+    expect(summary(next(objectWith(before.ready), waiting, { gone: true }))).toBe("False Synced Reconciling");
+  });
+
+  it.each([waiting, retrying])("do not call an object ready that is being deleted", (ending) => {
+    expect(conditionOf(next(objectWith(before.ready, {}, true), ending), "Ready")?.status).toBe("False");
+  });
+
+  it("have messages of one line and at most 200 characters", () => {
+    const long = unfinished(new Blocked("InvalidSpec", `first\n  second\t${"x".repeat(300)}`));
+    const message = conditionOf(next(objectWith(before.unseen), long), "Ready")?.message ?? "";
+    expect(message).toHaveLength(200);
+    expect(message).toMatch(/^first second x+…$/);
+  });
+
+  it("keep what a kind has to say when a later pass does not get that far", () => {
+    const certificate = condition("CertificateReady", "True", "Available");
+    const drift = condition("Drifted", "True", "RemoteDiffers");
+    const status = next(objectWith([...before.ready, certificate, drift], { drift: ["region"] }), retrying);
+    expect(conditionOf(status, "CertificateReady")).toEqual(certificate);
+    expect(conditionOf(status, "Drifted")).toEqual(drift);
+    expect(status.drift).toEqual(["region"]);
+  });
+
+  it("tell of drift, and stop when it is gone", () => {
+    const drift = { fields: ["description"], reason: "RemoteDiffers", message: "Put it right" } as const;
+    const told = next(objectWith(before.ready), settled(), { drift: { ...drift, fields: [...drift.fields] } });
+    expect(told.drift).toEqual(["description"]);
+    expect(conditionOf(told, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
+    const gone = next({ ...objectWith([]), status: told }, settled());
+    expect(gone.drift).toBeUndefined();
+    expect(conditionOf(gone, "Drifted")).toBeUndefined();
+  });
+});
+
+describe("a paused object", () => {
+  const paused: Ending = { end: "paused" };
+
+  it("keeps everything it said, and says that it is paused", () => {
+    const object = objectWith(before.edited, { id: "rd_1", observedGeneration: 1 });
+    const status = next(object, paused);
+    expect(status).toMatchObject({ id: "rd_1", observedGeneration: 1 });
+    expect(status.conditions?.slice(0, 2)).toEqual(before.edited);
+    expect(conditionOf(status, "Paused")).toMatchObject({ status: "True", reason: "Paused" });
+  });
+
+  it("says so once", () => {
+    const object = objectWith(before.ready);
+    const once = next(object, paused);
+    expect(
+      nextStatus({ kind: ReservedDomain, object: { ...object, status: once }, findings: {} }, paused, now + 1e6),
+    ).toEqual(once);
+  });
+
+  it("says nothing of it any more when it goes on", () => {
+    const status = next({ ...objectWith([]), status: next(objectWith(before.ready), paused) }, settled());
+    expect(conditionOf(status, "Paused")).toBeUndefined();
+  });
+});
+
+describe("the rest of the status", () => {
+  const known: Status = { id: "rd_1", cnameTarget: "x.example.net", appliedFields: ["domain"] };
+
+  it("takes over what the answer shows, and forgets what it shows no more", () => {
+    const remote = { id: "rd_1", created_at: earlier, domain: "a.example.com", cname_target: null };
+    const status = next(objectWith([], known), settled(), { remote });
+    expect(status).toMatchObject({ id: "rd_1", createdAt: earlier, domain: "a.example.com" });
+    expect(status["cnameTarget"]).toBeUndefined();
+  });
+
+  it("loses nothing to an answer of which only the id could be read", () => {
+    const status = next(objectWith([], known), retrying, { remote: { id: "rd_1" } });
+    expect(status).toMatchObject({ id: "rd_1", cnameTarget: "x.example.net" });
+  });
+
+  it("has the id even when a later step fails", () => {
+    expect(next(objectWith(before.unseen), retrying, { remote: { id: "rd_2" } }).id).toBe("rd_2");
+  });
+
+  it("keeps the id of a remote that is gone until another takes its place, so that it is not made unasked", () => {
+    const status = next(objectWith(before.ready, known), retrying, { gone: true });
+    expect(status.id).toBe(known.id);
+    expect(status.appliedFields).toEqual(["domain"]);
+  });
+
+  it("keeps no empty list", () => {
+    const status = next(objectWith([], known), settled(), { appliedFields: [], appliedSecrets: [] });
+    expect(status.appliedFields).toBeUndefined();
+    expect(status.appliedSecrets).toBeUndefined();
+  });
+
+  it.each([
+    ["echoes a request for a look once it was had", settled(), "now"],
+    ["does not echo it before", retrying, undefined],
+  ])("%s", (_, ending, echoed) => {
+    const object = objectWith(before.ready);
+    object.metadata.annotations = { [annotations.reconcileRequestedAt]: "now" };
+    expect(next(object, ending).lastHandledReconcileAt).toBe(echoed);
+  });
+
+  it("names the fields that are set, in the order of the kind", () => {
+    const spec = { region: null, domain: "a.example.com", description: "", deletionPolicy: "Retain" };
+    expect(appliedFields(ReservedDomain, spec)).toEqual(["description", "domain"]);
+  });
+
+  it("is the same whether a member is undefined or missing", () => {
+    expect(isSame({ id: "a" }, { id: "a", drift: undefined } as never)).toBe(true);
+    expect(isSame(undefined, {})).toBe(true);
+    expect(isSame({ id: "a" }, { id: "b" })).toBe(false);
+  });
+});

@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from "node:util";
+import { askedAt, type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
+import { Blocked, type Unfinished, Waiting } from "../../objects/reconcile-error.ts";
+import { shownOf } from "../../schema/common.ts";
+import type { Answer, Kind, KindCondition, Usability } from "../../schema/define.ts";
+import { toStatus } from "../../schema/wire/answer.ts";
+import { appliedPaths } from "../../schema/wire/applied.ts";
+import type { Findings, Pass } from "../context.ts";
+
+/** How a pass ended. */
+export type Ending =
+  | { end: "settled"; usability: Usability; conditions: readonly KindCondition[] }
+  | { end: "unfinished"; fate: Unfinished }
+  | { end: "paused" };
+
+/** Without a generation it is told of the present one. */
+export type Told = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
+
+const MESSAGE_CHARACTERS = 200;
+
+/** What the status says after a pass. Equal to the status before when nothing has changed. */
+export function nextStatus(pass: Pick<Pass, "kind" | "object" | "findings">, ending: Ending, now: number): Status {
+  const { kind, object, findings } = pass;
+  const before = object.status ?? {};
+  // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
+  if (ending.end === "paused") return { ...before, conditions: pausedConditions(object, now) };
+  return {
+    ...before,
+    ...observed(kind, before, findings),
+    ...booked(object, findings, ending),
+    observedGeneration: object.metadata.generation,
+    conditions: tell(object, findings, ending, now).map((one) => stamped(object, one, now)),
+  };
+}
+
+/** What the operator notes for itself; undefined takes a note away. */
+function booked(object: ManagedObject, findings: Findings, ending: Ending): Partial<Status> {
+  const { account, retiring, retired, drift, remote, preexisting } = findings;
+  const settled = ending.end === "settled";
+  const asked = isAnswer(ending) ? askedAt(object) : undefined;
+  const owned = remote?.id ?? object.status?.id;
+  return {
+    ...(asked !== undefined && { lastHandledReconcileAt: asked }),
+    ...(account !== undefined && owned !== undefined && { account: account || undefined }),
+    ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
+    ...((retiring || retired) && { retiring: retired ? undefined : retiring }),
+    ...((drift || settled) && { drift: drift?.fields }),
+  };
+}
+
+/** Whether a look that was asked for has been had. One from before a mismatch is told confirms nothing. */
+const isAnswer = (ending: Ending): boolean =>
+  ending.end === "settled" || (ending.end === "unfinished" && ending.fate.reason === "AccountMismatch");
+
+function observed(kind: Kind, before: Status, findings: Findings): Partial<Status> {
+  const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = findings;
+  const shown = shownOf(kind);
+  const fresh = remote ? (toStatus(shown, remote) as Status) : undefined;
+  // an answer without its other members (an unreadable one with an id) takes nothing away
+  const complete = remote && Object.keys(remote).length > 1;
+  const old = Object.fromEntries(Object.keys(shown.shape).map((field) => [field, before[field]]));
+  const absent = Object.fromEntries(Object.keys(shown.shape).map((field) => [field, undefined]));
+  return {
+    ...(fresh && { ...(complete ? absent : old), ...fresh }),
+    ...(appliedFields && { appliedFields: appliedFields.length > 0 ? appliedFields : undefined }),
+    ...(appliedSecrets && { appliedSecrets: appliedSecrets.length > 0 ? appliedSecrets : undefined }),
+    // of what was sent and did not come to its end, nobody knows what arrived
+    ...((appliedDigest || sent) && { appliedDigest }),
+  } as Partial<Status>;
+}
+
+function tell(
+  object: ManagedObject,
+  findings: Findings,
+  ending: Exclude<Ending, { end: "paused" }>,
+  now: number,
+): Told[] {
+  switch (ending.end) {
+    case "settled":
+      return [...settled(ending, now), ...drifted(findings)];
+    case "unfinished":
+      return [...unfinished(object, findings, ending.fate), ...kept(object, ["CertificateReady", "Drifted"])];
+  }
+}
+
+const pausedConditions = (object: ManagedObject, now: number): Condition[] => [
+  ...(object.status?.conditions ?? []).filter(({ type }) => type !== paused.type),
+  stamped(object, paused, now),
+];
+
+const paused: Told = {
+  type: "Paused",
+  status: "True",
+  reason: "Paused",
+  message: "Remove the annotation tunnelgateway.dev/paused to go on: the object is left alone",
+};
+
+const synced: Told = {
+  type: "Synced",
+  status: "True",
+  reason: "Available",
+  message: "The last call to the service did what it should",
+};
+
+function settled({ usability, conditions: more }: Extract<Ending, { end: "settled" }>, now: number): Told[] {
+  if (usability.state === "usable") {
+    return [{ type: "Ready", status: "True", reason: "Available", message: usability.message }, synced, ...more];
+  }
+  const { reason, message } = usability;
+  const stalled = usability.state === "failing" && now >= usability.stalledAt;
+  const progress: Told = { type: stalled ? "Stalled" : "Reconciling", status: "True", reason, message };
+  return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
+}
+
+function drifted({ drift }: Findings): Told[] {
+  return drift ? [{ type: "Drifted", status: "True", reason: drift.reason, message: drift.message }] : [];
+}
+
+/**
+ * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
+ * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
+ */
+function unfinished(object: ManagedObject, findings: Findings, fate: Unfinished): Told[] {
+  const { reason, message } = fate;
+  const failed: Told = { ...synced, status: "False", reason, message };
+  const lost = findings.gone === true && !findings.remote;
+  if (!lost && staysReady(object, fate)) return [...kept(object, ["Ready"]), failed];
+  // nothing has been asked of the service yet
+  const call = fate instanceof Waiting ? kept(object, ["Synced"]) : [failed];
+  const progress: Told = { type: fate instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message };
+  return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
+}
+
+/** Reasons of the account, not of the object: what is there stays as it was. */
+const UNTOUCHED: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
+
+function staysReady(object: ManagedObject, fate: Unfinished): boolean {
+  if (object.metadata.deletionTimestamp) return false;
+  const ready = conditionOf(object.status, "Ready");
+  if (ready?.status !== "True" || ready.observedGeneration !== object.metadata.generation) return false;
+  return !(fate instanceof Blocked) || UNTOUCHED.has(fate.reason);
+}
+
+/** What was told of an earlier generation is not taken for told of this one. */
+const kept = ({ status }: ManagedObject, types: readonly string[]): Told[] =>
+  types.flatMap((type) => conditionOf(status, type) ?? []);
+
+/** What conditions are about. */
+type Stampable = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
+
+/** A condition that says the same as before keeps its time, and one that only changes its words does too. */
+export function stamped(object: Stampable, told: Told, now: number): Condition {
+  const { type, status, reason, message, observedGeneration = object.metadata.generation } = told;
+  const before = conditionOf(object.status, type);
+  const unchanged = before?.status === status;
+  return {
+    type,
+    status,
+    reason,
+    message: oneLine(message),
+    lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(now),
+    observedGeneration,
+  };
+}
+
+/** Kubernetes writes times without fractions of a second. */
+const timestamp = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+
+function oneLine(message: string): string {
+  const line = message.replace(/\s+/g, " ").trim();
+  return line.length > MESSAGE_CHARACTERS ? `${line.slice(0, MESSAGE_CHARACTERS - 1)}…` : line;
+}
+
+export const isSame = (before: Status | undefined, after: Status): boolean =>
+  isDeepStrictEqual(withoutUnset(before ?? {}), withoutUnset(after));
+
+const withoutUnset = (status: Status): Status =>
+  Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
+
+/** What the account has from this object once its spec was sent. */
+export const appliedFields = (kind: Kind, spec: Answer): string[] => appliedPaths(kind.spec, spec);

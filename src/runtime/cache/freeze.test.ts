@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import type { KubeObject } from "../object.ts";
+import { freeze } from "./freeze.ts";
+import { sharedText } from "./shared-text.ts";
+
+const given = (name: string): KubeObject =>
+  JSON.parse(
+    JSON.stringify({
+      apiVersion: "example.dev/v1",
+      kind: "Thing",
+      metadata: {
+        ...{ name, namespace: "default", managedFields: [{ manager: "somebody" }], finalizers: ["example.dev/hold"] },
+        annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}", mine: "kept" },
+      },
+      spec: { list: ["a", ["b"], { c: "d", e: 1, f: null }], frozen: null },
+    }),
+  );
+
+it("keeps all but what the API server and kubectl alone need, and freezes it to the bottom", () => {
+  const frozen = freeze(given("a"));
+  const { managedFields: _, ...metadata } = given("a").metadata as KubeObject["metadata"] & { managedFields: unknown };
+  expect(frozen).toEqual({ ...given("a"), metadata: { ...metadata, annotations: { mine: "kept" } } });
+  const { list } = frozen["spec"] as { list: unknown[] };
+  for (const value of [frozen, frozen.metadata, frozen.metadata.finalizers, list, ...list]) {
+    expect(Object.isFrozen(value)).toBe(true);
+  }
+});
+
+it("takes what is frozen already", () => {
+  const once = freeze(given("a"));
+  expect(freeze({ ...once, metadata: { ...once.metadata } })).toEqual(once);
+});
+
+it("leaves texts as they are, however many there are", () => {
+  const texts = Array.from({ length: 5000 }, (_, index) => `text ${index}`);
+  expect(texts.map(sharedText)).toEqual(texts);
+  expect(texts.map(sharedText)).toEqual(texts);
+});

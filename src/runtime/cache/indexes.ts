@@ -1,0 +1,55 @@
+import type { KubeObject } from "../object.ts";
+import { Multimap } from "./multimap.ts";
+
+/** Finds keys by values computed from the objects. */
+export class Indexes<T extends KubeObject> {
+  readonly #indexers: Readonly<Record<string, (object: T) => readonly string[]>>;
+  readonly #onError: (error: unknown) => void;
+  /** index name to value to keys */
+  readonly #keys = new Map<string, Multimap>();
+  /** key to the names of indexes and the values under which it stands there, in turn */
+  readonly #entries = new Map<string, readonly string[]>();
+
+  constructor(indexers: Readonly<Record<string, (object: T) => readonly string[]>>, onError: (error: unknown) => void) {
+    this.#indexers = indexers;
+    this.#onError = onError;
+    for (const name of Object.keys(indexers)) this.#keys.set(name, new Multimap());
+  }
+
+  keys(name: string, value: string): Iterable<string> {
+    const index = this.#keys.get(name);
+    if (!index) throw new Error(`There is no index named ${name}`);
+    return index.get(value);
+  }
+
+  replace(key: string, object: T): void {
+    this.delete(key);
+    const entries = Object.keys(this.#indexers).flatMap((name) =>
+      this.#valuesOf(name, object).flatMap((value) => [name, value]),
+    );
+    if (entries.length === 0) return;
+    this.#entries.set(key, entries);
+    this.#each(entries, (index, value) => index.add(value, key));
+  }
+
+  delete(key: string): void {
+    this.#each(this.#entries.get(key) ?? [], (index, value) => index.delete(value, key));
+    this.#entries.delete(key);
+  }
+
+  #each(entries: readonly string[], act: (index: Multimap, value: string) => void): void {
+    for (let at = 0; at < entries.length; at += 2) {
+      act(this.#keys.get(entries[at] as string) as Multimap, entries[at + 1] as string);
+    }
+  }
+
+  /** An indexer that throws costs its object its place in that index, never the cache its object. */
+  #valuesOf(name: string, object: T): readonly string[] {
+    try {
+      return this.#indexers[name]?.(object) ?? [];
+    } catch (error) {
+      this.#onError(error);
+      return [];
+    }
+  }
+}

@@ -1,0 +1,339 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KubeClient } from "../connection/client.ts";
+import { Transport } from "../connection/transport.ts";
+import type { KubeObject, ResourceType } from "../object.ts";
+import { FakeApiServer } from "../testing/fake-api-server.ts";
+import { recordingLogger } from "../testing/logs.ts";
+import { until } from "../testing/until.ts";
+import { Informer, type InformerOptions } from "./informer.ts";
+import type { Change } from "./store.ts";
+import type { ReflectorTiming } from "./timing.ts";
+
+const type: ResourceType = { group: "example.dev", version: "v1", plural: "things", kind: "Thing" };
+const collection = "example.dev/v1/things";
+
+const quick: Partial<ReflectorTiming> = {
+  backoff: { base: 0.002, cap: 0.02, resetAfter: 1 },
+  shortestWatch: 0,
+  betweenLists: 0.002,
+  absentSeconds: 0.01,
+};
+
+const thing = (name: string, value = 0, namespace = "default"): KubeObject => ({
+  apiVersion: "example.dev/v1",
+  kind: "Thing",
+  metadata: { name, namespace },
+  spec: { value },
+});
+
+let server: FakeApiServer;
+let transport: Transport;
+let informer: Informer;
+let changes: Change[];
+let log: ReturnType<typeof recordingLogger>;
+
+beforeEach(async () => {
+  server = await FakeApiServer.start();
+  transport = new Transport(server.connection);
+  changes = [];
+  log = recordingLogger();
+});
+
+afterEach(async () => {
+  await informer.stop();
+  await transport.close();
+  await server[Symbol.asyncDispose]();
+});
+
+function inform(options: Partial<InformerOptions<KubeObject>> = {}): Informer {
+  const client = new KubeClient(transport, { fieldManager: "test" });
+  informer = new Informer({ client, type, log, timing: quick, ...options });
+  informer.addHandler((change) => changes.push(change));
+  informer.start();
+  return informer;
+}
+
+const create = (name: string, namespace?: string) => server.storage.create(collection, thing(name, 0, namespace));
+const setValue = (name: string, value: number) =>
+  server.storage.update(collection, `default/${name}`, (object) => ({ ...object, spec: { value } }));
+const remove = (name: string) => server.storage.delete(collection, `default/${name}`);
+const valueIn = (name: string) =>
+  (informer.store.get(`default/${name}`)?.["spec"] as { value: number } | undefined)?.value;
+const told = () => changes.map(({ type, object }) => `${type} ${object.metadata.name}`);
+const queries = () => server.received.map(({ query }) => Object.fromEntries(query));
+
+describe("Informer", () => {
+  it("tells the objects there are as initial, and later ones as not", async () => {
+    create("a");
+    const { synced } = inform();
+    await synced;
+    create("b");
+    await until(() => changes.length === 2);
+    expect(changes).toMatchObject([
+      { type: "added", initial: true, object: { metadata: { name: "a" } } },
+      { type: "added", initial: false, object: { metadata: { name: "b" } } },
+    ]);
+  });
+
+  it("lists and watches in one request", async () => {
+    create("a");
+    await inform().synced;
+    setValue("a", 1);
+    await until(() => valueIn("a") === 1);
+    expect(queries()).toEqual([
+      {
+        watch: "true",
+        allowWatchBookmarks: "true",
+        timeoutSeconds: expect.stringMatching(/^([345]\d\d|600)$/),
+        sendInitialEvents: "true",
+        resourceVersionMatch: "NotOlderThan",
+      },
+    ]);
+  });
+
+  it("is synced when there is nothing", async () => {
+    await inform().synced;
+    expect(informer.hasSynced).toBe(true);
+    expect(informer.reason).toBeUndefined();
+  });
+
+  it.each(["reject", "ignore"] as const)("lists in pages from a server that %ss initial events", async (how) => {
+    server.initialEvents = how;
+    for (let n = 0; n < 1100; n += 1) create(`thing-${n}`);
+    inform({ timing: { ...quick, initialSilenceSeconds: 0.05 } });
+    await informer.synced;
+    expect(informer.store.size).toBe(1100);
+    setValue("thing-7", 1);
+    await until(() => valueIn("thing-7") === 1);
+    expect(queries().filter(({ limit }) => limit === "500")).toHaveLength(3);
+    expect(informer.store.get("default/thing-0")).toMatchObject({ apiVersion: "example.dev/v1", kind: "Thing" });
+  });
+
+  it("does not take a server that does not answer for one without initial events", async () => {
+    create("a");
+    server.faults.push({ hang: true });
+    inform({ timing: { ...quick, initialSilenceSeconds: 0.05 } });
+    await informer.synced;
+    expect(queries().map(({ limit, sendInitialEvents }) => [limit, sendInitialEvents])).toEqual([
+      [undefined, "true"],
+      [undefined, "true"],
+    ]);
+  });
+
+  it("knows a server without initial events by its bookmarks, too", async () => {
+    server.initialEvents = "ignore";
+    create("a");
+    inform();
+    await until(() => server.watches.size === 1);
+    server.bookmark();
+    await informer.synced;
+    expect(informer.store.size).toBe(1);
+  });
+
+  it.each(["end", "reset", "truncate"] as const)("misses nothing when the watch breaks by %s", async (how) => {
+    create("a");
+    await inform().synced;
+    for (const watch of server.watches) watch[how]();
+    setValue("a", 1);
+    create("b");
+    await until(() => told().length === 3);
+    expect(told()).toEqual(["added a", "updated a", "added b"]);
+  });
+
+  it("resumes where it was after the connection broke", async () => {
+    create("a");
+    await inform().synced;
+    const revision = String(server.storage.revision);
+    for (const watch of server.watches) watch.reset();
+    await until(() => server.received.length === 2);
+    expect(queries()[1]).toMatchObject({ watch: "true", resourceVersion: revision });
+  });
+
+  const delays = () => log.lines.flatMap(({ fields: { delaySeconds } }) => (delaySeconds ? [delaySeconds] : []));
+
+  it.each([
+    ["hesitates no longer each time when connections break that have served for a while", 0, [0.01, 0.01, 0.01]],
+    ["hesitates longer each time when they break at once", 60, [0.01, 0.02, 0.04]],
+  ])("%s", async (_, steadySeconds, expected) => {
+    create("a");
+    const backoff = { base: 0.01, cap: 60, resetAfter: 60 };
+    inform({ timing: { ...quick, backoff, steadySeconds }, random: () => 1 });
+    await informer.synced;
+    for (const { length } of [[], [0], [0, 0]]) {
+      await until(() => delays().length === length && server.watches.size === 1);
+      for (const watch of server.watches) watch.reset();
+    }
+    await until(() => delays().length === 3);
+    expect(delays()).toEqual(expected);
+  });
+
+  it("goes on from a bookmark, not from the last event", async () => {
+    create("a");
+    await inform().synced;
+    server.storage.create("example.dev/v1/others", thing("other"));
+    server.bookmark();
+    for (const watch of server.watches) watch.end();
+    await until(() => server.received.length === 2);
+    expect(queries()[1]).toMatchObject({ resourceVersion: String(server.storage.revision) });
+  });
+
+  it("lists again after 410 without telling what has not changed", async () => {
+    create("a");
+    create("b");
+    await inform().synced;
+    for (const watch of server.watches) watch.mute();
+    setValue("a", 1);
+    remove("b");
+    create("c");
+    server.storage.compact();
+    for (const watch of server.watches) watch.reset();
+    await until(() => told().length === 5);
+    expect(told()).toEqual(["added a", "added b", "updated a", "added c", "deleted b"]);
+    expect(changes.slice(2).every(({ type, initial }) => type === "deleted" || !initial)).toBe(true);
+  });
+
+  it("lists again when nothing is heard for too long", async () => {
+    create("a");
+    inform({ timing: { ...quick, silenceSeconds: 0.05 } });
+    await informer.synced;
+    for (const watch of server.watches) watch.mute();
+    setValue("a", 1);
+    await until(() => valueIn("a") === 1);
+  });
+
+  it("ends a watch that the server should have ended, and resumes it without listing", async () => {
+    create("a");
+    inform({ timing: { ...quick, watchSeconds: 0, graceSeconds: 0.03 } });
+    await informer.synced;
+    await until(() => server.received.length >= 3);
+    expect(
+      queries()
+        .slice(1)
+        .every(({ resourceVersion }) => resourceVersion === String(server.storage.revision)),
+    ).toBe(true);
+    expect(log.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
+  it("takes a deleted and recreated object for two", async () => {
+    const first = create("a");
+    await inform().synced;
+    for (const watch of server.watches) watch.mute();
+    remove("a");
+    const second = create("a");
+    server.storage.compact();
+    for (const watch of server.watches) watch.end();
+    await until(() => changes.length === 3);
+    expect(changes.map(({ type, object }) => [type, object.metadata.uid])).toEqual([
+      ["added", first.metadata.uid],
+      ["deleted", first.metadata.uid],
+      ["added", second.metadata.uid],
+    ]);
+  });
+
+  it("follows a server that was put back to a backup", async () => {
+    const backup = [create("a"), create("b")];
+    const revision = server.storage.revision;
+    for (let n = 1; n < 5; n += 1) setValue("a", n);
+    create("c");
+    inform({ timing: { ...quick, silenceSeconds: 0.05 } });
+    await informer.synced;
+    server.storage.restore(collection, backup, revision);
+    await until(() => valueIn("a") === 0 && informer.store.size === 2);
+    setValue("a", 9);
+    await until(() => valueIn("a") === 9);
+  });
+
+  it("waits for a kind that is not served yet, and says so", async () => {
+    server.absent.add(collection);
+    inform();
+    await until(() => informer.reason?.includes("CRD") ?? false);
+    expect(informer.hasSynced).toBe(false);
+    server.absent.clear();
+    await informer.synced;
+    expect(informer.reason).toBeUndefined();
+  });
+
+  it("retries a watch that is refused with 429 from the same place, not before Retry-After", async () => {
+    create("a");
+    await inform().synced;
+    server.faults.push({ status: 429, retryAfter: 0.1 });
+    for (const watch of server.watches) watch.end();
+    const before = performance.now();
+    await until(() => server.received.length === 3);
+    expect(performance.now() - before).toBeGreaterThan(90);
+    expect(queries()[2]?.["resourceVersion"]).toBe(queries()[1]?.["resourceVersion"]);
+  });
+
+  it("keeps to its namespaces", async () => {
+    create("a", "one");
+    create("a", "two");
+    create("a", "three");
+    inform({ namespaces: ["one", "two"] });
+    await informer.synced;
+    create("b", "two");
+    create("b", "three");
+    await until(() => changes.length === 3);
+    expect(informer.store.list().map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
+      "one/a",
+      "two/a",
+      "two/b",
+    ]);
+  });
+
+  it("replays to a handler that comes late, and contains one that throws", async () => {
+    create("a");
+    await inform().synced;
+    const late: Change[] = [];
+    informer.addHandler(() => {
+      throw new Error("broken handler");
+    });
+    informer.addHandler((change) => late.push(change));
+    create("b");
+    await until(() => changes.length === 2);
+    expect(late).toMatchObject([{ initial: true }, { initial: false }]);
+  });
+
+  it("asks for metadata alone when that is enough", async () => {
+    create("a");
+    inform({ metadataOnly: true });
+    await informer.synced;
+    expect(server.received[0]?.headers.accept).toBe("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+  });
+});
+
+describe("Informer.stop", () => {
+  const situations: [string, () => void][] = [
+    ["while watching", () => {}],
+    ["while the server does not answer", () => server.faults.push({ hang: true }, { hang: true })],
+    ["while backing off", () => server.faults.push(...Array.from({ length: 1000 }, () => ({ status: 500 })))],
+    ["while the kind is absent", () => server.absent.add(collection)],
+  ];
+
+  it.each(situations)("leaves nothing behind %s", async (_, arrange) => {
+    create("a");
+    arrange();
+    inform();
+    await until(() => server.received.length >= 1);
+    await informer.stop();
+    const seen = { requests: server.received.length, changes: changes.length };
+    for (const watch of server.watches) watch.event({ type: "MODIFIED", object: thing("a", 5) });
+    create("b");
+    await until(() => server.watches.size === 0);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect({ requests: server.received.length, changes: changes.length }).toEqual(seen);
+  });
+
+  it("rejects what waits for the list", async () => {
+    server.faults.push({ hang: true });
+    const { synced } = inform();
+    await informer.stop();
+    await expect(synced).rejects.toThrow("stopped");
+  });
+
+  it("closes its connections, and has nothing to complain about", async () => {
+    await inform().synced;
+    await informer.stop();
+    expect(log.lines.map(({ message }) => message)).toEqual(["Synced"]);
+    await until(() => server.sockets.size === 0);
+  });
+});

@@ -1,0 +1,141 @@
+import type { Random } from "../backoff.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import type { KubeClient } from "../connection/client.ts";
+import type { Logger } from "../log.ts";
+import { type KubeObject, type ResourceType, resourceName } from "../object.ts";
+import { Reflector } from "./reflector.ts";
+import { type Change, type Indexer, Store } from "./store.ts";
+import type { ReflectorTiming } from "./timing.ts";
+
+export interface InformerOptions<T extends KubeObject> {
+  client: KubeClient;
+  type: ResourceType;
+  /** none is all */
+  namespaces?: readonly string[];
+  labelSelector?: string;
+  /** Leaves spec, status and data on the server. */
+  metadataOnly?: boolean;
+  /** What of each object is kept, from the moment it arrives; has to keep what identifies it. */
+  keep?: (object: KubeObject) => T;
+  indexers?: Readonly<Record<string, Indexer<T>>>;
+  log: Logger;
+  clock?: Clock;
+  random?: Random;
+  timing?: Partial<ReflectorTiming>;
+}
+
+export type Handler<T extends KubeObject> = (change: Change<T>) => void;
+
+interface Run {
+  abort: AbortController;
+  ended: Promise<unknown>;
+}
+
+/**
+ * Keeps a store of one kind up to date, and tells handlers about each change, synchronously and in order. A
+ * handler that throws is logged and disturbs nobody. A handler added late is first told about all objects there are.
+ */
+export class Informer<T extends KubeObject = KubeObject> {
+  readonly type: ResourceType;
+  readonly store: Store<T>;
+  /** Resolves when every handler has seen the initial list; rejects when stopped before. */
+  readonly synced: Promise<void>;
+
+  readonly #options: InformerOptions<T>;
+  readonly #log: Logger;
+  readonly #handlers = new Set<Handler<T>>();
+  readonly #synced = Promise.withResolvers<void>();
+  #reflectors: Reflector[] = [];
+  #missing: Set<string>;
+  #run: Run | undefined;
+
+  constructor(options: InformerOptions<T>) {
+    this.type = options.type;
+    this.#options = options;
+    this.#log = options.log.child({ logger: "informer", resource: resourceName(options.type) });
+    this.#missing = new Set(this.#namespaces);
+    this.synced = this.#synced.promise;
+    this.synced.catch(() => {});
+    this.store = new Store<T>({
+      ...(options.indexers && { indexers: options.indexers }),
+      onChange: (change) => this.#dispatch(change),
+      onError: (error) => this.#log.error({ error }, "Indexer failed"),
+    });
+  }
+
+  get hasSynced(): boolean {
+    return this.#missing.size === 0;
+  }
+
+  /** Why it is not synced yet. */
+  get reason(): string | undefined {
+    return this.hasSynced ? undefined : (this.problem ?? `${resourceName(this.type)}: not listed yet`);
+  }
+
+  /** What keeps it from being up to date now, synced or not. */
+  get problem(): string | undefined {
+    return this.#reflectors.find(({ problem }) => problem)?.problem;
+  }
+
+  /** Returns a function that removes it. */
+  addHandler(handler: Handler<T>): () => void {
+    for (const object of this.store.list()) this.#call(handler, { type: "added", object, initial: true });
+    this.#handlers.add(handler);
+    return () => this.#handlers.delete(handler);
+  }
+
+  start(): void {
+    if (this.#run) return;
+    const abort = new AbortController();
+    this.#reflectors = this.#namespaces.map((namespace) => this.#reflect(namespace));
+    this.#run = { abort, ended: Promise.all(this.#reflectors.map((reflector) => reflector.run(abort.signal))) };
+  }
+
+  /** Afterwards no connection, timer or callback is left. The store keeps what it has. */
+  async stop(): Promise<void> {
+    this.#run?.abort.abort();
+    await this.#run?.ended;
+    this.#run = undefined;
+    this.#synced.reject(new Error(`${resourceName(this.type)}: stopped before it was listed`));
+  }
+
+  get #namespaces(): readonly string[] {
+    return this.#options.namespaces?.length ? this.#options.namespaces : [""];
+  }
+
+  #reflect(namespace: string): Reflector {
+    const { client, type, labelSelector, metadataOnly, keep, timing } = this.#options;
+    return new Reflector({
+      client,
+      type,
+      namespace: namespace || undefined,
+      labelSelector,
+      metadataOnly,
+      keep,
+      timing,
+      feed: this.store.feed(namespace),
+      clock: this.#options.clock ?? systemClock,
+      random: this.#options.random ?? Math.random,
+      log: namespace ? this.#log.child({ namespace }) : this.#log,
+      onListed: () => this.#listed(namespace),
+    });
+  }
+
+  #listed(namespace: string): void {
+    if (!this.#missing.delete(namespace) || !this.hasSynced) return;
+    this.#log.info({ objects: this.store.size }, "Synced");
+    this.#synced.resolve();
+  }
+
+  #dispatch(change: Change<T>): void {
+    for (const handler of this.#handlers) this.#call(handler, change);
+  }
+
+  #call(handler: Handler<T>, change: Change<T>): void {
+    try {
+      handler(change);
+    } catch (error) {
+      this.#log.error({ error, type: change.type }, "Handler failed");
+    }
+  }
+}

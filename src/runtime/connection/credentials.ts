@@ -1,0 +1,61 @@
+import type { Clock } from "../clock.ts";
+import type { Connection, Credentials } from "./connection.ts";
+
+export interface Loaded extends Credentials {
+  /** clock time at which loading began */
+  at: number;
+}
+
+const maxAge = 60_000;
+const retryAfterFailure = 5_000;
+
+/** Keeps credentials for at most a minute; any number of requests share one load. */
+export class CredentialCache {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  #loaded: Loaded | undefined;
+  #loading: Promise<Loaded> | undefined;
+  #failedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  /** Old credentials outlive a failure to read new ones: a token file may be absent while it is replaced. */
+  async get(): Promise<Loaded> {
+    const now = this.#clock.now();
+    if (this.#loaded && now - this.#loaded.at < maxAge) return this.#loaded;
+    if (this.#loaded && now - this.#failedAt < retryAfterFailure) return this.#loaded;
+    try {
+      return await this.#load(false);
+    } catch (error) {
+      if (!this.#loaded) throw error;
+      return this.#loaded;
+    }
+  }
+
+  /** Others than the ones that were refused. */
+  async renew(refused: Loaded): Promise<Loaded> {
+    if (this.#loaded && this.#loaded.at > refused.at) return this.#loaded;
+    return this.#load(true);
+  }
+
+  #load(anew: boolean): Promise<Loaded> {
+    this.#loading ??= this.#read(anew).finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #read(anew: boolean): Promise<Loaded> {
+    const at = this.#clock.now();
+    try {
+      this.#loaded = { ...(await this.#connection.credentials({ anew })), at };
+      return this.#loaded;
+    } catch (error) {
+      this.#failedAt = at;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import type { Clock } from "../clock.ts";
+import { Deadline } from "../deadline.ts";
+import { apiVersionOf, type KubeObject, pathOf, type ResourceType } from "../object.ts";
+import { KubeUnreachable, kubeErrorOf, kubeErrorOfStatus } from "./errors.ts";
+import { lines } from "./lines.ts";
+import type { Exchange, Transport } from "./transport.ts";
+
+export interface WatchOptions {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  metadataOnly?: boolean | undefined;
+  /** Where to go on; without it, the stream begins with all objects as they are. */
+  resourceVersion?: string | undefined;
+  /** The server ends the stream after that. */
+  timeoutSeconds: number;
+  /** We end it some seconds later, should the server not. */
+  graceSeconds: number;
+  /** Longest time without any event or bookmark, from now on. */
+  silenceSeconds: () => number;
+  signal: AbortSignal;
+}
+
+export interface WatchEvent {
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  object: KubeObject;
+}
+
+/** Nothing was heard for longer than a healthy server keeps silent, so what we know may be out of date. */
+export class Silence extends Error {
+  override readonly name = "Silence";
+}
+
+/** What arrived is no watch event, or was cut off in the middle. */
+export class Malformed extends Error {
+  override readonly name = "Malformed";
+}
+
+/**
+ * Events of one watch in the order of the server, in batches as they arrive; the first batch is empty and says
+ * that the watch is open. Ends when the server ends it, or
+ * when it should have. Throws KubeError, also for an ERROR in the stream, KubeUnreachable, Silence, Malformed,
+ * or whatever the connection broke with. Nothing stays open when the caller stops iterating.
+ */
+export async function* watch(
+  transport: Transport,
+  clock: Clock,
+  type: ResourceType,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent[]> {
+  using whole = new Deadline(clock, (options.timeoutSeconds + options.graceSeconds) * 1000, options.signal);
+  using quiet = new Deadline(clock, undefined, whole.signal);
+  const within = (reason: () => Error) => quiet.restart(options.silenceSeconds() * 1000, reason);
+  const heard = () => within(() => new Silence("Nothing heard for too long"));
+  within(() => new KubeUnreachable("ETIMEDOUT", "The watch was not answered"));
+  try {
+    const { status, retryAfter, body } = await transport.stream({ ...exchangeOf(type, options), signal: quiet.signal });
+    if (status !== 200) throw kubeErrorOf(status, await body.text(), retryAfter);
+    yield [];
+    heard();
+    for await (const batch of lines(body)) {
+      yield batch.map((line) => eventOf(type, line, options));
+      heard();
+    }
+  } catch (error) {
+    if (whole.signal.aborted && !options.signal.aborted) return;
+    throw quiet.signal.aborted ? quiet.signal.reason : error;
+  }
+}
+
+function exchangeOf(type: ResourceType, options: WatchOptions): Exchange {
+  const { namespace, resourceVersion, labelSelector, timeoutSeconds, metadataOnly } = options;
+  const initial = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+  return {
+    method: "GET",
+    path: pathOf(type, { ...(namespace && { namespace }) }),
+    query: {
+      watch: true,
+      allowWatchBookmarks: true,
+      timeoutSeconds,
+      labelSelector,
+      resourceVersion,
+      ...(resourceVersion === undefined && initial),
+    },
+    ...(metadataOnly && { headers: { accept: metadataOnlyObject } }),
+  };
+}
+
+// no other form is accepted, so that spec, status and data never arrive by accident
+const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+function eventOf(type: ResourceType, line: string, { metadataOnly }: WatchOptions): WatchEvent {
+  const { type: kind, object } = parse(line);
+  if (kind === "ERROR") throw kubeErrorOfStatus(object);
+  if (!isEventType(kind) || !object?.metadata?.resourceVersion) throw new Malformed("Not a watch event");
+  const identity = metadataOnly && { apiVersion: apiVersionOf(type), kind: type.kind };
+  return { type: kind, object: identity ? { ...object, ...identity } : object };
+}
+
+function parse(line: string): { type?: string; object?: KubeObject } {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new Malformed("A line of the watch is not JSON", { cause });
+  }
+}
+
+const eventTypes: readonly string[] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"];
+const isEventType = (type: string | undefined): type is WatchEvent["type"] => eventTypes.includes(type ?? "");

@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { recordingLogger } from "../testing/logs.ts";
+import { settle, VirtualClock } from "../testing/virtual-clock.ts";
+import { Controller, type ControllerOptions, type Request, type Result, TerminalError } from "./controller.ts";
+
+let clock: VirtualClock;
+let stop: AbortController;
+let log: ReturnType<typeof recordingLogger>;
+let requests: Request[];
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  stop = new AbortController();
+  log = recordingLogger();
+  requests = [];
+});
+
+function control(
+  reconcile: (request: Request) => Promise<Result>,
+  options: Partial<ControllerOptions> = {},
+): Controller {
+  const controller = new Controller({
+    name: "thing",
+    reconcile: (request) => {
+      requests.push(request);
+      return reconcile(request);
+    },
+    log,
+    clock,
+    random: () => 0.5,
+    backoff: { base: 1, cap: 60 },
+    ...options,
+  });
+  controller.start(stop.signal);
+  return controller;
+}
+
+/** Seconds at which reconciles began. */
+function times(): { times: number[]; note: () => void } {
+  const times: number[] = [];
+  return { times, note: () => times.push(clock.now() / 1000) };
+}
+
+const pause = (milliseconds: number) =>
+  new Promise<undefined>((resolve) => clock.setTimeout(() => resolve(undefined), milliseconds));
+
+describe("Controller", () => {
+  it("gives a reconcile the object's name, a log that knows it, and an id of its own", async () => {
+    const controller = control(async ({ log: own }) => {
+      own.info({}, "Hello");
+      return undefined;
+    });
+    controller.enqueue("ns/a", { priority: 7 });
+    await settle();
+    expect(requests).toMatchObject([{ key: "ns/a", namespace: "ns", name: "a", attempt: 0, priority: 7 }]);
+    expect(log.lines).toMatchObject([
+      {
+        message: "Hello",
+        fields: { controller: "thing", namespace: "ns", name: "a", reconcileID: requests[0]?.reconcileID },
+      },
+    ]);
+    expect(requests[0]?.reconcileID).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("never runs a key twice at once, and once more after any number of events during the run", async () => {
+    let running = 0;
+    const controller = control(
+      async () => {
+        running += 1;
+        expect(running).toBe(1);
+        await pause(1_000);
+        running -= 1;
+        return undefined;
+      },
+      { concurrency: 4 },
+    );
+    controller.enqueue("ns/a");
+    await settle();
+    for (let n = 0; n < 5; n += 1) controller.enqueue("ns/a");
+    await clock.advance(10_000);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("runs as many keys side by side as it may", async () => {
+    const controller = control(() => pause(1_000), { concurrency: 3 });
+    for (const name of ["a", "b", "c", "d"]) controller.enqueue(`ns/${name}`);
+    await settle();
+    expect(requests).toHaveLength(3);
+    await clock.advance(1_000);
+    expect(requests).toHaveLength(4);
+  });
+
+  it("comes again after the time asked for, give or take a tenth, at the same priority", async () => {
+    const seen = times();
+    const spread = [0, 1, 0.5];
+    const controller = control(
+      async () => {
+        seen.note();
+        return { afterSeconds: 100 };
+      },
+      { random: () => spread.shift() ?? 0.5 },
+    );
+    controller.enqueue("ns/a", { priority: -100 });
+    await clock.advance(350_000);
+    expect(seen.times).toEqual([0, 90, 200, 300]);
+    expect(requests.map(({ priority }) => priority)).toEqual([-100, -100, -100, -100]);
+  });
+
+  it("contains what is thrown: logged once, tried again with growing delay, until it succeeds", async () => {
+    const seen = times();
+    const error = new Error("out of order");
+    const controller = control(async ({ attempt }) => {
+      seen.note();
+      if (attempt < 3) throw error;
+      return undefined;
+    });
+    controller.enqueue("ns/a");
+    await clock.advance(60_000);
+    expect(seen.times).toEqual([0, 0.5, 1.5, 3.5]);
+    expect(log.lines.map(({ level, fields }) => [level, fields["error"]])).toEqual(Array(3).fill(["error", error]));
+    controller.enqueue("ns/a");
+    await settle();
+    expect(requests.at(-1)?.attempt).toBe(0);
+  });
+
+  it("begins to count failures anew after a result that comes again later", async () => {
+    const fates: Result[] = [{ backoff: true }, { afterSeconds: 10 }];
+    const controller = control(async () => fates.shift());
+    controller.enqueue("ns/a");
+    await clock.advance(30_000);
+    expect(requests.map(({ attempt }) => attempt)).toEqual([0, 1, 0]);
+  });
+
+  it("backs off when asked to, never before the time given, and silently without an error", async () => {
+    const seen = times();
+    const controller = control(async ({ attempt }) => {
+      seen.note();
+      return attempt === 0 ? { backoff: true, atLeastSeconds: 30 } : undefined;
+    });
+    controller.enqueue("ns/a");
+    await clock.advance(60_000);
+    expect(seen.times).toEqual([0, 30.5]);
+    expect(log.lines).toEqual([]);
+  });
+
+  it("tries again what failed at the priority of retries, until an event raises it", async () => {
+    const fail = () => Promise.reject(new Error("out of order"));
+    const controller = control(({ attempt }) => (attempt < 2 ? fail() : pause(0)), { retryPriority: -50 });
+    controller.enqueue("ns/edited");
+    controller.enqueue("ns/routine", { priority: -100 });
+    await clock.advance(1_000);
+    controller.enqueue("ns/edited");
+    await clock.advance(60_000);
+    const priorities = (name: string) => requests.filter((one) => one.name === name).map(({ priority }) => priority);
+    expect(priorities("edited")).toEqual([0, -50, 0]);
+    expect(priorities("routine")).toEqual([-100, -50, -50]);
+  });
+
+  it("does not try again what cannot be mended", async () => {
+    const controller = control(() => Promise.reject(new TerminalError("hopeless")));
+    controller.enqueue("ns/a");
+    await clock.advance(3_600_000);
+    expect(requests).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("aborts a reconcile at its time-out, but frees the key only when it has ended", async () => {
+    const controller = control(
+      async ({ signal }) => {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        await pause(5_000);
+        throw signal.reason;
+      },
+      { timeoutSeconds: 10, concurrency: 2 },
+    );
+    controller.enqueue("ns/a");
+    await settle();
+    controller.enqueue("ns/a");
+    await clock.advance(14_999);
+    expect(requests).toHaveLength(1);
+    await clock.advance(1);
+    expect(requests).toHaveLength(2);
+    expect(requests[0]?.signal.reason).toMatchObject({ message: "Took longer than 10 s" });
+    stop.abort();
+    await clock.advance(5_000);
+  });
+
+  it("has a problem when a reconcile goes on long after its time-out", async () => {
+    const controller = control(() => pause(100_000), { timeoutSeconds: 10 });
+    controller.enqueue("ns/a");
+    await clock.advance(69_000);
+    expect(controller.problem).toBeUndefined();
+    await clock.advance(2_000);
+    expect(controller.problem).toBe("thing: a reconcile has been running for 71 s");
+  });
+
+  it("drains: awaits what runs, begins nothing more, and leaves no timer", async () => {
+    const controller = control(() => pause(3_000));
+    for (const key of ["ns/a", "ns/b"]) controller.enqueue(key);
+    controller.enqueue("ns/c", { afterSeconds: 1 });
+    await settle();
+    let drained = false;
+    const draining = controller.drain().then(() => {
+      drained = true;
+    });
+    controller.enqueue("ns/d");
+    await clock.advance(2_999);
+    expect(drained).toBe(false);
+    expect(requests[0]?.signal.aborted).toBe(false);
+    await clock.advance(1);
+    await draining;
+    expect(requests).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("aborts what runs at a hard stop, without taking that for an error", async () => {
+    const controller = control(
+      ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    );
+    controller.enqueue("ns/a");
+    await settle();
+    stop.abort(new Error("stopping"));
+    await controller.drain();
+    expect(log.lines).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("keeps keys that come before it starts", async () => {
+    const controller = new Controller({
+      name: "thing",
+      reconcile: async (request) => void requests.push(request) as undefined,
+      log,
+      clock,
+    });
+    controller.enqueue("ns/a");
+    await settle();
+    expect(requests).toHaveLength(0);
+    controller.start(stop.signal);
+    await settle();
+    expect(requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,213 @@
+import { randomUUID } from "node:crypto";
+import type { BackoffOptions, Random } from "../backoff.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { Deadline, TimedOut } from "../deadline.ts";
+import type { Logger } from "../log.ts";
+import { splitKey } from "../object.ts";
+import { type AddOptions, Queue, type QueueObserver, type Taken } from "./queue.ts";
+
+export interface Request {
+  /** `namespace/name` */
+  key: string;
+  namespace: string;
+  name: string;
+  /** failures in a row before this run */
+  attempt: number;
+  priority: number;
+  /** Aborted by the time-out and by a hard stop; every await of a reconcile has to heed it. */
+  signal: AbortSignal;
+  /** knows controller, object and reconcileID */
+  log: Logger;
+  reconcileID: string;
+}
+
+/**
+ * undefined: done until the next event.
+ * afterSeconds: done, and again after that, give or take 10 %.
+ * backoff: not done; again with exponential delay, never before atLeastSeconds. With an error it counts as one.
+ * A thrown error is `{ backoff: true, error }`, unless it is a TerminalError.
+ */
+export type Result =
+  | undefined
+  | { afterSeconds: number; priority?: number }
+  | { backoff: true; atLeastSeconds?: number; error?: unknown };
+
+/** A failure that no repetition will mend: counted and logged, not retried. */
+export class TerminalError extends Error {
+  override readonly name = "TerminalError";
+}
+
+export type Outcome = "success" | "error" | "requeue" | "requeue_after";
+
+export interface ControllerObserver extends QueueObserver {
+  started(): void;
+  finished(outcome: Outcome, seconds: number): void;
+  /** beside finished("error") */
+  failed(how: "terminal" | "panic" | "timeout"): void;
+}
+
+/** What metrics read when they are collected. */
+export interface ControllerState {
+  concurrency: number;
+  depth(): Map<number, number>;
+  runningSeconds(): number[];
+}
+
+export interface ControllerOptions {
+  name: string;
+  reconcile: (request: Request) => Promise<Result>;
+  /** default 1 */
+  concurrency?: number;
+  /** default: no limit */
+  timeoutSeconds?: number;
+  log: Logger;
+  metrics?: { controller(name: string, state: ControllerState): ControllerObserver };
+  clock?: Clock;
+  random?: Random;
+  /** seconds; default 0.005 to 1000 */
+  backoff?: BackoffOptions;
+  /** of keys that failed; default: that of the run that failed */
+  retryPriority?: number;
+}
+
+/** Runs reconciles for keys: each key at most once at a time, several keys side by side. */
+export class Controller {
+  readonly name: string;
+  readonly #options: ControllerOptions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  readonly #queue: Queue;
+  readonly #observer: ControllerObserver | undefined;
+  #workers: Promise<void>[] = [];
+  #stop: AbortSignal | undefined;
+
+  constructor(options: ControllerOptions) {
+    const { name, clock = systemClock, random = Math.random, concurrency = 1, backoff } = options;
+    this.name = name;
+    this.#options = options;
+    this.#clock = clock;
+    this.#random = random;
+    this.#log = options.log.child({ controller: name });
+    this.#observer = options.metrics?.controller(name, {
+      concurrency,
+      depth: () => this.#queue.depth(),
+      runningSeconds: () => this.#queue.runningSeconds(),
+    });
+    this.#queue = new Queue({
+      clock,
+      random,
+      ...(backoff && { backoff }),
+      ...(this.#observer && { observer: this.#observer }),
+    });
+  }
+
+  /** Allowed at any time; before `start` keys are collected, after `drain` they are ignored. */
+  enqueue(key: string, options?: AddOptions): void {
+    this.#queue.add(key, options);
+  }
+
+  /**
+   * The object is no more, and its end asks for nothing: keys of objects that come and go must not pile up, above all in
+   * a process that waits to be elected.
+   */
+  forget(key: string): void {
+    this.#queue.drop(key);
+  }
+
+  /** Keys waiting, also those for later. */
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  /** A reconcile that goes on long after its time-out blocks a worker for ever; only a restart helps. */
+  get problem(): string | undefined {
+    const { timeoutSeconds } = this.#options;
+    if (timeoutSeconds === undefined) return undefined;
+    const longest = Math.max(0, ...this.#queue.runningSeconds());
+    if (longest < timeoutSeconds + 60) return undefined;
+    return `${this.name}: a reconcile has been running for ${Math.round(longest)} s`;
+  }
+
+  /** Aborting the signal is the hard stop: nothing more is begun, and what runs is aborted. */
+  start(signal: AbortSignal): void {
+    if (this.#workers.length > 0) throw new Error(`${this.name} has been started before`);
+    this.#stop = signal;
+    if (signal.aborted) this.#queue.shutdown();
+    signal.addEventListener("abort", () => this.#queue.shutdown(), { once: true });
+    this.#workers = Array.from({ length: this.#options.concurrency ?? 1 }, () => this.#work());
+  }
+
+  /** Begins nothing more, and resolves when what runs has ended. */
+  async drain(): Promise<void> {
+    this.#queue.shutdown();
+    await Promise.all(this.#workers);
+  }
+
+  async #work(): Promise<void> {
+    for (let taken = await this.#queue.take(); taken; taken = await this.#queue.take()) {
+      await this.#process(taken);
+      this.#queue.done(taken.key);
+    }
+  }
+
+  async #process(taken: Taken): Promise<void> {
+    const reconcileID = randomUUID();
+    const log = this.#log.child({ ...splitKey(taken.key), reconcileID });
+    const timeout = this.#options.timeoutSeconds;
+    using deadline = new Deadline(this.#clock, timeout === undefined ? undefined : timeout * 1000, this.#stop);
+    const { signal } = deadline;
+    const { key, priority, failures: attempt } = taken;
+
+    const begun = this.#clock.now();
+    this.#observer?.started();
+    const result = await this.#attempt({ key, ...splitKey(key), attempt, priority, signal, log, reconcileID });
+    const outcome = this.#settle(taken, result, signal, log);
+    this.#observer?.finished(outcome, (this.#clock.now() - begun) / 1000);
+  }
+
+  async #attempt(request: Request): Promise<Result> {
+    try {
+      return await this.#options.reconcile(request);
+    } catch (error) {
+      return { backoff: true, error: error ?? new Error("Reconcile threw nothing") };
+    }
+  }
+
+  /** The whole fate of a reconcile. */
+  #settle({ key, priority }: Taken, result: Result, signal: AbortSignal, log: Logger): Outcome {
+    if (!result) {
+      this.#queue.forget(key);
+      return "success";
+    }
+    if ("afterSeconds" in result) {
+      this.#queue.forget(key);
+      const afterSeconds = result.afterSeconds * (0.9 + 0.2 * this.#random());
+      this.#queue.add(key, { priority: result.priority ?? priority, afterSeconds });
+      return "requeue_after";
+    }
+    const { error, atLeastSeconds } = result;
+    if (error instanceof TerminalError) {
+      this.#queue.forget(key);
+      this.#observer?.failed("terminal");
+      log.error({ error }, "Reconciler error, not retried");
+      return "error";
+    }
+    const { retryPriority = priority } = this.#options;
+    this.#queue.retry(key, { priority: retryPriority, ...(atLeastSeconds !== undefined && { atLeastSeconds }) });
+    if (error === undefined) return "requeue";
+    this.#report(error, signal, log);
+    return "error";
+  }
+
+  #report(error: unknown, signal: AbortSignal, log: Logger): void {
+    if (this.#stop?.aborted) return;
+    if (signal.reason instanceof TimedOut) this.#observer?.failed("timeout");
+    if (isProgrammingError(error)) this.#observer?.failed("panic");
+    log.error({ error }, "Reconciler error");
+  }
+}
+
+/** What would be a panic in Go. */
+const isProgrammingError = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -1,0 +1,237 @@
+import type { Random } from "../backoff.ts";
+import { type Clock, sleep, systemClock } from "../clock.ts";
+import type { KubeClient } from "../connection/client.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../connection/errors.ts";
+import type { Logger } from "../log.ts";
+import { heldBy, type Lease, leases, released } from "./lease.ts";
+import { microTime } from "./micro-time.ts";
+
+export interface ElectionOptions {
+  /** On a transport of its own, so that renewal never waits behind other requests. */
+  client: KubeClient;
+  namespace: string;
+  name: string;
+  /** unique to this process */
+  identity: string;
+  log: Logger;
+  /** How long others wait after the last sign of life; default 15. */
+  leaseSeconds?: number;
+  /** How long to try to renew before giving up; default 10. */
+  renewSeconds?: number;
+  /** default 2 */
+  retrySeconds?: number;
+  onChange?: (leading: boolean) => void;
+  clock?: Clock;
+  random?: Random;
+}
+
+/** When something happened, by both clocks. */
+interface Moment {
+  monotonic: number;
+  calendar: number;
+}
+
+/**
+ * Elects one process through a Lease. Whether another's lease has run out is judged by how long it has not been
+ * seen to change, never by the times written in it, so that clocks may differ.
+ *
+ * Who loses the lease must stop at once: another may lead already. Whoever is about to change something outside
+ * Kubernetes asks `holdsFor` right before.
+ */
+export class LeaderElector {
+  /** Resolves when this process leads. */
+  readonly elected: Promise<void>;
+  /** Resolves, with the reason, when this process led and no longer does against its will. */
+  readonly lost: Promise<Error>;
+
+  readonly #options: Required<Omit<ElectionOptions, "onChange">> & Pick<ElectionOptions, "onChange">;
+  readonly #log: Logger;
+  readonly #elected = Promise.withResolvers<void>();
+  readonly #lost = Promise.withResolvers<Error>();
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  /** as last seen, by whomever it is held */
+  #lease: Lease | undefined;
+  #seenSpec = "";
+  #changedAt = 0;
+  /** when the last renewal that succeeded was sent; undefined: not leading */
+  #renewedAt: Moment | undefined;
+
+  constructor(options: ElectionOptions) {
+    this.#options = {
+      leaseSeconds: 15,
+      renewSeconds: 10,
+      retrySeconds: 2,
+      clock: systemClock,
+      random: Math.random,
+      ...options,
+    };
+    const { leaseSeconds, renewSeconds, retrySeconds, namespace, name, identity } = this.#options;
+    if (leaseSeconds <= renewSeconds || renewSeconds <= retrySeconds * 1.2) {
+      throw new RangeError("leaseSeconds must be more than renewSeconds, and that more than 1.2 times retrySeconds");
+    }
+    this.#log = options.log.child({ logger: "leader-election", lease: `${namespace}/${name}`, identity });
+    this.elected = this.#elected.promise;
+    this.lost = this.#lost.promise;
+  }
+
+  start(): void {
+    this.#running ??= this.#run(this.#stop.signal).catch((error) => {
+      if (!this.#stop.signal.aborted) this.#lose(error);
+    });
+  }
+
+  get isLeading(): boolean {
+    return this.#renewedAt !== undefined;
+  }
+
+  /**
+   * Whether nobody else can take the lease within that time. The calendar is asked too: the monotonic clock of
+   * Linux stands still while the machine is suspended.
+   */
+  holdsFor(seconds: number): boolean {
+    const now = this.#now();
+    const since = this.#renewedAt;
+    if (!since) return false;
+    const elapsed = Math.max(now.monotonic - since.monotonic, now.calendar - since.calendar);
+    return elapsed + seconds * 1000 < this.#options.leaseSeconds * 1000;
+  }
+
+  /** Ends the election without giving the lease up: it runs out by itself. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    this.#lead(undefined);
+  }
+
+  /** Gives the lease up, for others to take at once. Only when nothing that needs it is under way any more. */
+  async release(): Promise<void> {
+    const held = this.holdsFor(1) ? this.#lease : undefined;
+    await this.stop();
+    if (!held) return;
+    const { client, clock, renewSeconds } = this.#options;
+    const lease = this.#lease ?? held;
+    try {
+      const spec = released(microTime(clock.date()), lease.spec);
+      await client.update<Lease>(leases, { ...lease, spec }, { deadlineSeconds: renewSeconds / 2 });
+      this.#log.info({}, "Released the lease");
+    } catch (error) {
+      this.#log.warn({ error }, "Could not release the lease; it runs out by itself");
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock, retrySeconds } = this.#options;
+    while (!(await this.#try(signal))) await sleep(clock, this.#untilNextTry(), signal);
+    this.#log.info({}, "Became the leader");
+    this.#elected.resolve();
+    for (;;) {
+      await sleep(clock, retrySeconds * 1000, signal);
+      await this.#renew(signal);
+    }
+  }
+
+  /** Milliseconds. Not beyond the moment at which the lease of another has run out. */
+  #untilNextTry(): number {
+    const { random, retrySeconds, leaseSeconds, clock } = this.#options;
+    const usual = retrySeconds * 1000 * (1 + 1.2 * random());
+    const { leaseDurationSeconds = leaseSeconds } = this.#lease?.spec ?? {};
+    const left = this.#changedAt + leaseDurationSeconds * 1000 - clock.now();
+    return left > 0 && left < usual ? left + 1 : usual;
+  }
+
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { clock, renewSeconds } = this.#options;
+    if (await this.#try(signal)) return;
+    const { holderIdentity } = this.#lease?.spec ?? {};
+    if (holderIdentity && holderIdentity !== this.#options.identity)
+      throw new Error(`The lease is held by ${holderIdentity}`);
+    const since = clock.now() - (this.#renewedAt?.monotonic ?? 0);
+    if (since >= renewSeconds * 1000) throw new Error(`The lease could not be renewed for ${renewSeconds} s`);
+  }
+
+  /** One attempt to take or to renew; false when it failed or another holds the lease. */
+  async #try(signal: AbortSignal): Promise<boolean> {
+    const sent = this.#now();
+    try {
+      const written = this.isLeading ? await this.#update(signal).catch(unlessConflict) : undefined;
+      const lease = written ?? (await this.#take(signal));
+      if (!lease) return false;
+      this.#observe(lease);
+      this.#lead(sent);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#log.warn({ error }, "Leader election attempt failed");
+      return false;
+    }
+  }
+
+  async #take(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name, identity } = this.#options;
+    const call = this.#call(signal);
+    const found = await client.get<Lease>(leases, { namespace, name }, call).catch(unlessNotFound);
+    if (!found) return this.#create(signal);
+    this.#observe(found);
+    const { holderIdentity, leaseDurationSeconds = this.#options.leaseSeconds } = found.spec ?? {};
+    const alive = this.#options.clock.now() - this.#changedAt <= leaseDurationSeconds * 1000;
+    if (holderIdentity && holderIdentity !== identity && alive) return undefined;
+    return this.#update(signal).catch(unlessConflict);
+  }
+
+  #create(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name, identity, leaseSeconds, clock } = this.#options;
+    const spec = heldBy(identity, leaseSeconds, microTime(clock.date()));
+    const lease: Lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name }, spec };
+    return client.create(leases, lease, this.#call(signal)).catch(unlessConflict);
+  }
+
+  /** Succeeds only if nobody has written since the lease was last seen. */
+  #update(signal: AbortSignal): Promise<Lease> {
+    const { client, identity, leaseSeconds, clock } = this.#options;
+    const lease = this.#lease as Lease;
+    const spec = { ...lease.spec, ...heldBy(identity, leaseSeconds, microTime(clock.date()), lease.spec) };
+    return client.update(leases, { ...lease, spec }, this.#call(signal));
+  }
+
+  #call(signal: AbortSignal) {
+    const { renewSeconds, clock } = this.#options;
+    const whole = Math.max(1, renewSeconds / 2);
+    if (!this.#renewedAt) return { signal, deadlineSeconds: whole };
+    // an attempt to renew must not outlast the time there is for all of them
+    const left = renewSeconds - (clock.now() - this.#renewedAt.monotonic) / 1000;
+    return { signal, deadlineSeconds: Math.min(whole, Math.max(left, 0.1)) };
+  }
+
+  #observe(lease: Lease): void {
+    const spec = JSON.stringify(lease.spec);
+    if (spec !== this.#seenSpec) this.#changedAt = this.#options.clock.now();
+    this.#seenSpec = spec;
+    this.#lease = lease;
+  }
+
+  #lead(renewedAt: Moment | undefined): void {
+    const before = this.isLeading;
+    this.#renewedAt = renewedAt;
+    if (before !== this.isLeading) this.#options.onChange?.(this.isLeading);
+  }
+
+  #lose(error: Error): void {
+    this.#lead(undefined);
+    this.#log.error({ error }, "Lost the lease");
+    this.#lost.resolve(error);
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options;
+    return { monotonic: clock.now(), calendar: clock.date().getTime() };
+  }
+}
+
+function unlessConflict(error: unknown): undefined {
+  if (!isConflict(error) && !isAlreadyExists(error)) throw error;
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KubeClient } from "../connection/client.ts";
+import { Transport } from "../connection/transport.ts";
+import type { KubeObject } from "../object.ts";
+import { FakeApiServer } from "../testing/fake-api-server.ts";
+import { recordingLogger } from "../testing/logs.ts";
+import { VirtualClock } from "../testing/virtual-clock.ts";
+import { cut, EventRecorder, type Occurrence } from "./events.ts";
+
+const collection = "events.k8s.io/v1/events";
+
+let server: FakeApiServer;
+let transport: Transport;
+let clock: VirtualClock;
+let recorder: EventRecorder;
+
+beforeEach(async () => {
+  server = await FakeApiServer.start();
+  transport = new Transport(server.connection);
+  clock = new VirtualClock();
+  const client = new KubeClient(transport, { fieldManager: "test" });
+  recorder = new EventRecorder({
+    client,
+    controller: "example.dev/operator",
+    instance: "pod-1",
+    log: recordingLogger(),
+    clock,
+  });
+});
+
+afterEach(async () => {
+  await recorder.close();
+  await transport.close();
+  await server[Symbol.asyncDispose]();
+  expect(clock.pending).toBe(0);
+});
+
+const occurrence = (more: Partial<Occurrence> = {}): Occurrence => ({
+  object: {
+    apiVersion: "example.dev/v1",
+    kind: "Thing",
+    metadata: { name: "a", namespace: "ns", uid: "uid-1", resourceVersion: "7" },
+  },
+  type: "Normal",
+  reason: "Created",
+  action: "Create",
+  note: "Created remote thing",
+  ...more,
+});
+
+const written = () => server.storage.list(collection) as (KubeObject & { series?: object; note: string })[];
+
+describe("EventRecorder", () => {
+  it("writes an event as events.k8s.io/v1 wants it", async () => {
+    recorder.emit(occurrence());
+    await recorder.flush();
+    expect(written()).toMatchObject([
+      {
+        apiVersion: "events.k8s.io/v1",
+        kind: "Event",
+        metadata: { name: expect.stringMatching(/^a\.[0-9a-f]{16}$/), namespace: "ns" },
+        eventTime: "2026-01-01T00:00:00.000000Z",
+        reportingController: "example.dev/operator",
+        reportingInstance: "pod-1",
+        regarding: {
+          apiVersion: "example.dev/v1",
+          kind: "Thing",
+          name: "a",
+          namespace: "ns",
+          uid: "uid-1",
+          resourceVersion: "7",
+        },
+        type: "Normal",
+        reason: "Created",
+        action: "Create",
+        note: "Created remote thing",
+      },
+    ]);
+    expect(written()[0]?.series).toBeUndefined();
+  });
+
+  it("counts repeats in the series of the first", async () => {
+    for (let n = 0; n < 3; n += 1) {
+      recorder.emit(occurrence());
+      await recorder.flush();
+      await clock.advance(60_000);
+    }
+    expect(written()).toHaveLength(1);
+    expect(written()[0]?.series).toEqual({ count: 3, lastObservedTime: "2026-01-01T00:02:00.000000Z" });
+  });
+
+  it("begins anew when the last one was more than six minutes ago", async () => {
+    recorder.emit(occurrence());
+    await recorder.flush();
+    await clock.advance(6 * 60_000 + 1);
+    recorder.emit(occurrence());
+    await recorder.flush();
+    expect(written()).toHaveLength(2);
+  });
+
+  it("keeps different notes apart", async () => {
+    recorder.emit(occurrence());
+    recorder.emit(occurrence({ note: "something else" }));
+    await recorder.flush();
+    expect(written().map(({ note }) => note)).toEqual(["Created remote thing", "something else"]);
+  });
+
+  it("writes a repeat as a new event when the API server has forgotten the first", async () => {
+    recorder.emit(occurrence());
+    await recorder.flush();
+    const [first] = written();
+    server.storage.delete(collection, `ns/${first?.metadata.name}`);
+    recorder.emit(occurrence());
+    await recorder.flush();
+    expect(written()).toMatchObject([{ series: { count: 2 } }]);
+  });
+
+  it("lets one object say 25 things and no more, and others still theirs", async () => {
+    for (let n = 0; n < 40; n += 1) recorder.emit(occurrence({ note: `number ${n}` }));
+    const { object } = occurrence();
+    recorder.emit(occurrence({ object: { ...object, metadata: { ...object.metadata, name: "b", uid: "uid-2" } } }));
+    await recorder.flush();
+    expect(written()).toHaveLength(26);
+  });
+
+  it("gives up an event that is refused, and goes on with the next", async () => {
+    server.faults.push({ status: 403 });
+    recorder.emit(occurrence({ note: "refused" }));
+    recorder.emit(occurrence({ note: "accepted" }));
+    await recorder.flush();
+    expect(written().map(({ note }) => note)).toEqual(["accepted"]);
+  });
+
+  it("takes nothing more after close, and does not wait for a server that is away", async () => {
+    server.faults.push({ hang: true });
+    recorder.emit(occurrence());
+    const closed = recorder.close(5);
+    await clock.advance(5_000);
+    await closed;
+    recorder.emit(occurrence({ note: "too late" }));
+    await recorder.flush();
+    expect(written()).toEqual([]);
+  });
+});
+
+it.each([
+  ["abc", 10, "abc"],
+  ["abcdef", 3, "abc"],
+  ["aä", 2, "a"],
+  ["aä", 3, "aä"],
+  ["🙂🙂", 7, "🙂"],
+])("cuts %s at %i bytes to %s", (text, bytes, expected) => {
+  expect(cut(text, bytes)).toBe(expected);
+});

@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { textOf } from "../log.ts";
+
+/** Returns why something is not well, or undefined when it is. */
+export type Check = () => string | undefined;
+
+export interface HealthOptions {
+  /** `:8080`, `127.0.0.1:8080`, `[::1]:8080`; port 0 takes any that is free */
+  address: string;
+  metrics: { contentType: string; metrics(): Promise<string> };
+  /** Failing ones make the kubelet restart the pod. */
+  liveness?: Readonly<Record<string, Check>>;
+  /** Failing ones keep the pod from being ready. */
+  readiness?: Readonly<Record<string, Check>>;
+}
+
+/** Serves /metrics, /healthz and /readyz; each check is a line in the body, with its reason when it fails. */
+export class HealthServer {
+  readonly #options: HealthOptions;
+  #server: Server | undefined;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with the real address once it listens; rejects when it cannot. */
+  async listen(): Promise<{ host: string; port: number }> {
+    // a probe or a scrape must never end the process
+    const server = createServer((request, response) => {
+      this.#serve(request, response).catch((error) => respond(response, 500, `${textOf(error)}\n`));
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.once("error", reject);
+    server.listen(parseAddress(this.#options.address), resolve);
+    await promise;
+    this.#server = server;
+    const { address: host, port } = server.address() as AddressInfo;
+    return { host, port };
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  }
+
+  async #serve({ method, url = "/" }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { metrics, liveness = {}, readiness = {} } = this.#options;
+    if (method !== "GET" && method !== "HEAD") return respond(response, 405, "Only GET and HEAD\n");
+    switch (url.split("?")[0]) {
+      case "/metrics":
+        return respond(response, 200, await metrics.metrics(), metrics.contentType);
+      case "/healthz":
+        return report(response, liveness);
+      case "/readyz":
+        return report(response, readiness);
+      default:
+        return respond(response, 404, "Serving /metrics, /healthz and /readyz\n");
+    }
+  }
+}
+
+function report(response: ServerResponse, checks: Readonly<Record<string, Check>>): void {
+  const results = Object.entries(checks).map(([name, check]) => ({ name, reason: reasonOf(check) }));
+  const lines = results.map(({ name, reason }) => (reason === undefined ? `[+] ${name}` : `[-] ${name}: ${reason}`));
+  const healthy = results.every(({ reason }) => reason === undefined);
+  respond(response, healthy ? 200 : 503, `${[...lines, healthy ? "ok" : "failed"].join("\n")}\n`);
+}
+
+function reasonOf(check: Check): string | undefined {
+  try {
+    return check();
+  } catch (error) {
+    return textOf(error);
+  }
+}
+
+function respond(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  contentType = "text/plain; charset=utf-8",
+): void {
+  response.writeHead(status, { "content-type": contentType, "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+export function parseAddress(address: string): { host?: string; port: number } {
+  const colon = address.lastIndexOf(":");
+  const port = Number(address.slice(colon + 1));
+  if (colon === -1 || address.endsWith(":") || !Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new Error(`Not an address to listen on: ${address}`);
+  }
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
+  return host ? { host, port } : { port };
+}

@@ -1,0 +1,158 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from "prom-client";
+import type { TransportOptions } from "../connection/transport.ts";
+import type { ControllerObserver, ControllerState, Outcome } from "../controller/controller.ts";
+
+export interface Metrics {
+  /** Registers one controller and its queue. */
+  controller(name: string, state: ControllerState): ControllerObserver;
+  /** To be given to a Transport. */
+  onAnswer: NonNullable<TransportOptions["onAnswer"]>;
+  /** Whether this process leads. */
+  leading(name: string, leading: boolean): void;
+}
+
+// the buckets of controller-runtime, so that its dashboards and alerts fit
+const reconcileSeconds = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
+  2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+];
+const queueSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
+
+const outcomes: readonly Outcome[] = ["success", "error", "requeue", "requeue_after"];
+
+/** Metrics under the names that controller-runtime gives them. One call per registry. */
+export function createMetrics(registry: Registry): Metrics {
+  const registers = [registry];
+  const states = new Map<string, ControllerState>();
+  const reconcile = reconcileMetrics(registers);
+  const queue = queueMetrics(registers, states);
+  const requests = new Counter({
+    name: "rest_client_requests_total",
+    help: "Number of HTTP requests, partitioned by status code, method, and host.",
+    labelNames: ["code", "method", "host"],
+    registers,
+  });
+  const leader = new Gauge({
+    name: "leader_election_master_status",
+    help: "1 while this process is the leader, else 0.",
+    labelNames: ["name"],
+    registers,
+  });
+  return {
+    onAnswer: (answer) => requests.inc(answer),
+    leading: (name, leading) => leader.set({ name }, leading ? 1 : 0),
+    controller(name, state) {
+      states.set(name, state);
+      return { ...reconcile(name, state), ...queue(name) };
+    },
+  };
+}
+
+/** CPU, memory, garbage collection, event loop lag. */
+export function collectProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+}
+
+type Registers = Registry[];
+type ReconcileObserver = Pick<ControllerObserver, "started" | "finished" | "failed">;
+type QueueObserver = Omit<ControllerObserver, keyof ReconcileObserver>;
+
+function reconcileMetrics(registers: Registers): (name: string, state: ControllerState) => ReconcileObserver {
+  const counter = (name: string, help: string, ...labels: string[]) =>
+    new Counter({ name: `controller_runtime_${name}`, help, labelNames: ["controller", ...labels], registers });
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `controller_runtime_${name}`, help, labelNames: ["controller"], registers });
+
+  const total = counter("reconcile_total", "Total number of reconciliations per controller.", "result");
+  const errors = counter("reconcile_errors_total", "Total number of reconciliation errors per controller.");
+  const failures = {
+    terminal: counter(
+      "terminal_reconcile_errors_total",
+      "Total number of terminal reconciliation errors per controller.",
+    ),
+    panic: counter("reconcile_panics_total", "Total number of reconciliation panics per controller."),
+    timeout: counter("reconcile_timeouts_total", "Total number of reconciliation timeouts per controller."),
+  };
+  const seconds = new Histogram({
+    name: "controller_runtime_reconcile_time_seconds",
+    help: "Length of time per reconciliation per controller.",
+    labelNames: ["controller"],
+    buckets: reconcileSeconds,
+    registers,
+  });
+  const concurrency = gauge("max_concurrent_reconciles", "Maximum number of concurrent reconciles per controller.");
+  const active = gauge("active_workers", "Number of currently used workers per controller.");
+
+  return (controller, state) => {
+    // series that exist from the start can be alerted on
+    for (const result of outcomes) total.inc({ controller, result }, 0);
+    for (const failure of [errors, ...Object.values(failures)]) failure.inc({ controller }, 0);
+    concurrency.set({ controller }, state.concurrency);
+    active.set({ controller }, 0);
+    return {
+      started: () => active.inc({ controller }),
+      failed: (how) => failures[how].inc({ controller }),
+      finished(result, took) {
+        active.dec({ controller });
+        total.inc({ controller, result });
+        if (result === "error") errors.inc({ controller });
+        seconds.observe({ controller }, took);
+      },
+    };
+  };
+}
+
+function queueMetrics(
+  registers: Registers,
+  states: ReadonlyMap<string, ControllerState>,
+): (name: string) => QueueObserver {
+  const labelNames = ["name", "controller"];
+  const labels = (name: string) => ({ name, controller: name });
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `workqueue_${name}`, help, labelNames, registers });
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name: `workqueue_${name}`, help, labelNames, buckets: queueSeconds, registers });
+
+  new Gauge({
+    name: "workqueue_depth",
+    help: "Current depth of workqueue by workqueue and priority.",
+    labelNames: [...labelNames, "priority"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [name, state] of states) {
+        this.set({ ...labels(name), priority: "0" }, 0);
+        for (const [priority, depth] of state.depth()) this.set({ ...labels(name), priority: String(priority) }, depth);
+      }
+    },
+  });
+  const running = (name: string, help: string, value: (seconds: number[]) => number) =>
+    new Gauge({
+      name: `workqueue_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const [name, state] of states) this.set(labels(name), value(state.runningSeconds()));
+      },
+    });
+  running(
+    "unfinished_work_seconds",
+    "Seconds of work that is in progress and hasn't been observed by work_duration.",
+    (all) => all.reduce((sum, seconds) => sum + seconds, 0),
+  );
+  running("longest_running_processor_seconds", "Seconds that the longest running processor has been running.", (all) =>
+    Math.max(0, ...all),
+  );
+  const adds = counter("adds_total", "Total number of adds handled by workqueue.");
+  const retries = counter("retries_total", "Total number of retries handled by workqueue.");
+  const waited = histogram("queue_duration_seconds", "Seconds an item stays in workqueue before being requested.");
+  const worked = histogram("work_duration_seconds", "Seconds processing an item from workqueue takes.");
+
+  return (name) => ({
+    added: () => adds.inc(labels(name)),
+    retried: () => retries.inc(labels(name)),
+    waited: (seconds) => waited.observe(labels(name), seconds),
+    worked: (seconds) => worked.observe(labels(name), seconds),
+  });
+}

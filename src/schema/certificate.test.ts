@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { ReservedDomain } from "../kinds/reserved-domain.ts";
+import { judgeCertificate } from "./certificate.ts";
+import type { Answer } from "./define.ts";
+
+const now = Date.parse("2026-01-01T12:00:00Z");
+const at = (seconds: number): string => new Date(now + seconds * 1000).toISOString();
+
+const managed = (job: object | null, more: Answer = {}): Answer => ({
+  domain: "a.example.com",
+  created_at: at(-60),
+  certificate_management_policy: { authority: "freeca", private_key_type: "rsa" },
+  certificate_management_status: { renews_at: null, provisioning_job: job },
+  ...more,
+});
+
+const provisioning = { error_code: null, msg: "validating", started_at: at(-30), retries_at: null };
+const internal = { error_code: "INTERNAL_ERROR", msg: "try later", started_at: at(-30), retries_at: at(90) };
+const dns = { error_code: "DNS_ERROR", msg: "no CNAME", started_at: at(-30), retries_at: at(90) };
+
+const judge = (answer: Answer, served = false) => judgeCertificate(answer, now, served);
+
+describe("judgeCertificate", () => {
+  it("has nothing to say where certificates are not managed", () => {
+    expect(judge({ certificate_management_policy: null })).toMatchObject({ usability: { state: "usable" } });
+    expect(judge({}).conditions).toBeUndefined();
+  });
+
+  it.each([
+    ["without a job", managed(null)],
+    ["without a status", managed(null, { certificate_management_status: null })],
+  ])("takes the certificate for issued %s", (_, answer) => {
+    const { usability, conditions } = judge(answer);
+    expect(usability).toMatchObject({ state: "usable" });
+    expect(usability).not.toHaveProperty("afterSeconds");
+    expect(conditions).toMatchObject([{ type: "CertificateReady", status: "True", reason: "Available" }]);
+  });
+
+  it("waits while it is provisioned, and looks again soon", () => {
+    const { usability, conditions } = judge(managed(provisioning));
+    expect(usability).toMatchObject({ state: "pending", reason: "CertificateProvisioning", afterSeconds: 5 });
+    expect(conditions).toMatchObject([{ status: "False", reason: "CertificateProvisioning" }]);
+  });
+
+  it.each([
+    ["at the time the service names", at(90), 90],
+    ["not sooner than after five seconds", at(-10), 5],
+    ["not later than after an hour", at(7 * 86_400), 3600],
+    ["after a minute where it names none", null, 60],
+    ["after a minute where the time is none", "soon", 60],
+  ])("looks again %s after a temporary failure", (_, retries_at, afterSeconds) => {
+    const { usability } = judge(managed({ ...internal, retries_at }));
+    expect(usability).toMatchObject({ state: "pending", reason: "CertificateRetrying", afterSeconds });
+  });
+
+  it("takes an error it does not know for a temporary one", () => {
+    expect(judge(managed({ ...internal, error_code: "NEW_ERROR" })).usability).toMatchObject({ state: "pending" });
+  });
+
+  it.each([
+    ["from the start of the job", managed(dns), at(-30 + 600)],
+    ["from the creation where the job has no start", managed({ ...dns, started_at: null }), at(-60 + 600)],
+    ["from now where neither is known", managed({ ...dns, started_at: null }, { created_at: null }), at(600)],
+  ])("gives a missing record ten minutes %s", (_, answer, stalledAt) => {
+    expect(judge(answer).usability).toMatchObject({
+      state: "failing",
+      reason: "CertificateDNSError",
+      afterSeconds: 60,
+      stalledAt: Date.parse(stalledAt),
+    });
+  });
+
+  it.each<[string, Answer, string]>([
+    ["the CNAME of a host", { cname_target: "x.example.net" }, "Make the DNS record a.example.com CNAME x.example.net"],
+    [
+      "both records of a wildcard",
+      { domain: "*.example.com", cname_target: "x.example.net", acme_challenge_cname_target: "y.example.net" },
+      "Make the DNS records *.example.com CNAME x.example.net and _acme-challenge.example.com CNAME y.example.net",
+    ],
+    [
+      "the NS records of an ingress",
+      { ns_targets: ["ns1.example.net", "ns2.example.net"] },
+      "Make NS records for a.example.com: ns1.example.net, ns2.example.net",
+    ],
+    ["the domain where the service names no target", { ns_targets: [] }, "Correct the DNS records of a.example.com"],
+  ])("tells %s to make", (_, members, words) => {
+    const { usability } = judge(managed(dns, members));
+    expect(usability.message).toBe(`${words}: no CNAME`);
+  });
+
+  it("quotes the error code where the service has no words", () => {
+    expect(judge(managed({ ...dns, msg: "" })).usability.message).toMatch(/: DNS_ERROR$/);
+  });
+
+  describe("of a domain that is served already", () => {
+    it.each([
+      ["provisioning", provisioning, 5, { status: "True", reason: "Available" }],
+      ["a temporary failure", internal, 90, { status: "True", reason: "Available" }],
+      ["a missing record", dns, 60, { status: "False", reason: "CertificateDNSError" }],
+    ])("stays usable through %s of a renewal", (_, job, afterSeconds, condition) => {
+      const { usability, conditions } = judge(managed(job), true);
+      expect(usability).toMatchObject({ state: "usable", afterSeconds });
+      expect(conditions).toMatchObject([{ type: "CertificateReady", ...condition }]);
+    });
+  });
+});
+
+describe("a reserved domain", () => {
+  it.each([
+    [{ id: "cert_1" }, "usable"],
+    [null, "pending"],
+    [undefined, "pending"],
+  ])("with certificate %o and a job is %s", (certificate, state) => {
+    expect(ReservedDomain.judge(managed(provisioning, { certificate }), now).usability.state).toBe(state);
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { kinds } from "../kinds/index.ts";
+import { specOf, statusOf } from "./common.ts";
+import type { Kind } from "./define.ts";
+import { type Traits, traitsOf, unwrap } from "./traits.ts";
+import { membersOf } from "./wire/compare.ts";
+
+interface Visited {
+  path: string;
+  schema: z.ZodType;
+  traits: Traits;
+  inList: boolean;
+}
+
+/** A schema and all below it, wrappers included. */
+function* visit(schema: z.ZodType, path: string, inList = false): Generator<Visited> {
+  yield { path, schema, traits: traitsOf(schema), inList };
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject) {
+    for (const [name, member] of Object.entries(inner.shape))
+      yield* visit(member as z.ZodType, `${path}.${name}`, inList);
+  }
+  if (inner instanceof z.ZodArray) yield* visit(inner.element as z.ZodType, `${path}[]`, true);
+}
+
+const names = kinds.map(({ kind }) => kind);
+const each = kinds.map((kind) => [kind.kind, kind] as const);
+const whole = (kind: Kind): Visited[] => [...visit(specOf(kind), "spec"), ...visit(statusOf(kind), "status")];
+
+describe("the list of kinds", () => {
+  it.each<[string, (kind: Kind) => readonly string[]]>([
+    ["kinds", ({ kind }) => [kind]],
+    ["plurals", ({ plural }) => [plural]],
+    ["short names", ({ shortNames }) => shortNames],
+    ["resources", ({ remote }) => [remote.name]],
+    // the API server takes a word for either, so the two must not meet
+    ["words for kubectl", ({ kind, plural, shortNames }) => [kind.toLowerCase(), plural, ...shortNames]],
+  ])("has no two of the same %s", (_, wordsOf) => {
+    const words = kinds.flatMap(wordsOf);
+    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
+  });
+});
+
+describe.each(each)("%s", (_, kind) => {
+  const { remote } = kind;
+  const mutable = [...remote.update, ...remote.updateUnshown];
+  const members = [...membersOf(kind.spec)];
+
+  it("has a short name that begins with gw", () => {
+    expect(kind.shortNames.length).toBeGreaterThan(0);
+    expect(kind.shortNames.filter((name) => !/^gw[a-z]+$/.test(name))).toEqual([]);
+  });
+
+  it("has no column that takes several values: a table shows the first of them alone", () => {
+    expect(kind.columns.filter(({ jsonPath }) => /\[\*\]|\.\.|,|:/.test(jsonPath))).toEqual([]);
+  });
+
+  it("refers only to kinds that exist", () => {
+    const targets = [...visit(kind.spec, "")].flatMap(({ traits }) => traits.reference?.kinds ?? []);
+    expect(targets.filter((target) => !names.includes(target))).toEqual([]);
+  });
+
+  it("refers only to status fields that its targets have", () => {
+    for (const { traits, path } of visit(kind.spec, "spec")) {
+      const targets = kinds.filter((one) => traits.reference?.kinds.includes(one.kind));
+      for (const target of targets) {
+        const fields = Object.keys(statusOf(target).shape);
+        expect(fields, `${path} sends status.${traits.reference?.yields} of ${target.kind}`).toContain(
+          traits.reference?.yields,
+        );
+      }
+    }
+  });
+
+  it("sends only members that the service takes", () => {
+    const accepted = [...remote.create, ...mutable];
+    expect(members.map(([member]) => member).filter((member) => !accepted.includes(member))).toEqual([]);
+  });
+
+  it("can say everything that the service takes", () => {
+    const sent = members.map(([member]) => member);
+    expect([...remote.create, ...mutable].filter((member) => !sent.includes(member))).toEqual([]);
+  });
+
+  it("marks exactly what the service takes on create only", () => {
+    const frozen = members
+      .filter(([, { traits }]) => traits.immutable === true || traits.createOnly === true)
+      .map(([member]) => member);
+    expect(frozen.sort()).toEqual(remote.create.filter((member) => !mutable.includes(member)).sort());
+  });
+
+  it("has an operation for each part that is removed by one, and for no other", () => {
+    const removed = members.filter(([, { traits }]) => traits.onRemove === "delete").map(([member]) => member);
+    expect(Object.keys(kind.modules).sort()).toEqual(removed.sort());
+  });
+
+  it("describes every property", () => {
+    const bare = whole(kind).filter(
+      ({ schema, path }) =>
+        !path.endsWith("[]") && path.includes(".") && !(schema.description ?? unwrap(schema).description),
+    );
+    expect(bare.map(({ path }) => path)).toEqual([]);
+  });
+
+  it("has no default below a list, where server-side apply would fight over it", () => {
+    const inLists = whole(kind).filter(({ schema, inList }) => inList && schema instanceof z.ZodDefault);
+    expect(inLists.map(({ path }) => path)).toEqual([]);
+  });
+
+  it("has no field of its own that every kind has already", () => {
+    const common = Object.keys(specOf({ ...kind, spec: z.object({}) }).shape);
+    expect(Object.keys(kind.spec.shape).filter((field) => common.includes(field))).toEqual([]);
+  });
+
+  it("has a natural key that is required, immutable and shown under the same name", () => {
+    if (kind.naturalKey === undefined) return;
+    const field = kind.spec.shape[kind.naturalKey] as z.ZodType;
+    expect(field.safeParse(undefined).success).toBe(false);
+    expect(traitsOf(field).immutable).toBe(true);
+    expect(Object.keys(remote.wire.shape)).toContain(kind.naturalKey);
+  });
+
+  it("keeps secrets out of its status", () => {
+    const shown = [...visit(statusOf(kind), "status")].map(({ path }) => path.split(".").at(-1) ?? "");
+    const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    expect(shown.filter((name) => remote.secrets.includes(snake(name)))).toEqual([]);
+  });
+
+  it("marks every secret of the service as one", () => {
+    const plain = [...visit(kind.spec, "spec")]
+      .filter(({ traits }) => traits.sends !== undefined && remote.secrets.includes(traits.sends) && !traits.secret)
+      .map(({ path }) => path);
+    expect(plain).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { shownOf } from "../common.ts";
+import { fromAnswer, toStatus } from "./answer.ts";
+
+describe("fromAnswer", () => {
+  it("turns references back into ids", () => {
+    const answer = {
+      backend: { enabled: true, backend: { id: "bkdtg_1", uri: "u" } },
+      ip_restriction: { enabled: false, ip_policies: [{ id: "ipp_1" }, { id: "ipp_2" }] },
+    };
+    expect(fromAnswer(TCPEdge.spec, answer)).toEqual({
+      backend: { enabled: true, backend_id: "bkdtg_1" },
+      ip_restriction: { enabled: false, ip_policy_ids: ["ipp_1", "ipp_2"] },
+    });
+  });
+
+  it("leaves out null, missing and unknown members", () => {
+    const answer = { id: "edgtcp_1", description: null, hostports: null, backend: null, color: "blue" };
+    expect(fromAnswer(TCPEdge.spec, answer)).toEqual({});
+  });
+
+  it("leaves out secrets that the service echoes", () => {
+    const answer = { format: "json", target: { monitoring: { api_key: "hush", ddtags: "a:b" }, logs: null } };
+    expect(fromAnswer(EventDestination.spec, answer)).toEqual({
+      format: "json",
+      target: { monitoring: { ddtags: "a:b" } },
+    });
+  });
+
+  it("sees destinations and sources of a subscription as they are sent", () => {
+    const answer = { sources: [{ type: "a_b.v0", uri: "u" }], destinations: [{ id: "ed_1", uri: "u" }] };
+    expect(fromAnswer(EventSubscription.spec, answer)).toEqual({
+      sources: [{ type: "a_b.v0" }],
+      destination_ids: ["ed_1"],
+    });
+  });
+
+  it("sees an attached endpoint configuration by its id", () => {
+    expect(fromAnswer(ReservedAddress.spec, { endpoint_configuration: { id: "ec_1", uri: "u" } })).toEqual({
+      endpoint_configuration_id: "ec_1",
+    });
+  });
+
+  it.each([
+    ["an uploaded certificate counts as the spec's", null, "cert_1"],
+    ["one that was issued automatically does not", { authority: "freeca", private_key_type: "rsa" }, undefined],
+  ])("of a domain: %s", (_, policy, expected) => {
+    const answer = { domain: "a.example.com", certificate: { id: "cert_1" }, certificate_management_policy: policy };
+    expect(fromAnswer(ReservedDomain.spec, answer)["certificate_id"]).toBe(expected);
+  });
+});
+
+describe("toStatus", () => {
+  it("keeps the members of the status in its own names, however deep", () => {
+    const answer = {
+      id: "rd_1",
+      created_at: "2026-01-01T00:00:00Z",
+      domain: "a.example.com",
+      description: "not in the status",
+      cname_target: "x.example.net",
+      certificate_management_status: { renews_at: null, provisioning_job: { error_code: "DNS_ERROR", msg: "no" } },
+    };
+    expect(toStatus(shownOf(ReservedDomain), answer)).toEqual({
+      id: "rd_1",
+      createdAt: "2026-01-01T00:00:00Z",
+      domain: "a.example.com",
+      cnameTarget: "x.example.net",
+      certificateManagementStatus: { provisioningJob: { errorCode: "DNS_ERROR", msg: "no" } },
+    });
+  });
+
+  it("keeps the members of references that the schema knows", () => {
+    const answer = { id: "rd_1", certificate: { id: "cert_1", uri: "u", color: "blue" } };
+    expect(toStatus(shownOf(ReservedDomain), answer)).toEqual({ id: "rd_1", certificate: { id: "cert_1", uri: "u" } });
+  });
+
+  it.each([
+    ["null", null],
+    ["an empty text", ""],
+    ["missing", undefined],
+  ])("has no member for one that is %s", (_, value) => {
+    expect(toStatus(shownOf(ReservedAddress), { id: "ra_1", addr: value })).toEqual({ id: "ra_1" });
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { appliedEntries, appliedPaths, visible } from "./applied.ts";
+import { differences } from "./compare.ts";
+
+describe("what was applied", () => {
+  it("is the names of the fields that are set", () => {
+    expect(appliedPaths(ReservedDomain.spec, { domain: "a.example", description: undefined, region: null })).toEqual([
+      "domain",
+    ]);
+  });
+
+  it("has the entries of a list that others add to", () => {
+    const applied = appliedPaths(EventSubscription.spec, { sources: [{ type: "a.v0" }, { type: "b.v1" }] });
+    expect(applied).toEqual(["sources", "sources/a.v0", "sources/b.v1"]);
+    expect(appliedEntries("sources", applied)).toEqual(["a.v0", "b.v1"]);
+  });
+
+  it("has the members whose removal the account does not show", () => {
+    const oidc = { enabled: true, clientId: "web", clientSecretRef: { name: "a", key: "b" }, maximumDuration: 60 };
+    const webhookVerification = { provider: "github", secretRef: { name: "a", key: "b" } };
+    const applied = appliedPaths(HTTPSEdgeRoute.spec, { oidc, webhookVerification });
+    expect(applied).toEqual(["oidc", "oidc.maximumDuration", "webhookVerification", "webhookVerification.secretRef"]);
+    expect(visible(applied)).toEqual(["oidc", "webhookVerification"]);
+  });
+});
+
+describe("a member that the service keeps to itself, or chooses", () => {
+  const seen = { oidc: { client_id: "web", maximum_duration: 60 } };
+
+  it.each([
+    ["was never set", ["oidc"], { client_id: "web" }, []],
+    ["is still wanted", ["oidc", "oidc.maximumDuration"], { client_id: "web", maximum_duration: 60 }, []],
+    ["was ours and is not wanted", ["oidc", "oidc.maximumDuration"], { client_id: "web" }, ["oidc"]],
+    ["went with its module", ["oidc", "oidc.maximumDuration"], undefined, ["oidc"]],
+  ])("%s", (_, applied, oidc, members) => {
+    const found = differences(HTTPSEdgeRoute.spec, oidc ? { oidc } : {}, seen, applied);
+    expect(found.map(({ member }) => member)).toEqual(members);
+    if (oidc) for (const { how, value } of found) expect([how, value]).toEqual(["change", oidc]);
+    else expect(found).toMatchObject([{ how: "remove" }]);
+  });
+});

@@ -1,0 +1,46 @@
+import { kinds } from "../../../src/kinds/index.ts";
+import { recreating, replacements } from "./replacements.ts";
+import { type Sort, type StepName, sortOf } from "./steps.ts";
+import { subjects } from "./subjects.ts";
+
+/** Requests that several objects share: kill-again.test.ts kills at the first, kill-delete.test.ts at the others. */
+const shared = ["LIST", "kind", "namespace"] as const satisfies readonly StepName[];
+
+/** An operation on one kind, with the steps at which it is killed. */
+interface Story {
+  readonly operation: string;
+  readonly kind: string;
+  /** Whether its metadata has no room for a mark. */
+  readonly opaque: boolean;
+  readonly steps: readonly StepName[];
+}
+
+const isOpaque = (metadata: unknown): boolean => typeof metadata === "string" && !metadata.startsWith("{");
+
+export const stories: readonly Story[] = [
+  ...subjects.flatMap(({ kind, spec, steps }) =>
+    Object.entries(steps).map(([operation, taken]) => ({
+      ...{ operation, kind, steps: taken },
+      opaque: isOpaque(spec("any")["metadata"]),
+    })),
+  ),
+  ...replacements.map(({ kind, steps, manifests }) => ({
+    ...{ operation: "replace", kind, steps },
+    opaque: manifests("any").some(({ spec }) => isOpaque(spec?.metadata)),
+  })),
+  { operation: "replace", kind: "ReservedDomain", opaque: false, steps: recreating },
+];
+
+/** How what was made is found again; each sort of kind has a way of its own. */
+export function sortOfStory({ kind, opaque }: Pick<Story, "kind" | "opaque">): string {
+  const { naturalKey, output, place } = kinds.find((one) => one.kind === kind) ?? {};
+  if (place?.sort !== "collection") return `${place?.sort}`;
+  if (output?.once) return "shown once";
+  if (naturalKey) return "natural key";
+  return opaque ? "no mark" : "mark";
+}
+
+/** Every sort of step at which some test kills the operator. */
+export const killedSorts: ReadonlySet<Sort> = new Set(
+  [...stories.flatMap(({ steps }) => steps), ...shared].map((step) => sortOf(step)),
+);

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { World } from "../../support/world.ts";
+import { Others } from "./others.ts";
+import { Population } from "./population.ts";
+import type { Random } from "./random.ts";
+
+/** Short, so that a create whose answer was lost is settled 5 seconds after its intent was recorded. */
+export const ORDEAL_ENV = { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" };
+
+/** Time for one test: a fault, what is still to do afterwards, and the rest that follows. */
+export const ORDEAL_MS = 120_000;
+
+/** Changes go on for so long after a fault. */
+const AFTERWARDS_MS = 500;
+
+/** Nothing is asked or written for so long: nothing is left to do. */
+const REST_MS = 1_500;
+
+/** People change objects while something is wrong, and afterwards; what must hold in the end is the same every time. */
+export class Ordeal {
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #population: Population;
+  #others: Others | undefined;
+  #pid: number | undefined;
+
+  constructor(world: World, random: Random) {
+    this.#world = world;
+    this.#random = random;
+    this.#population = new Population(world, random);
+  }
+
+  /** With the operator at work. */
+  async begin(): Promise<void> {
+    const others = new Others(this.#world.simulator);
+    for (const { of, name } of Population.labels) others.add(of.collection, of.lookalike(`${name}-1`));
+    await this.#population.begin();
+    this.#others = others;
+    this.#pid = this.#world.operator.pid;
+  }
+
+  /** Survives the fault, and comes to agreement and rest after it, in the same process. */
+  async survive(fault: () => Promise<unknown>): Promise<void> {
+    await this.#changingDuring(async () => {
+      await fault();
+      await sleep(AFTERWARDS_MS);
+    });
+    await this.#agreement();
+    this.#nothingTwice();
+    this.#others?.expectUntouched();
+    await this.#rest();
+    expect(this.#world.operator.running && this.#world.operator.pid).toBe(this.#pid);
+  }
+
+  async #changingDuring(fault: () => Promise<unknown>): Promise<void> {
+    let over = false;
+    const changing = async () => {
+      while (!over) {
+        await this.#population.change();
+        await sleep(this.#random.below(40));
+      }
+    };
+    const ended = fault().finally(() => {
+      over = true;
+    });
+    await Promise.all([ended, changing()]);
+  }
+
+  async #agreement(): Promise<void> {
+    let problems: string[] = [];
+    const agreed = this.#world.until(
+      "account and objects agree",
+      async () => {
+        problems = await this.#population.problems((collection) => this.#others?.except(collection) ?? []);
+        return problems.length === 0;
+      },
+      60,
+    );
+    await agreed.catch((cause) => expect.fail([...problems, cause.message].join("\n")));
+    expect(this.#population.wanted.length).toBeGreaterThan(0);
+  }
+
+  #nothingTwice(): void {
+    const made = this.#world.simulator.control.requests({ method: "POST", status: 201 });
+    const labels = made.map(({ body }) => (body as Members)["description"]);
+    expect(labels.filter((label, index) => labels.indexOf(label) !== index)).toEqual([]);
+  }
+
+  async #rest(): Promise<void> {
+    let before = "";
+    await this.#world.until(
+      "nothing is asked or written any more",
+      async () => {
+        const seen = before;
+        before = await this.#traces();
+        if (seen === before) return true;
+        await sleep(REST_MS);
+        return false;
+      },
+      30,
+    );
+  }
+
+  /** Of the operator: requests to the service, and what its writes leave in the objects. */
+  async #traces(): Promise<string> {
+    const versions = (await this.#world.kube.all()).map(({ metadata }) => metadata.resourceVersion);
+    return JSON.stringify([this.#world.simulator.control.count(), versions.sort()]);
+  }
+}

@@ -1,0 +1,153 @@
+import { annotations } from "../../../src/schema/contract.ts";
+import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import { authorityPem, tlsSecret } from "../../support/samples.ts";
+import { type KubeJSON, manifest } from "../../support/world.ts";
+import type { Point, Stage } from "./stage.ts";
+import { type StepName, typeOf } from "./steps.ts";
+
+/** One kind of each sort whose remotes are replaced by others, and why they are. */
+export interface Replacement {
+  /** Begins the names of its objects. */
+  readonly sort: string;
+  readonly kind: string;
+  /** What a replacement waits for, in order. */
+  readonly steps: readonly StepName[];
+  /** The object, and what it has to do with. */
+  readonly manifests: (name: string) => KubeJSON[];
+  /** What makes the remotes of these objects be replaced. */
+  readonly begin: (stage: Stage, names: readonly string[]) => Promise<unknown>;
+  /** What the account has for an object. */
+  readonly remotes: (stage: Stage, name: string) => Members[];
+  /** Whether a remote is the one that is wanted now, and whatever refers to it does. */
+  readonly isWanted: (stage: Stage, name: string, row: Members) => Promise<boolean> | boolean;
+  /** Whether the remote that was made before this point is of no use, so that another has to be made. */
+  readonly isLost?: (point: Point) => boolean;
+}
+
+const described = (collection: string) => (stage: Stage, name: string) =>
+  stage.world.simulator.control.objects(collection).filter(({ description }) => description === name);
+
+/** Asks for a look, since nothing tells of a Secret. */
+const annotate = ({ world }: Stage, kind: string, names: readonly string[]) =>
+  Promise.all(names.map((name) => world.kube.annotate(kind, name, { [annotations.reconcileRequestedAt]: "now" })));
+
+const renewed = new Map<string, KubeJSON>();
+const opaque = "a text that is no JSON";
+const authorities = { one: authorityPem("One"), two: authorityPem("Two") };
+
+const authority = (name: string, key: keyof typeof authorities): KubeJSON =>
+  manifest("CertificateAuthority", name, {
+    description: name,
+    metadata: opaque,
+    caPemFrom: { configMapKeyRef: { name, key } },
+  });
+
+/** Whether the service takes the token in the Secret of this object. */
+export async function isAccepted({ world }: Stage, name: string): Promise<boolean> {
+  const { data } = (await world.kube.get("Secret", name)) ?? {};
+  const authorization = `Bearer ${Buffer.from(data?.token ?? "", "base64").toString()}`;
+  const headers = { authorization, "svc-version": "2" };
+  const { status } = await fetch(`${world.simulator.url}/ip_policies`, { headers });
+  return status === 200;
+}
+
+/** Its token came in an answer that did not arrive, or was not written down. */
+export const isTokenLost = ({ step, at }: Point): boolean =>
+  step === "POST" ? at !== "before" : step === "write secret" && at === "before";
+
+const subscription = (stage: Stage, name: string): Members | undefined =>
+  described("event_subscriptions")(stage, `of ${name}`)[0];
+
+export const replacements: readonly Replacement[] = [
+  {
+    // found again by its mark; between the second step and the last, the domain moves
+    sort: "certificate",
+    kind: "TLSCertificate",
+    steps: ["intent", "POST", "status", "DELETE"],
+    manifests: (name) => [
+      tlsSecret(name, { commonName: `${name}.example.org` }),
+      manifest("TLSCertificate", name, { description: name, secretName: name }),
+      manifest("ReservedDomain", `domain-${name}`, {
+        description: `domain-${name}`,
+        domain: `${name}.example.org`,
+        certificateRef: { name },
+      }),
+    ],
+    async begin(stage, names) {
+      for (const name of names) renewed.set(name, tlsSecret(name, { commonName: `${name}.example.org` }));
+      await stage.world.kube.apply(...names.map((name) => renewed.get(name)));
+      await annotate(stage, "TLSCertificate", names);
+    },
+    remotes: described("tls_certificates"),
+    isWanted(stage, name, row) {
+      const [domain] = described("reserved_domains")(stage, `domain-${name}`);
+      const isServed = (domain?.["certificate"] as Members | null)?.["id"] === row["id"];
+      return isServed && row["certificate_pem"] === renewed.get(name).stringData["tls.crt"];
+    },
+  },
+  {
+    // by all that was sent
+    sort: "authority",
+    kind: "CertificateAuthority",
+    steps: ["config map", "intent", "POST", "status", "DELETE"],
+    manifests: (name) => [
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: authorities },
+      authority(name, "one"),
+    ],
+    begin: ({ world }, names) => world.kube.apply(...names.map((name) => authority(name, "two"))),
+    remotes: described("certificate_authorities"),
+    isWanted: (_stage, _name, row) => row["ca_pem"] === authorities.two,
+  },
+  {
+    // by its mark, and of use only with the value that is shown once
+    sort: "key",
+    kind: "APIKey",
+    steps: ["try secret", "intent", "POST", "write secret", "status", "DELETE"],
+    manifests: (name) => [manifest("APIKey", name, { description: name, tokenSecretName: name })],
+    async begin(stage, names) {
+      await Promise.all(names.map((name) => stage.world.kube.delete("Secret", name)));
+      await annotate(stage, "APIKey", names);
+    },
+    remotes: described("api_keys"),
+    isWanted: (stage, name) => isAccepted(stage, name),
+    isLost: isTokenLost,
+  },
+  {
+    // by the place that the spec names, which is another since the subscription was made anew
+    sort: "source",
+    kind: "EventSource",
+    steps: ["intent", "POST source", "status"],
+    manifests: (name) => [
+      manifest("EventSubscription", `of-${name}`, { description: `of ${name}` }),
+      manifest("EventSource", name, { subscriptionRef: { name: `of-${name}` }, type: typeOf(name) }),
+    ],
+    async begin(stage, names) {
+      for (const name of names) stage.world.simulator.control.remove(String(subscription(stage, name)?.["id"]));
+      const subscriptions = names.map((name) => `of-${name}`);
+      await annotate(stage, "EventSubscription", subscriptions);
+    },
+    remotes(stage, name) {
+      const { id, sources = [] } = subscription(stage, name) ?? {};
+      return (sources as Members[]).map(({ type }) => ({ id: `${id}/${type}` }));
+    },
+    isWanted: () => true,
+  },
+];
+
+/** An object whose replacement is interrupted at a point. */
+export interface ReplacementCase {
+  readonly replacement: Replacement;
+  readonly name: string;
+  readonly point: Point;
+}
+
+export const replacementCases = (at: Point["at"], of: readonly Replacement[] = replacements): ReplacementCase[] =>
+  of.flatMap((replacement) =>
+    replacement.steps.map((step) => {
+      const name = `${replacement.sort}-${at}-${step}`.toLowerCase().replaceAll(" ", "-");
+      return { replacement, name, point: { of: name, step, at } };
+    }),
+  );
+
+// what the steps of a domain are when it is deleted and created anew, see kill-recreate.test.ts
+export const recreating = ["DELETE", "intent", "POST", "status"] as const satisfies readonly StepName[];

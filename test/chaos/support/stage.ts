@@ -1,0 +1,258 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect } from "vitest";
+import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { SimulatorOptions } from "../../../tools/simulator/simulator.ts";
+import { Gate, type Guard, type Passage, type Side, type Substitute, writeKubeconfig } from "../../support/gate.ts";
+import type { OperatorProcess } from "../../support/operator-process.ts";
+import { type KubeJSON, useWorld, type World } from "../../support/world.ts";
+import { killedSorts } from "./killed.ts";
+import { Others } from "./others.ts";
+import { clusterStep, ServiceSteps, type Sort, type Step, type StepName, sortOf, typeOf } from "./steps.ts";
+import { type Case, manifestsOf } from "./subjects.ts";
+
+/** Where a process is killed. */
+export interface Point extends Step {
+  /**
+   * `before`: the request never arrives. `late`: it arrives when the next process is at work already.
+   * `after`: it was carried out, and its answer is lost. An answer that arrived is `before` the next step.
+   */
+  readonly at: Side | "late";
+}
+
+const PATIENCE_SECONDS = 40;
+
+/** Time for a hook that starts and kills several processes, on a busy machine. */
+export const STORY_MS = 120_000;
+
+interface Hold {
+  readonly point: Point;
+  readonly released: PromiseWithResolvers<void>;
+  /** The request that is held, and since when. */
+  reached?: Step & { readonly since: number };
+  /** It was let go on. */
+  arrived: boolean;
+}
+
+/** So short that an interrupted create is settled 6.5 seconds after its intent was recorded. */
+const SHORT = "3s";
+
+/** A request that arrives later than this after it was sent was under way for longer than any may be. */
+const LATEST_MS = 4_500;
+
+export interface StageOptions {
+  simulator?: SimulatorOptions;
+  /** Where no create is interrupted: a request may take as long as it does on a busy machine. */
+  patient?: true;
+}
+
+/** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
+export function useStage({ simulator = {}, patient }: StageOptions = {}): Stage {
+  // many objects are to be at their points at once
+  const unlimited = { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" };
+  const env = { ...unlimited, ...(!patient && { REQUEST_TIMEOUT: SHORT }) };
+  const world = useWorld({ startOperator: false, simulator, env });
+  const stage = new Stage(world);
+  beforeAll(() => stage.open());
+  afterAll(() => stage.close());
+  return stage;
+}
+
+export class Stage {
+  readonly world: World;
+  #others: Others | undefined;
+  #gates: readonly Gate[] = [];
+  #via: Parameters<World["startOperator"]>[1] = {};
+  #removeKubeconfig: (() => Promise<void>) | undefined;
+  #holds: readonly Hold[] = [];
+  #late: Hold[] = [];
+  #steps: Step[] = [];
+  #nameless = new Set<string>();
+  /** The sorts of all steps that the operators of this stage went through. */
+  readonly #passed = new Set<Sort>();
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  async open(): Promise<void> {
+    const { cluster, simulator } = this.world;
+    const [kube, service] = [await Gate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
+    const kubeconfig = await writeKubeconfig(kube.url);
+    const steps = new ServiceSteps(simulator);
+    this.#others = new Others(simulator);
+    kube.guard = this.#guard(clusterStep, async () => ({ raw: "" }));
+    service.guard = this.#guard(
+      (passage) => steps.of(passage),
+      () => never,
+    );
+    this.#gates = [kube, service];
+    this.#via = { kubeconfig: kubeconfig.path, gateway: { url: service.url, apiKey: simulator.apiKey } };
+    this.#removeKubeconfig = kubeconfig.remove;
+  }
+
+  async close(): Promise<void> {
+    expect([...this.#nameless], "Requests that no test can kill at: name them in steps.ts").toEqual([]);
+    const spared = [...this.#passed].filter((sort) => !killedSorts.has(sort));
+    expect(spared, "Steps at which no test kills: add a story to killed.ts").toEqual([]);
+    await Promise.all([...this.#gates.map((gate) => gate.close()), this.#removeKubeconfig?.()]);
+  }
+
+  get others(): Others {
+    if (!this.#others) throw new Error("The stage is not open yet");
+    return this.#others;
+  }
+
+  start = (more: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> =>
+    this.world.startOperator(more, this.#via);
+
+  /** Lets the operator come to all of the points, each of another object, and kills it there. */
+  async killAt(points: readonly Point[], begin: () => Promise<unknown> = () => this.start()): Promise<void> {
+    const holds = points.map((point): Hold => ({ point, released: Promise.withResolvers(), arrived: false }));
+    const missing = () => holds.filter(({ reached }) => !reached).map(({ point }) => point);
+    this.#holds = holds;
+    await begin();
+    const everywhere = this.world.until("the operator is everywhere", async () => missing().length === 0);
+    await everywhere.catch((cause) => {
+      throw new Error(`The operator never came to ${JSON.stringify(missing())}`, { cause });
+    });
+    await this.world.operator.stop("SIGKILL");
+    this.#holds = [];
+    for (const hold of holds.filter(({ point }) => point.at === "late")) {
+      this.#late.push(hold);
+      setTimeout(() => arrive(hold), (hold.reached?.since ?? 0) + LATEST_MS - Date.now());
+    }
+    this.clearSteps();
+  }
+
+  /** Starts the next process. What is still under way of those before arrives when it is at work on the same object. */
+  async restart(): Promise<void> {
+    const objects = await this.objects();
+    await this.start();
+    const isAtWork = ({ point: { of }, reached, arrived }: Hold) =>
+      arrived ||
+      !objects.has(of) ||
+      this.stepsOf(of).length > 0 ||
+      this.#steps.some((step) => step.of === reached?.soughtIn);
+    await this.world.until("the next process is at work", async () => this.#late.every(isAtWork));
+    await sleep(100);
+    for (const hold of this.#late) arrive(hold);
+    this.#late = [];
+  }
+
+  /** What the operator did for this object since it was killed last, in order. */
+  stepsOf = (name: string): StepName[] => this.#steps.filter(({ of }) => of === name).map(({ step }) => step);
+
+  /** How often the service made a remote for this object. */
+  createsOf(name: string): number {
+    const made = this.world.simulator.control.requests({ method: "POST", status: 201 });
+    return made.filter(({ body }) => isAbout(body as Members, name)).length;
+  }
+
+  clearSteps(): void {
+    this.#steps = [];
+  }
+
+  async apply(cases: readonly Case[], spec: (one: Case) => Members): Promise<void> {
+    await this.world.kube.apply(...cases.flatMap((one) => manifestsOf(one, spec(one))));
+  }
+
+  /** All objects of our kinds, by name. */
+  async objects(): Promise<Map<string, KubeJSON>> {
+    return new Map((await this.world.kube.all()).map((item) => [item.metadata.name, item]));
+  }
+
+  async allReady(cases: readonly { name: string }[]): Promise<Map<string, KubeJSON>> {
+    let objects = new Map<string, KubeJSON>();
+    const ready = this.world.until(
+      "all are ready",
+      async () => {
+        objects = await this.objects();
+        return cases.every(({ name }) => isReady(objects.get(name))) && objects;
+      },
+      PATIENCE_SECONDS,
+    );
+    return ready.catch((cause) => {
+      const unready = cases.map(({ name }) => objects.get(name)).filter((object) => !isReady(object));
+      throw new Error(
+        JSON.stringify(
+          unready.map((object) => object?.status),
+          null,
+          1,
+        ),
+        { cause },
+      );
+    });
+  }
+
+  /** Makes the objects, beside remotes of somebody else's that look the same. */
+  async create(cases: readonly Case[]): Promise<void> {
+    for (const { subject, name } of cases) {
+      this.others.add(subject.collection, subject.lookalike(name));
+      for (const given of subject.given?.(name) ?? []) this.others.share(given);
+    }
+    await this.apply(cases, ({ subject, name }) => subject.spec(name));
+  }
+
+  /** Back to the start, by way of the operator that runs. */
+  async clear(): Promise<void> {
+    await this.world.kubectl("delete", "tunnelgateway", "--all", "--wait=false");
+    await this.allGone();
+    await this.world.operator.stop();
+    this.others.clear();
+    this.world.simulator.control.clearRequests();
+  }
+
+  /** What the account has for an object. */
+  remotesOf({ subject: { collection, remotes }, name }: Case): Members[] {
+    if (remotes) return remotes(this.world.simulator.control, name);
+    return this.others.except(collection).filter(({ description }) => description === name);
+  }
+
+  async allGone(): Promise<void> {
+    await this.world.until("all are gone", async () => (await this.objects()).size === 0, PATIENCE_SECONDS);
+  }
+
+  /** `strand`: what becomes of a caller who is to get no further. To the API server there are only so many connections. */
+  #guard(stepOf: (passage: Passage) => Step | undefined, strand: () => Promise<Substitute>): Guard {
+    const named = (passage: Passage) => {
+      try {
+        return stepOf(passage);
+      } catch (error) {
+        this.#nameless.add((error as Error).message);
+        return undefined;
+      }
+    };
+    return async (passage, side) => {
+      const step = named(passage);
+      if (!step) return undefined;
+      this.#passed.add(sortOf(step.step));
+      if (side === "before") this.#steps.push(step);
+      // whoever waits for an answer gives up in the end, and tries again or goes on
+      if (side === "before" && this.#holds.some(({ reached }) => reached?.of === step.of)) return strand();
+      const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
+      if (!hold) return undefined;
+      hold.reached = { ...step, since: Date.now() };
+      if (hold.point.at !== "late") return strand();
+      await hold.released.promise;
+      return undefined;
+    };
+  }
+}
+
+const isAbout = ({ description, type }: Members, name: string): boolean =>
+  description === name || type === typeOf(name);
+
+const never = new Promise<never>(() => {});
+
+function arrive(hold: Hold): void {
+  hold.arrived = true;
+  hold.released.resolve();
+}
+
+const isAt = (point: Point, { of, step }: Step, side: Side): boolean =>
+  point.of === of && point.step === step && (point.at === "after") === (side === "after");
+
+const isReady = (object: KubeJSON | undefined): boolean =>
+  object !== undefined &&
+  object.status?.observedGeneration === object.metadata.generation &&
+  object.status.conditions.some(({ type, status }: KubeJSON) => type === "Ready" && status === "True");

@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Simulator } from "../../../tools/simulator/simulator.ts";
+import type { Passage } from "../../support/gate.ts";
+
+/** The sorts of requests that a pass waits for; docs/architecture.md says which code sends each. */
+export const steps = [
+  "secret",
+  "config map",
+  "try secret",
+  "write secret",
+  "intent",
+  "add finalizer",
+  "announce",
+  "status",
+  "finalizer",
+  "kind",
+  "namespace",
+  "LIST",
+  "GET",
+  "POST",
+  "PATCH",
+  "DELETE",
+  "GET module",
+  "PUT module",
+  "DELETE module",
+  "POST source",
+  "DELETE source",
+] as const;
+
+export type Sort = (typeof steps)[number];
+
+type Named<S> = S extends `${infer Method} module` ? `${Method} ${string}` : S;
+
+/** A request that a pass waits for. Those about a module have its name. */
+export type StepName = Named<Sort>;
+
+export function sortOf(step: StepName): Sort {
+  return steps.find((sort) => sort === step) ?? (`${step.split(" ")[0]} module` as Sort);
+}
+
+/** What leaves a trace: reading again what only the last process has read is none. */
+export const traces = (taken: readonly StepName[]): StepName[] =>
+  taken.filter((step) => step !== "secret" && sortOf(step) !== "GET module");
+
+export interface Step {
+  /** Name of the object; what several objects share has a name of its own. */
+  readonly of: string;
+  readonly step: StepName;
+  /** Of a create: the collection in which it will be sought. */
+  readonly soughtIn?: string;
+}
+
+const object = /^\/apis\/tunnelgateway\.dev\/v1\/namespaces\/[^/]+\/[^/]+\/([^/?]+)(\/status)?/;
+const read = /^\/api\/v1\/(?:namespaces\/[^/]+\/(secrets|configmaps)|(namespaces))\/([^/?]+)$/;
+const definition = /^\/apis\/apiextensions\.k8s\.io\/v1\/customresourcedefinitions\/([^/?]+)\.tunnelgateway\.dev$/;
+const secrets = /^\/api\/v1\/namespaces\/[^/]+\/secrets(?:[/?]|$)/;
+
+/** What no pass waits for: lists and watches, events, the lease, and who one is. */
+const beside = /[?&]watch=|[?&]limit=|\/events(?:[/?]|$)|\/leases(?:[/?]|$)|\/namespaces\/kube-system$|\/version$/;
+
+/**
+ * A request to the API server, when it is one that a pass waits for. A Secret or ConfigMap has its object's name.
+ * Throws where nobody has told yet what a request is for: then nobody has killed a process there.
+ */
+export function clusterStep(passage: Passage): Step | undefined {
+  if (beside.test(passage.path)) return undefined;
+  const step = objectStep(passage) ?? readStep(passage) ?? secretStep(passage);
+  if (!step) throw new Error(`A step without a name: ${passage.method} ${passage.path}`);
+  return step;
+}
+
+function objectStep({ method, path, headers, body }: Passage): Step | undefined {
+  const [, of, status] = (method === "PATCH" && object.exec(path)) || [];
+  if (!of) return undefined;
+  if (status) return { of, step: isAnnouncement(JSON.parse(body)) ? "announce" : "status" };
+  if (headers["content-type"]?.startsWith("application/json-patch")) return { of, step: "finalizer" };
+  return { of, step: body.includes("create-intent") ? "intent" : "add finalizer" };
+}
+
+/** Whether a write of the status says nothing about the object: it only notes what is about to be sent. */
+function isAnnouncement(operations: readonly { op: string; path: string; value: Members | null }[]): boolean {
+  const [before, after] = ["test", "add"].map((wanted) => {
+    const { value } = operations.find(({ op, path }) => op === wanted && path === "/status") ?? {};
+    const { appliedFields: _, ...rest } = value ?? {};
+    return rest;
+  });
+  return isDeepStrictEqual(before, after);
+}
+
+const reads = { secrets: "secret", configmaps: "config map", namespaces: "namespace" } as const;
+
+function readStep({ method, path }: Passage): Step | undefined {
+  if (method !== "GET") return undefined;
+  const [, kind] = definition.exec(path) ?? [];
+  if (kind) return { of: kind, step: "kind" };
+  const [, inNamespace, namespace, of] = read.exec(path) ?? [];
+  return of === undefined ? undefined : { of, step: reads[(inNamespace ?? namespace) as keyof typeof reads] };
+}
+
+function secretStep({ path, body }: Passage): Step | undefined {
+  if (!secrets.test(path)) return undefined;
+  return { of: JSON.parse(body).metadata.name, step: path.includes("dryRun") ? "try secret" : "write secret" };
+}
+
+const remote = /^\/(.+?)\/([a-z]+_[0-9A-Za-z]{20,})(?:\/([a-z_]+))?$/;
+const route = /^\/edges\/https\/[^/]+\/routes\/edghtsrt_([^/]+)\/([a-z_]+)$/;
+const source = /^\/event_subscriptions\/[^/]+\/sources(?:\/([^/]+))?$/;
+
+/** The part of an id that tells the name of the object. */
+export const inID = (name: string): string => name.replaceAll("-", "0");
+const outOfID = (text: string): string => text.replaceAll("0", "-");
+
+/** The event type by which the source of an object is known. */
+export const typeOf = (name: string): string => `${name.replaceAll("-", "_")}.v0`;
+const outOfType = (type: string): string => type.replace(".v0", "").replaceAll("_", "-");
+
+/** Tells whom a request to the service is about: the description of most remotes is the name of their object. */
+export class ServiceSteps {
+  readonly #simulator: Simulator;
+  readonly #names = new Map<string, string>();
+
+  constructor(simulator: Simulator) {
+    this.#simulator = simulator;
+  }
+
+  of({ method, path, body }: Passage): Step {
+    return routeStep(method, path) ?? sourceStep(method, path, body) ?? this.#remoteStep(method, path, body);
+  }
+
+  #remoteStep(method: string, path: string, body: string): Step {
+    const [, , id, module] = remote.exec(path) ?? [];
+    if (id) return { of: this.#nameOf(id), step: (module ? `${method} ${module}` : method) as StepName };
+    const collection = path.slice(1);
+    if (method === "POST") return { of: JSON.parse(body).description, step: "POST", soughtIn: collection };
+    return { of: collection, step: "LIST" };
+  }
+
+  #nameOf(id: string): string {
+    const name = this.#simulator.control.get(id)?.["description"] ?? this.#names.get(id) ?? id;
+    this.#names.set(id, String(name));
+    return String(name);
+  }
+}
+
+function routeStep(method: string, path: string): Step | undefined {
+  const [, id = "", module] = route.exec(path) ?? [];
+  return module ? { of: outOfID(id), step: `${method} ${module}` as StepName } : undefined;
+}
+
+function sourceStep(method: string, path: string, body: string): Step | undefined {
+  const [isSource, type] = source.exec(path) ?? [];
+  if (!isSource) return undefined;
+  if (method === "POST")
+    return { of: outOfType(JSON.parse(body).type), step: "POST source", soughtIn: "event_subscriptions" };
+  return { of: outOfType(type ?? ""), step: `${method} source` as StepName };
+}

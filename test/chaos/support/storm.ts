@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FaultAction } from "../../../tools/simulator/control/faults.ts";
+import { Gate, type Side, type Substitute, writeKubeconfig } from "../../support/gate.ts";
+import type { World } from "../../support/world.ts";
+import type { Random } from "./random.ts";
+
+/** Each with the chance of a request to meet it. A request is never held for longer than the operator waits. */
+const faults: readonly { probability: number; action: FaultAction }[] = [
+  { probability: 0.03, action: { cut: "before" } },
+  { probability: 0.03, action: { cut: "after" } },
+  { probability: 0.02, action: { truncate: true } },
+  { probability: 0.02, action: { garbage: true } },
+  { probability: 0.02, action: { status: 503, body: { msg: "Down for a moment" } } },
+  { probability: 0.05, action: { delayMs: 700 } },
+  { probability: 0.02, action: { delayMs: 1500 } },
+];
+
+/** The chance that the service has done as it was asked and answers 500. */
+const FAILED_AFTER = 0.03;
+
+/** A process lives for so many requests on average. */
+const MEAN_LIFE = 25;
+
+/** Makes the service fail in every way, and kills the operator at any request, on its way there or back. */
+export class Storm {
+  readonly #world: World;
+  readonly #random: Random;
+  #gates: Gate[] = [];
+  #via: Parameters<World["startOperator"]>[1] = {};
+  #close: () => Promise<void> = async () => {};
+  #left = Number.POSITIVE_INFINITY;
+  kills = 0;
+
+  constructor(world: World, random: Random) {
+    this.#world = world;
+    this.#random = random;
+  }
+
+  async open(): Promise<void> {
+    const { cluster, simulator } = this.#world;
+    const [kube, service] = [await Gate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
+    kube.guard = ({ method }) => (method === "GET" ? undefined : this.#strike());
+    service.guard = (_, side) => this.#strike() ?? this.#failing(side);
+    const { path, remove } = await writeKubeconfig(kube.url);
+    this.#via = { kubeconfig: path, gateway: { url: service.url, apiKey: simulator.apiKey } };
+    this.#gates = [kube, service];
+    this.#close = remove;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#close(), ...this.#gates.map((gate) => gate.close())]);
+  }
+
+  /** Kills one process after the other. */
+  async rage(until: () => boolean): Promise<void> {
+    const { control } = this.#world.simulator;
+    for (const { probability, action } of faults) {
+      control.fault({ probability, action, times: Number.POSITIVE_INFINITY });
+    }
+    while (!until()) {
+      await this.#world.startOperator({}, this.#via);
+      this.#left = 1 + this.#random.below(2 * MEAN_LIFE);
+      while (this.#world.operator.running && !until()) await sleep(20);
+      this.#left = Number.POSITIVE_INFINITY;
+      await this.#world.operator.stop("SIGKILL");
+      this.kills += 1;
+    }
+    control.clearFaults();
+  }
+
+  /** The request at which the process dies is lost, or arrives all the same. */
+  #strike(): Promise<undefined> | undefined {
+    this.#left -= 1;
+    if (this.#left !== 0) return undefined;
+    this.#world.operator.signal("SIGKILL");
+    return this.#random() < 0.5 ? new Promise(() => {}) : undefined;
+  }
+
+  #failing(side: Side): Substitute | undefined {
+    if (side === "before" || this.#left === Number.POSITIVE_INFINITY || this.#random() >= FAILED_AFTER)
+      return undefined;
+    return { status: 500, body: JSON.stringify({ msg: "Something went wrong afterwards" }) };
+  }
+}

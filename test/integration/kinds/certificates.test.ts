@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { conditionOf, type KubeJSON, manifest, useWorld } from "../../support/world.ts";
+
+// provisioning ends when a test says so
+const world = useWorld({ simulator: { certificates: { provisionMs: 3_600_000 } } });
+
+const control = () => world.simulator.control;
+const policy = { certificateManagementPolicy: { authority: "freeca" } };
+
+/** A domain whose certificate is being provisioned. */
+async function domain(name: string, host = `${name}.example.org`): Promise<KubeJSON> {
+  await world.kube.apply(manifest("ReservedDomain", name, { ...policy, domain: host }));
+  return world.condition("ReservedDomain", name, { type: "Ready", status: "False", reason: "CertificateProvisioning" });
+}
+
+/** The conditions that are True, and the others with their status. */
+const summary = (object: KubeJSON): Record<string, string> =>
+  Object.fromEntries(
+    object.status.conditions.map(({ type, status, reason }: KubeJSON) => [type, `${status} ${reason}`]),
+  );
+
+const look = async (name: string): Promise<KubeJSON> => (await world.look(manifest("ReservedDomain", name, {})))[0];
+
+const message = (object: KubeJSON, type = "Ready"): string => conditionOf(object, type)?.message;
+
+const started = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString();
+
+test("a certificate that is provisioned is waited for, and seen by itself when it is issued", async () => {
+  const object = await domain("provisioned");
+  expect(summary(object)).toEqual({
+    Ready: "False CertificateProvisioning",
+    Synced: "True Available",
+    Reconciling: "True CertificateProvisioning",
+    CertificateReady: "False CertificateProvisioning",
+  });
+  control().certificate(object.status.id, { state: "issued" });
+  const issued = await world.ready("ReservedDomain", "provisioned");
+  expect(summary(issued)).toEqual({
+    Ready: "True Available",
+    Synced: "True Available",
+    CertificateReady: "True Available",
+  });
+  expect(issued.status.certificate.id).toMatch(/^cert_/);
+  expect(issued.status.certificateManagementStatus.provisioningJob).toBeUndefined();
+});
+
+describe("trouble", () => {
+  let id = "";
+  let target = "";
+
+  beforeAll(async () => {
+    const { status } = await domain("troubled");
+    [id, target] = [status.id, status.cnameTarget];
+  });
+
+  test("of the authority is tried again when the service says so", async () => {
+    control().certificate(id, { state: "internal_error", msg: "busy", retriesAt: "2099-01-01T00:00:00Z" });
+    const object = await look("troubled");
+    expect(summary(object)).toMatchObject({
+      Ready: "False CertificateRetrying",
+      Reconciling: "True CertificateRetrying",
+      CertificateReady: "False CertificateRetrying",
+    });
+    expect(message(object)).toContain("2099-01-01T00:00:00Z");
+    expect(message(object)).toContain("busy");
+  });
+
+  test("with DNS names the record to make, and is work under way at first", async () => {
+    control().certificate(id, { state: "dns_error" });
+    const object = await look("troubled");
+    expect(summary(object)).toMatchObject({
+      Ready: "False CertificateDNSError",
+      Reconciling: "True CertificateDNSError",
+      CertificateReady: "False CertificateDNSError",
+    });
+    expect(message(object)).toContain(`troubled.example.org CNAME ${target}`);
+  });
+
+  test("with DNS that has lasted for ten minutes needs a person", async () => {
+    const old = (control().get(id) as KubeJSON).certificate_management_status;
+    const job = { ...old.provisioning_job, started_at: started(11) };
+    control().patch(id, { certificate_management_status: { ...old, provisioning_job: job } });
+    const object = await look("troubled");
+    expect(summary(object)).toMatchObject({ Stalled: "True CertificateDNSError" });
+    expect(conditionOf(object, "Reconciling")).toBeUndefined();
+  });
+
+  test("ends when the certificate is issued", async () => {
+    control().certificate(id, { state: "issued" });
+    expect(summary(await look("troubled"))).toEqual({
+      Ready: "True Available",
+      Synced: "True Available",
+      CertificateReady: "True Available",
+    });
+  });
+});
+
+test("a renewal, and one that fails, leave the domain Ready", async () => {
+  const { status } = await domain("renewed");
+  control().certificate(status.id, { state: "issued" });
+  await look("renewed");
+  control().certificate(status.id, { state: "provisioning", msg: "renewing now" });
+  const renewing = await look("renewed");
+  expect(summary(renewing)).toEqual({
+    Ready: "True Available",
+    Synced: "True Available",
+    CertificateReady: "True Available",
+  });
+  expect(message(renewing, "CertificateReady")).toContain("renewing now");
+  control().certificate(status.id, { state: "dns_error" });
+  const failing = await look("renewed");
+  expect(summary(failing)).toEqual({
+    Ready: "True Available",
+    Synced: "True Available",
+    CertificateReady: "False CertificateDNSError",
+  });
+});
+
+test("a wildcard domain names both records", async () => {
+  const { status } = await domain("wildcard", "*.wild.example.org");
+  control().certificate(status.id, { state: "dns_error" });
+  const said = message(await look("wildcard"));
+  expect(said).toContain(`*.wild.example.org CNAME ${status.cnameTarget}`);
+  expect(said).toContain(`_acme-challenge.wild.example.org CNAME ${status.acmeChallengeCnameTarget}`);
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import { ed25519PublicKey } from "../../../tools/simulator/testing/samples.ts";
+import { secret } from "../../support/samples.ts";
+import { conditionOf, type KubeJSON, manifest, useWorld } from "../../support/world.ts";
+
+const HOUR = 3_600_000;
+const YEAR = 365 * 24 * HOUR;
+
+/** How far the service's clock is off: certificates that it signs begin and end that much earlier. */
+let late = 0;
+const world = useWorld({ simulator: { clock: () => Date.now() - late } });
+
+const control = () => world.simulator.control;
+const rows = () => control().objects("ssh_host_certificates");
+
+const hostCertificate = (name: string, more: object = {}) =>
+  manifest("SSHHostCertificate", name, {
+    sshCertificateAuthorityId: "sshca_1",
+    publicKey: ed25519PublicKey(),
+    certificateSecretName: name,
+    ...more,
+  });
+
+/** Made now, such that its renewal is due in so many milliseconds, when the service's clock is right. */
+async function dueIn(milliseconds: number, name: string, before: number, more: object = {}): Promise<KubeJSON> {
+  late = YEAR - before - milliseconds;
+  await world.kube.apply(hostCertificate(name, more));
+  const object = await world.ready("SSHHostCertificate", name);
+  late = 0;
+  return object;
+}
+
+const certificateIn = async (name: string): Promise<string> =>
+  Buffer.from((await world.get("Secret", name)).data["ssh-host-cert.pub"], "base64").toString();
+
+const renewed = (name: string, old: string): Promise<KubeJSON> =>
+  world.until(`${old} is renewed`, async () => {
+    const object = await world.get("SSHHostCertificate", name);
+    return object.status.id !== old && object.status.retiring === undefined && object;
+  });
+
+describe("a host certificate that ends", () => {
+  test("is renewed so long before its end, and its Secret has the new one", async () => {
+    const before = await dueIn(1500, "bastion", 720 * HOUR, { renewBefore: "720h" });
+    const first = await certificateIn("bastion");
+    expect(first).toBe(before.status.certificate);
+    const after = await renewed("bastion", before.status.id);
+    expect(Date.parse(after.status.validUntil) - Date.now()).toBeGreaterThan(YEAR - HOUR);
+    expect(await certificateIn("bastion")).toBe(after.status.certificate);
+    expect(after.status.certificate).not.toBe(first);
+    expect(rows().map(({ id }) => id)).toEqual([after.status.id]);
+    const since = (object: KubeJSON) => conditionOf(object, "Ready")?.lastTransitionTime;
+    expect(since(after)).toBe(since(before));
+  });
+
+  test("is renewed after two thirds of its time, unless the spec says when", async () => {
+    const before = await dueIn(1500, "git", YEAR / 3);
+    const after = await renewed("git", before.status.id);
+    expect(await certificateIn("git")).toBe(after.status.certificate);
+  });
+
+  test("is renewed once, also when renewBefore is longer than its whole time", async () => {
+    await world.kube.apply(hostCertificate("eager", { renewBefore: "87600h" }));
+    const { status } = await world.ready("SSHHostCertificate", "eager");
+    await world.quiet();
+    expect((await world.get("SSHHostCertificate", "eager")).status.id).toBe(status.id);
+  });
+
+  test("is renewed by the next process when it ended while none was there", async () => {
+    const before = await dueIn(2000, "restarted", 720 * HOUR, { renewBefore: "720h" });
+    await world.operator.stop("SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await world.startOperator();
+    const after = await renewed("restarted", before.status.id);
+    expect(await certificateIn("restarted")).toBe(after.status.certificate);
+  });
+
+  test("is not renewed when its end is in the spec", async () => {
+    const validUntil = new Date(Date.now() + 1000).toISOString();
+    await world.kube.apply(hostCertificate("final", { validUntil }));
+    const { status } = await world.ready("SSHHostCertificate", "final");
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await world.look(manifest("SSHHostCertificate", "final", {}));
+    expect((await world.ready("SSHHostCertificate", "final")).status.id).toBe(status.id);
+  });
+});
+
+describe("a host certificate whose spec changes", () => {
+  test("is signed anew for other hosts, and renamed in place", async () => {
+    await world.kube.apply(hostCertificate("hosts", { principals: ["a.example.org"] }));
+    const before = await world.ready("SSHHostCertificate", "hosts");
+    await world.kube.patch("SSHHostCertificate", "hosts", { spec: { description: "Two hosts" } });
+    const described = await world.ready("SSHHostCertificate", "hosts");
+    expect(described.status.id).toBe(before.status.id);
+    await world.kube.patch("SSHHostCertificate", "hosts", { spec: { principals: ["a.example.org", "b.example.org"] } });
+    const after = await renewed("hosts", before.status.id);
+    expect(control().get(after.status.id)).toMatchObject({
+      description: "Two hosts",
+      principals: ["a.example.org", "b.example.org"],
+    });
+    expect(await certificateIn("hosts")).toBe(after.status.certificate);
+  });
+});
+
+describe("the Secret of a host certificate", () => {
+  test("is written again when it is lost or changed, from the certificate that is there", async () => {
+    const { status } = await world.ready("SSHHostCertificate", "hosts");
+    const wanted = manifest("SSHHostCertificate", "hosts", {});
+    await world.kube.delete("Secret", "hosts");
+    await world.look(wanted);
+    expect(await certificateIn("hosts")).toBe(status.certificate);
+    await world.kube.patch("Secret", "hosts", { data: { "ssh-host-cert.pub": "" } });
+    await world.look(wanted);
+    expect(await certificateIn("hosts")).toBe(status.certificate);
+    expect((await world.ready("SSHHostCertificate", "hosts")).status.id).toBe(status.id);
+  });
+
+  test("is never written over one that is somebody else's", async () => {
+    await world.kube.apply(secret("taken", { "ssh-host-cert.pub": "mine" }));
+    await world.kube.apply(hostCertificate("refused", { certificateSecretName: "taken" }));
+    await world.condition("SSHHostCertificate", "refused", { type: "Stalled", reason: "SecretNotReady" });
+    expect(await certificateIn("taken")).toBe("mine");
+    await world.kube.delete("Secret", "taken");
+    const { status } = await world.ready("SSHHostCertificate", "refused");
+    expect(await certificateIn("taken")).toBe(status.certificate);
+  });
+
+  test("need not be", async () => {
+    await world.kube.apply(hostCertificate("bare", { certificateSecretName: undefined }));
+    const { status } = await world.ready("SSHHostCertificate", "bare");
+    expect(status.certificate).toMatch(/^ssh-ed25519-cert-v01@openssh.com /);
+    expect(await world.get("Secret", "bare")).toBeUndefined();
+  });
+});

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Figures } from "../figures.ts";
+import { types } from "../objects.ts";
+import type { Operator } from "../operator.ts";
+import { figuresOf, readingOf } from "../reading.ts";
+import type { Stage } from "../stage.ts";
+import { preciseNow } from "../watcher.ts";
+
+const POLL_MS = 50;
+
+/** Until each object has been looked at once. Resolves with the moment at which that was seen. */
+export async function observed(operator: Operator, count: number, seconds = 120): Promise<number> {
+  const controllers = types.map(({ kind }) => kind.toLowerCase());
+  const end = preciseNow() + seconds * 1000;
+  for (;;) {
+    const done = await operator.metric("controller_runtime_reconcile_total", "controller", controllers);
+    if (done >= count) return preciseNow();
+    if (preciseNow() > end) throw new Error(`After ${seconds} s only ${done} objects have been looked at`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** From the birth of the process until each of the settled objects has been looked at. */
+export async function restart(stage: Stage, count: number): Promise<Figures> {
+  await stage.stopOperator();
+  const requests = await stage.service.count();
+  const operator = await stage.startOperator();
+  const at = operator.spawnedAt;
+  const before = { ...(await readingOf(stage)), at, operatorCPU: 0, requests, writes: 0 };
+  const end = await observed(operator, count);
+  const after = await readingOf(stage);
+  await stage.quiet();
+  const quiet = await readingOf(stage);
+  return figuresOf(stage, {
+    ...{ phase: "restart", objects: count, before },
+    after: { ...after, requests: quiet.requests, writes: quiet.writes },
+    wallSeconds: (end - at) / 1000,
+    more: { observedAfterStarted: (end - operator.startedAt) / 1000 },
+  });
+}
+
+/** The seconds in which the next list of each resource falls, with nothing changed on either side. */
+export async function resync(stage: Stage, count: number, intervalSeconds: number): Promise<Figures> {
+  const operator = await stage.startOperator({ RESYNC_INTERVAL: `${intervalSeconds}s` });
+  await observed(operator, count);
+  const secondsAfterStart = (seconds: number) => sleep(Math.max(operator.startedAt + seconds * 1000 - Date.now(), 0));
+  // lists come within a tenth of the interval
+  await secondsAfterStart(0.9 * intervalSeconds - 0.5);
+  const before = await readingOf(stage);
+  await secondsAfterStart(1.1 * intervalSeconds + 2);
+  const after = await readingOf(stage);
+  const figures = await figuresOf(stage, { phase: "resync", objects: count, before, after });
+  await stage.startOperator();
+  await observed(stage.operator, count);
+  return figures;
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Figures, percentile } from "../figures.ts";
+import { startFollower } from "../floor.ts";
+import { nameOf, type Subject, subjects } from "../objects.ts";
+import { figuresOf, readingOf } from "../reading.ts";
+import type { Stage } from "../stage.ts";
+import { isReady, preciseNow } from "../watcher.ts";
+
+const PER_SECOND = 20;
+
+/**
+ * One object after another, as people and pipelines apply them: how long until each is Ready, from its apply on. The
+ * same is measured of a plain client right before, which watches, makes the writes, and nothing else.
+ */
+export async function trickle(stage: Stage, seconds: number): Promise<Figures> {
+  const floor = await floorOf(stage, seconds);
+  await stage.startOperator();
+  await stage.quiet();
+
+  const made = applied(stage, seconds, "trickle");
+  const before = await readingOf(stage);
+  const { took, answered } = await timed(stage, made);
+  const after = await readingOf(stage);
+  const figures = await figuresOf(stage, {
+    ...{ phase: "trickle", objects: made.length, before, after, took },
+    more: {
+      ...floor,
+      floorRatio: (percentile(took, 0.5) as number) / floor.floorP50,
+      applyAnswered: percentile(answered, 0.5) as number,
+    },
+  });
+  const gone = stage.watcher.until(made, (object) => object === undefined);
+  await Promise.all(made.map(({ type, object }) => stage.client.delete(type, object.metadata)));
+  await gone;
+  return figures;
+}
+
+async function floorOf(stage: Stage, seconds: number): Promise<{ floorP50: number; floorP99: number }> {
+  const { namespace, service, settings } = stage;
+  await stage.stopOperator();
+  const { url, apiKey } = service;
+  const { kubeconfig } = settings.cluster;
+  const follower = await startFollower({ kubeconfig, namespace, service: { url, apiKey } });
+  const made = applied(stage, seconds, "floor");
+  const { took } = await timed(stage, made);
+  await follower.stop();
+  await stage.sweepAway(made);
+  return { floorP50: percentile(took, 0.5) as number, floorP99: percentile(took, 0.99) as number };
+}
+
+const applied = ({ namespace }: Stage, seconds: number, prefix: string): Subject[] =>
+  subjects(seconds * PER_SECOND, `${namespace}-${prefix}`).map(({ type, object }) => ({
+    type,
+    object: { ...object, metadata: { namespace, name: `${prefix}-${object.metadata.name}` } },
+  }));
+
+/** Milliseconds from each apply until the object was Ready, and until the apply was answered. */
+async function timed(stage: Stage, made: readonly Subject[]): Promise<{ took: number[]; answered: number[] }> {
+  const ready = stage.watcher.until(made, isReady);
+  const sent = new Map<string, number>();
+  const answered: number[] = [];
+  const begun = preciseNow();
+  const applies = made.map(async (subject, index) => {
+    await sleep(Math.max(begun + (index * 1000) / PER_SECOND - preciseNow(), 0));
+    const at = preciseNow();
+    sent.set(nameOf(subject), at);
+    await stage.client.apply(subject.type, subject.object);
+    answered.push(preciseNow() - at);
+  });
+  await Promise.all(applies);
+  const times = await ready;
+  return { answered, took: [...times].map(([name, at]) => at - (sent.get(name) as number)) };
+}

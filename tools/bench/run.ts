@@ -1,0 +1,54 @@
+import type { Arguments } from "./arguments.ts";
+import type { Figures } from "./figures.ts";
+import { big } from "./phases/big.ts";
+import { deleteAll, update } from "./phases/change.ts";
+import { create } from "./phases/create.ts";
+import type { Pace } from "./phases/pace.ts";
+import { restart, resync } from "./phases/restart.ts";
+import { trickle } from "./phases/trickle.ts";
+import { Stage, type StageSettings } from "./stage.ts";
+
+export interface RunOptions extends Pick<Arguments, "objects" | "phases" | "latencies" | "repeat" | "bigObjects"> {
+  cluster: StageSettings["cluster"];
+  operator: string;
+  pace: Pace;
+  onFigures?: (figures: Figures) => void;
+}
+
+/** The figures of every single run. */
+export async function runBench(options: RunOptions): Promise<Figures[]> {
+  const all: Figures[] = [];
+  const note = (figures: Figures) => {
+    all.push(figures);
+    options.onFigures?.(figures);
+  };
+  for (let round = 0; round < options.repeat; round++) {
+    for (const latencyMs of options.latencies) await throughPhases(options, latencyMs, note);
+  }
+  if (options.phases.includes("big")) await bigPhase(options, note);
+  return all;
+}
+
+async function throughPhases(options: RunOptions, latencyMs: number, note: (figures: Figures) => void): Promise<void> {
+  const { objects, phases, cluster, operator, pace } = options;
+  const wanted = (phase: Figures["phase"]) => phases.includes(phase);
+  if (phases.every((phase) => phase === "big")) return;
+  await using stage = await Stage.open({ cluster, operator, latencyMs });
+  const made = await create(stage, objects, { floor: wanted("create") });
+  if (wanted("create")) note(made.figures);
+  if (wanted("restart")) note(await restart(stage, objects));
+  if (wanted("resync")) note(await resync(stage, objects, pace.resync));
+  if (wanted("update")) note(await update(stage, made.subjects));
+  const gone = await deleteAll(stage, made.subjects);
+  if (wanted("delete")) note(gone);
+  if (wanted("trickle")) note(await trickle(stage, pace.trickle));
+}
+
+/** Pages take as long as those of a service that is not next door. */
+const BIG_LATENCY_MS = 50;
+
+async function bigPhase(options: RunOptions, note: (figures: Figures) => void): Promise<void> {
+  const { bigObjects, cluster, operator, pace } = options;
+  await using stage = await Stage.open({ cluster, operator, latencyMs: BIG_LATENCY_MS });
+  note(await big(stage, bigObjects, pace));
+}

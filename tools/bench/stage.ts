@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { KubeClient } from "../../src/runtime/connection/client.ts";
+import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
+import { Transport } from "../../src/runtime/connection/transport.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { type Subject, subjects } from "./objects.ts";
+import { Operator } from "./operator.ts";
+import { concurrently } from "./phases/concurrently.ts";
+import { apiServerAt } from "./processes.ts";
+import { Service } from "./service.ts";
+import { Watcher } from "./watcher.ts";
+
+/** Writes to the API server that are under way at once. */
+export const WRITERS = 64;
+
+export interface StageSettings {
+  cluster: Pick<Cluster, "kubeconfig" | "url" | "kubectlRun">;
+  /** What node runs as the operator. */
+  operator: string;
+  latencyMs: number;
+}
+
+let stages = 0;
+
+/** A namespace, an account and the operator between them, alone on their API server. */
+export class Stage implements AsyncDisposable {
+  readonly settings: StageSettings;
+  readonly namespace: string;
+  readonly service: Service;
+  readonly watcher: Watcher;
+  readonly client: KubeClient;
+  readonly apiServer: number | undefined;
+  readonly #transport: Transport;
+  readonly #directory: string;
+  #operator: Operator | undefined;
+
+  private constructor(
+    settings: StageSettings,
+    parts: Pick<Stage, "namespace" | "service" | "watcher" | "apiServer"> & { directory: string },
+  ) {
+    this.settings = settings;
+    this.namespace = parts.namespace;
+    this.service = parts.service;
+    this.watcher = parts.watcher;
+    this.apiServer = parts.apiServer;
+    this.#directory = parts.directory;
+    this.#transport = new Transport(loadConnection(settings.cluster), { userAgent: "bench" });
+    this.client = new KubeClient(this.#transport, { fieldManager: "bench" });
+  }
+
+  static async open(settings: StageSettings): Promise<Stage> {
+    const { kubeconfig, url, kubectlRun } = settings.cluster;
+    const namespace = `bench-${process.pid}-${++stages}`;
+    await kubectlRun(["create", "namespace", namespace]);
+    const [service, watcher, apiServer, directory] = await Promise.all([
+      Service.start(settings.latencyMs),
+      Watcher.start(kubeconfig, namespace),
+      apiServerAt(url),
+      mkdtemp(join(tmpdir(), "bench-")),
+    ]);
+    return new Stage(settings, { namespace, service, watcher, apiServer, directory });
+  }
+
+  get operator(): Operator {
+    if (!this.#operator) throw new Error("No operator is running");
+    return this.#operator;
+  }
+
+  get isRunning(): boolean {
+    return this.#operator !== undefined;
+  }
+
+  async startOperator(env: Readonly<Record<string, string>> = {}): Promise<Operator> {
+    await this.stopOperator();
+    const { namespace, service, settings } = this;
+    this.#operator = await Operator.start({
+      main: settings.operator,
+      kubeconfig: settings.cluster.kubeconfig,
+      ...{ namespace, service, env, log: join(this.#directory, "operator.log") },
+    });
+    return this.#operator;
+  }
+
+  async stopOperator(): Promise<void> {
+    await this.#operator?.stop();
+    this.#operator = undefined;
+  }
+
+  /** Objects that nobody looks after yet. */
+  async createSubjects(count: number): Promise<Subject[]> {
+    const made = subjects(count, this.namespace);
+    await concurrently(made, WRITERS, ({ type, object }) => this.client.create(type, object));
+    return made;
+  }
+
+  /** Takes away what is left, whoever holds on to it. */
+  async sweepAway(left: readonly Subject[]): Promise<void> {
+    const gone = this.watcher.until(left, (object) => object === undefined);
+    await concurrently(left, WRITERS, async ({ type, object }) => {
+      await this.client.patchMerge(type, object.metadata, { metadata: { finalizers: null } });
+      await this.client.delete(type, object.metadata);
+    });
+    if (left.length > 0) await gone;
+  }
+
+  /** Resolves when neither side has been asked for anything for a while. */
+  async quiet(milliseconds = 500): Promise<void> {
+    let before = "";
+    for (;;) {
+      const now = JSON.stringify([await this.service.count(), (await this.operator.clusterRequests()).writes]);
+      if (now === before) return;
+      before = now;
+      await sleep(milliseconds);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopOperator();
+    await Promise.all([this.watcher.stop(), this.service.stop(), this.#transport.close()]);
+    await this.settings.cluster.kubectlRun(["delete", "namespace", this.namespace, "--wait=false"]);
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}

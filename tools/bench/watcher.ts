@@ -1,0 +1,91 @@
+import { Informer } from "../../src/runtime/cache/informer.ts";
+import type { Change } from "../../src/runtime/cache/store.ts";
+import { KubeClient } from "../../src/runtime/connection/client.ts";
+import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
+import { Transport } from "../../src/runtime/connection/transport.ts";
+import { silentLogger } from "../../src/runtime/log.ts";
+import type { KubeObject } from "../../src/runtime/object.ts";
+import { nameOf, type Subject, types } from "./objects.ts";
+
+/** When each of the awaited objects came to be as awaited, in milliseconds since the epoch with a fraction. */
+export type Times = ReadonlyMap<string, number>;
+
+interface Wait {
+  pending: Set<string>;
+  times: Map<string, number>;
+  isDone: (object: KubeObject | undefined) => boolean;
+  done: PromiseWithResolvers<Times>;
+}
+
+export const preciseNow = (): number => performance.timeOrigin + performance.now();
+
+/** Sees what becomes of the objects of a namespace, as anybody who watches them does. */
+export class Watcher {
+  readonly #transport: Transport;
+  readonly #informers: Informer[];
+  readonly #waits = new Set<Wait>();
+
+  private constructor(kubeconfig: string, namespace: string) {
+    this.#transport = new Transport(loadConnection({ kubeconfig }), { userAgent: "bench" });
+    const client = new KubeClient(this.#transport, { fieldManager: "bench" });
+    this.#informers = types.map((type) => {
+      const informer = new Informer({ client, type, namespaces: [namespace], log: silentLogger });
+      informer.addHandler((change) => this.#seen(change));
+      return informer;
+    });
+  }
+
+  static async start(kubeconfig: string, namespace: string): Promise<Watcher> {
+    const watcher = new Watcher(kubeconfig, namespace);
+    for (const informer of watcher.#informers) informer.start();
+    await Promise.all(watcher.#informers.map(({ synced }) => synced));
+    return watcher;
+  }
+
+  /** Counts changes from now on; `undefined` is an object that is gone. */
+  until(subjects: readonly Subject[], isDone: Wait["isDone"], seconds = 600): Promise<Times> {
+    const wait: Wait = {
+      pending: new Set(subjects.map(nameOf)),
+      times: new Map(),
+      isDone,
+      done: Promise.withResolvers(),
+    };
+    this.#waits.add(wait);
+    const timer = setTimeout(() => {
+      const [first] = wait.pending;
+      wait.done.reject(new Error(`After ${seconds} s ${wait.pending.size} objects are not done, such as ${first}`));
+    }, seconds * 1000);
+    return wait.done.promise.finally(() => {
+      clearTimeout(timer);
+      this.#waits.delete(wait);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.stop()));
+    await this.#transport.close();
+  }
+
+  #seen({ type, object }: Change): void {
+    const name = `${object.kind}/${object.metadata.name}`;
+    const now = type === "deleted" ? undefined : object;
+    for (const { pending, times, isDone, done } of this.#waits) {
+      if (!pending.has(name) || !isDone(now)) continue;
+      pending.delete(name);
+      times.set(name, preciseNow());
+      if (pending.size === 0) done.resolve(times);
+    }
+  }
+}
+
+interface Told {
+  observedGeneration?: number;
+  conditions?: { type: string; status: string }[];
+}
+
+/** Ready, as its present spec says. */
+export function isReady(object: KubeObject | undefined): boolean {
+  const status = object?.["status"] as Told | undefined;
+  if (!status || status.observedGeneration !== object?.metadata.generation) return false;
+  return status.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
+}

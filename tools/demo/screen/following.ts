@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Control } from "../../simulator/simulator.ts";
+import { changes } from "../changes.ts";
+import type { ObjectState } from "../objects.ts";
+import { writes } from "../writes.ts";
+import type { Line } from "./line.ts";
+import type { Screen } from "./screen.ts";
+
+const POLL_MS = 1000;
+
+export interface Followed {
+  readonly read: () => Promise<ObjectState[]>;
+  readonly control: Pick<Control, "requests">;
+  readonly objects: readonly ObjectState[];
+  readonly signal: AbortSignal;
+}
+
+/** Prints each change of the objects, and each write to the account, until the signal aborts. Throws its reason. */
+export async function follow(screen: Screen, { read, control, objects, signal }: Followed): Promise<never> {
+  let before = objects;
+  let seen = lastOf(control.requests());
+  for (;;) {
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    signal.throwIfAborted();
+    // an API server that is busy, or kinds that were deleted, are no reason to end
+    const after = await read().catch(() => before);
+    signal.throwIfAborted();
+    const requests = control.requests({ after: seen }).filter(({ status }) => status !== null);
+    seen = Math.max(seen, lastOf(requests));
+    screen.print(...[...writes(requests), ...changes(before, after)].map(stamped));
+    before = after;
+  }
+}
+
+const lastOf = (requests: readonly { seq: number }[]): number => requests.at(-1)?.seq ?? 0;
+
+const stamped = (change: Line): Line => [
+  { text: `  ${new Date().toTimeString().slice(0, 8)}  `, style: "dim" },
+  ...change,
+];

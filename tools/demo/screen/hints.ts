@@ -1,0 +1,63 @@
+import { columns, type Line, line } from "./line.ts";
+
+export interface Place {
+  readonly kubeconfig: string;
+  readonly kubectl: string;
+  readonly namespace: string;
+  readonly serviceURL: string;
+  readonly apiKeyFile: string;
+  readonly operatorURL: string;
+  readonly operatorLog: string;
+  /** Remote id of TunnelGroupBackend/database. */
+  readonly backendID: string;
+  readonly resyncSeconds: number;
+}
+
+/** Commands to try in another terminal. */
+export function hints(place: Place): Line[] {
+  const { namespace, serviceURL } = place;
+  const control = `${serviceURL}/_control`;
+  return [
+    title("Try next, in another terminal"),
+    command(`export KUBECONFIG=${place.kubeconfig}`),
+    command(`alias kubectl=${place.kubectl}`),
+    command("kubectl get tunnelgateway -A"),
+    command(`kubectl -n ${namespace} describe gwtcp database`),
+    command("kubectl explain tcpedge.spec"),
+
+    title("Edit, and see the account follow"),
+    command(`kubectl -n ${namespace} patch gwtcp git --type=merge -p '{"spec":{"description":"Git over SSH"}}'`),
+
+    title("Delete: the first goes at once, the second waits until no edge refers to it"),
+    command(`kubectl -n ${namespace} delete gwes new-policies`),
+    command(`kubectl -n ${namespace} delete gwipp office --wait=false; kubectl -n ${namespace} get gwipp -o wide`),
+
+    title(
+      `Change the account behind the operator's back: put right within ${place.resyncSeconds} s, or at once when asked`,
+    ),
+    call(`${control}/patch -d '["${place.backendID}", {"labels": {"app": "mine"}}]'`),
+    command(
+      `kubectl -n ${namespace} annotate gwtg database --overwrite tunnelgateway.dev/reconcile-requested-at=$(date +%s)`,
+    ),
+    call(`${control}/get -d '["${place.backendID}"]'`),
+
+    title("Take the service away, and bring it back: what is Ready stays Ready"),
+    call(`${control}/outage -d '[true]'`),
+    call(`${control}/outage -d '[false]'`),
+
+    title("Where things are"),
+    ...columns(
+      [
+        ["the account", control, "summary, objects, requests: tools/simulator/control/control.ts"],
+        ["the service", serviceURL, `API key in ${place.apiKeyFile}`],
+        ["the operator", `${place.operatorURL}/metrics`, `log in ${place.operatorLog}`],
+      ].map((cells) => cells.map((text, at) => ({ text, style: at === 2 ? ("dim" as const) : undefined }))),
+      4,
+    ),
+  ];
+}
+
+const title = (text: string): Line => line(`\n  ${text}`, "bold");
+// answers have no newline at their end
+const call = (what: string): Line => command(`curl -s ${what}; echo`);
+const command = (text: string): Line => line(`    ${text}`);

@@ -1,0 +1,65 @@
+import { httpsRoutes } from "../families/edges/https-routes.ts";
+import type { Service } from "../http/dispatch.ts";
+import { viewOf } from "../resource/view.ts";
+import type { RouteId } from "../settings.ts";
+import { accountOf, existing } from "./account.ts";
+import type { Control } from "./control.ts";
+import type { Faults } from "./faults.ts";
+import type { Outage } from "./outage.ts";
+import type { RequestLog } from "./request-log.ts";
+
+export interface Controlled {
+  readonly service: Service;
+  readonly log: RequestLog;
+  readonly faults: Faults;
+  readonly outage: Outage;
+  /** Authenticates from the start. */
+  readonly apiKey: string;
+  /** Of the addresses in what is shown. */
+  readonly origin: () => string;
+}
+
+/** Brings everything to the start, and answers what controls it. */
+export function createControl({ service, log, faults, outage, apiKey, origin }: Controlled): Control {
+  const { world, rateLimit } = service;
+  const { agents, certificates, keyring, settings, store, random } = world;
+
+  const addRoute = ({ edgeId, routeId }: Partial<RouteId> = {}): RouteId => {
+    const edge = edgeId ?? `edghts_${random.text(27)}`;
+    const row = store.add(httpsRoutes, { edge_id: edge }, routeId === undefined ? {} : { id: routeId });
+    return { edgeId: edge, routeId: row.id };
+  };
+
+  const reset = (): void => {
+    for (const part of [store, world.cursors, world.agenda, agents, keyring, rateLimit, log, faults]) part.clear();
+    outage.kind = undefined;
+    keyring.accept(apiKey);
+    settings.routes.forEach(addRoute);
+  };
+  reset();
+
+  return {
+    ...accountOf(world, origin),
+    requests: (filter) => log.read(filter),
+    clearRequests: () => log.clear(),
+    count: (filter) => log.read(filter).length,
+    reset,
+    certificate: (id, steering) => certificates.steer(existing(world, id), steering),
+    addSession: (members = {}, behaviour) => viewOf(store, origin()).show(agents.connect(members, behaviour)),
+    removeSession: (id) => agents.stop(existing(world, id)),
+    behave: (id, behaviour) => agents.behave(existing(world, id), behaviour),
+    addRoute,
+    fault: (options) => faults.add(options),
+    clearFaults: () => faults.clear(),
+    outage(on, kind = "destroy") {
+      outage.kind = on ? kind : undefined;
+    },
+    apiKeys: {
+      revoke: (token) => keyring.revoke(token),
+      accept: (token) => keyring.accept(token),
+      refuseWith(status) {
+        keyring.refusal = status;
+      },
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { invalid } from "../../http/refusal.ts";
+import type { Route } from "../../http/route.ts";
+import { type Collection, everyVerb, type Members } from "../../resource/collection.ts";
+import { rowOf } from "../../resource/crud.ts";
+import { type Module, type ModuleVerb, moduleFields, moduleRoutes, showModules } from "../../resource/modules.ts";
+import type { View } from "../../resource/view.ts";
+import { hostport } from "../../shape/names.ts";
+import { list } from "../../shape/scalars.ts";
+import { texts } from "../../shape/texts.ts";
+import { backend, heldByModules, ipRestriction, mutualTls, policy, tlsTermination } from "./edge-modules.ts";
+
+const tcpModules = [backend, ipRestriction, policy];
+const tlsModules = [...tcpModules, mutualTls, tlsTermination];
+
+const edgeFields = (modules: readonly Module[]) => ({
+  ...texts,
+  hostports: { check: list(hostport), initial: [] },
+  ...moduleFields(modules),
+});
+
+const showEdge = (modules: readonly Module[]) => (members: Members, view: View, id: string) => ({
+  hostports: (members.hostports as string[]).length > 0 ? members.hostports : null,
+  ...showModules(modules)(members, view, id),
+});
+
+export const tcpEdges: Collection = {
+  name: "edges/tcp",
+  prefix: "edgtcp",
+  listKey: "tcp_edges",
+  verbs: everyVerb,
+  unset: ["missing", "empty"],
+  fields: edgeFields(tcpModules),
+  holds: heldByModules,
+  show: showEdge(tcpModules),
+};
+
+export const tlsEdges: Collection = {
+  name: "edges/tls",
+  prefix: "edgtls",
+  listKey: "tls_edges",
+  verbs: {
+    create: "documented",
+    get: "documented",
+    list: "documented",
+    update: "undocumented",
+    delete: "undocumented",
+  },
+  unset: ["null", "missing"],
+  nextPage: "path",
+  fields: edgeFields(tlsModules),
+  rule(_, { mutual_tls: mutual, tls_termination: termination }) {
+    const upstream = (termination as Members | null)?.terminate_at === "upstream";
+    if (upstream && mutual) throw invalid("mutual_tls: not allowed when TLS is terminated upstream");
+  },
+  holds: heldByModules,
+  show: showEdge(tlsModules),
+};
+
+const routesOf = (collection: Collection, module: Module, documented: readonly ModuleVerb[]): Route[] =>
+  moduleRoutes({ path: `/${collection.name}/{id}`, find: (call) => rowOf(collection, call) }, module, documented);
+
+export const edgeModuleRoutes: readonly Route[] = [
+  ...tcpModules.flatMap((module) => routesOf(tcpEdges, module, module === policy ? ["PUT", "GET", "DELETE"] : [])),
+  ...tlsModules.flatMap((module) => routesOf(tlsEdges, module, [])),
+];

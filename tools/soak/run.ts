@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KubeObject } from "../../src/runtime/object.ts";
+import { randomFrom } from "../../test/chaos/support/random.ts";
+import { collections, types } from "../bench/objects.ts";
+import { Stage, type StageSettings } from "../bench/stage.ts";
+import { isReady } from "../bench/watcher.ts";
+import { type Sample, sampleOf } from "./sample.ts";
+import { Turmoil } from "./turmoil.ts";
+import type { Rest } from "./verdict.ts";
+
+const SAMPLE_MS = 5_000;
+
+/** Short, so that drift is seen soon and the lists at rest can be waited for. */
+const RESYNC_SECONDS = 20;
+
+const REST_SECONDS = 3 * RESYNC_SECONDS;
+
+/** What has failed many times in a row is tried again after five minutes at the longest. */
+const CALM_SECONDS = 400;
+
+export interface SoakOptions {
+  cluster: StageSettings["cluster"];
+  operator: string;
+  minutes: number;
+  objects: number;
+  seed: number;
+  tell: (line: string) => void;
+}
+
+export interface Soaked {
+  /** During the turmoil. */
+  samples: Sample[];
+  /** At rest. */
+  calm: Sample[];
+  rest: Rest;
+}
+
+export async function soak({ cluster, operator, minutes, objects, seed, tell }: SoakOptions): Promise<Soaked> {
+  await using stage = await Stage.open({ cluster, operator, latencyMs: 5 });
+  const subjects = await stage.createSubjects(objects);
+  const begun = stage.watcher.until(subjects, isReady);
+  await stage.startOperator({ RESYNC_INTERVAL: `${RESYNC_SECONDS}s`, REQUEST_TIMEOUT: "3s" });
+  await begun;
+  tell(`${objects} objects are Ready; turmoil for ${minutes} minutes, with --seed ${seed}`);
+
+  const turmoil = new Turmoil(stage, subjects, randomFrom(seed));
+  const samples = await sampled(stage, () => turmoil.rage(minutes * 60_000));
+  await turmoil.restore();
+  const amiss = await amissAfter(stage, objects, tell);
+  await stage.quiet();
+  tell(`At rest for ${REST_SECONDS} seconds`);
+  const { writes } = await stage.operator.clusterRequests();
+  await stage.service.control.clearRequests();
+  const calm = await sampled(stage, () => sleep(REST_SECONDS * 1000));
+  return {
+    ...{ samples, calm },
+    rest: {
+      ...{ seconds: REST_SECONDS, amiss },
+      writes: (await stage.operator.clusterRequests()).writes - writes,
+      others: await othersOf(stage, tell),
+    },
+  };
+}
+
+/** What was seen of the operator while something was done. */
+async function sampled(stage: Stage, doing: () => Promise<unknown>): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const [since, over] = [Date.now(), new AbortController()];
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      samples.push(await sampleOf(stage.operator, since));
+      await sleep(SAMPLE_MS, undefined, { signal: over.signal }).catch(() => {});
+    }
+  })();
+  await doing().finally(() => over.abort());
+  await watching;
+  return samples;
+}
+
+/** Requests that are no page of a list. */
+async function othersOf({ service }: Stage, tell: SoakOptions["tell"]): Promise<number> {
+  const lists = Object.values(collections);
+  const all = await service.requests({});
+  const others = all.filter(({ method, path }) => method !== "GET" || !lists.includes(path));
+  for (const { method, path, body } of others) tell(`${method} ${path} ${JSON.stringify(body ?? "")}`);
+  return others.length;
+}
+
+/** Waits until all is as it should be, and returns how much is not when it takes too long. */
+async function amissAfter(stage: Stage, objects: number, tell: (line: string) => void): Promise<number> {
+  const end = Date.now() + CALM_SECONDS * 1000;
+  for (;;) {
+    const amiss = await amissNow(stage, objects);
+    if (amiss.length === 0) return 0;
+    if (Date.now() > end) {
+      tell(amiss.slice(0, 10).join("\n"));
+      return amiss.length;
+    }
+    await sleep(1000);
+  }
+}
+
+type Told = KubeObject & {
+  spec: { description?: string };
+  status?: { id?: string; conditions?: { type: string; status: string }[] };
+};
+
+const isSynced = ({ status }: Told): boolean =>
+  status?.conditions?.some((condition) => condition.type === "Synced" && condition.status === "True") ?? false;
+
+async function amissNow({ client, service, namespace }: Stage, objects: number): Promise<string[]> {
+  const lists = await Promise.all(types.map(async (type) => (await client.listAll<Told>(type, { namespace })).items));
+  const names = Object.values(collections).map((path) => path.slice(1));
+  const rows = (await Promise.all(names.map((name) => service.control.objects(name)))).flat();
+  const all = lists.flat();
+  const wanted = new Map<unknown, Told>(all.map((object) => [object.status?.id, object]));
+  return [
+    ...(all.length === objects ? [] : [`${all.length} objects instead of ${objects}`]),
+    ...all.filter((object) => !isReady(object) || !isSynced(object)).map((object) => JSON.stringify(object)),
+    ...rows
+      .filter(({ id, description }) => wanted.get(id)?.spec.description !== description)
+      .map((row) => `not as anybody wants it: ${JSON.stringify(row)}`),
+  ];
+}
