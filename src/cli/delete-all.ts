@@ -4,7 +4,7 @@ import { operatorAtWork } from "./at-work.ts";
 import { each } from "./each.ts";
 import { allObjects, nameOf, type Owned } from "./objects.ts";
 import { referrersFirst } from "./order.ts";
-import type { Uninstallation } from "./uninstall.ts";
+import type { Uninstallation } from "./uninstallation.ts";
 import { OutOfTime } from "./wait.ts";
 
 const AT_ONCE = 16;

@@ -7,7 +7,7 @@ import { operatorAtWork } from "./at-work.ts";
 import { each } from "./each.ts";
 import { allObjects, nameOf, type Owned } from "./objects.ts";
 import { stopDeployment } from "./stop.ts";
-import type { Uninstallation } from "./uninstall.ts";
+import type { Uninstallation } from "./uninstallation.ts";
 
 const AT_ONCE = 16;
 

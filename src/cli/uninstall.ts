@@ -1,22 +1,12 @@
 import { parseArgs } from "node:util";
-import { type ClusterConfig, readClusterConfig } from "../config.ts";
-import type { KubeClient } from "../runtime/connection/client.ts";
+import { readClusterConfig } from "../config.ts";
 import { durationPattern, durationSeconds } from "../schema/duration.ts";
 import { connect } from "./connect.ts";
 import { deleteAll } from "./delete-all.ts";
 import { releaseAll } from "./release-all.ts";
 import { type Terminal, UsageError } from "./terminal.ts";
-import { OutOfTime, type Wait, waitAtMost } from "./wait.ts";
-
-/** One uninstallation, under way. */
-export interface Uninstallation {
-  client: KubeClient;
-  config: ClusterConfig;
-  terminal: Terminal;
-  wait: Wait;
-  /** The Deployment in POD_NAMESPACE that runs the operator. */
-  deployment: string | undefined;
-}
+import type { Uninstallation } from "./uninstallation.ts";
+import { OutOfTime, waitAtMost } from "./wait.ts";
 
 const policies = { retain: releaseAll, delete: deleteAll } as const;
 
@@ -26,7 +16,7 @@ export async function uninstall(args: readonly string[], terminal: Terminal): Pr
   const config = readClusterConfig();
   if (deployment && !config.podNamespace) throw new UsageError("POD_NAMESPACE must say where --deployment is");
   await using cluster = connect(config);
-  const parts = { client: cluster.client, config, terminal, wait: waitAtMost(seconds), deployment };
+  const parts: Uninstallation = { client: cluster.client, config, terminal, wait: waitAtMost(seconds), deployment };
   try {
     return await policies[policy](parts);
   } catch (error) {
