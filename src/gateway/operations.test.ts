@@ -1,68 +1,91 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { connect, json, serve } from "../../test/support/gateway-service.ts";
 import { operations } from "./operations.ts";
-import { modules, resources } from "./resources/index.ts";
+import { eventSources, modules, resources } from "./resources/index.ts";
 
-const page = new URL("../../../shared/gateway-api.md", import.meta.url);
-const absent = "the API page is not beside this checkout";
-const kinds = ["tunnel_group", "http_response", "weighted", "failover"];
+const page = readFileSync(new URL("../../docs/gateway-api.md", import.meta.url), "utf8");
 
-interface Row {
-  operation: string;
-  request: string;
+const namesIn = (cell = ""): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+
+/** The rows of the operation tables: `POST /api_keys`, with the members of its request. */
+const documented = [...page.matchAll(/^\| (POST|GET|PUT|PATCH|DELETE) \| `([^`]+)` \| ([^|]+) \|/gm)].map(
+  ([, method, path, request]) => ({ operation: `${method} ${path}`, members: namesIn(request) }),
+);
+
+interface Field {
+  name: string;
+  /** Which requests take it: `create, update`, `put`, `no`, … */
+  requests: string;
 }
 
-/** The endpoint tables of the page, one row for each operation. */
-function rows(): Row[] {
-  const table = /^\| (POST|GET|PUT|PATCH|DELETE) \| `([^`]+)` \| ([^|]*) \|/gm;
-  return [...readFileSync(page, "utf8").matchAll(table)].flatMap(([, method, path = "", request = ""]) =>
-    (path.includes("{kind}") ? kinds : [""]).map((kind) => ({
-      operation: `${method} ${path.replace("{kind}", kind)}`,
-      request,
-    })),
-  );
+/** The fields in the section of the page that has this heading. */
+function fieldsOf(heading: string): Field[] {
+  const sections = page.split(/^#+ /m);
+  const section = sections.find((text) => text.toLowerCase().startsWith(`${heading.toLowerCase()}\n`));
+  const [table = ""] = section?.match(/^\| Field [\s\S]*?\n\n/m) ?? [];
+  const rows = [...table.matchAll(/^\| (`[^|]+) \| [^|]+ \| ([^|]+) \|/gm)];
+  return rows.flatMap(([, names, requests = ""]) => namesIn(names).map((name) => ({ name, requests })));
 }
+
+/** Names of the fields that a request takes, in alphabetical order. */
+const takenBy = (request: RegExp, fields: Field[]): string[] =>
+  fields
+    .filter(({ requests }) => request.test(requests))
+    .map(({ name }) => name)
+    .toSorted();
 
 const operationsOf = (verb: string) => operations().flatMap((o) => (o.verb === verb ? [`${o.method} ${o.path}`] : []));
 
-describe("the API page", () => {
-  test("shows no operation that the client lacks, and the client claims none that it does not show", (context) => {
-    context.skip(!existsSync(page), absent);
-    const shown = rows().map(({ operation }) => operation);
-    expect(shown.length).toBeGreaterThan(90);
-    expect(operationsOf("shown").toSorted()).toEqual(shown.toSorted());
-    expect(operationsOf("unshown").filter((operation) => shown.includes(operation))).toEqual([]);
+describe("docs/gateway-api.md", () => {
+  test("documents the operations that the client takes for documented, and no other", () => {
+    const operations = documented.map(({ operation }) => operation);
+    expect(operations.length).toBeGreaterThan(100);
+    expect(operations.toSorted()).toEqual(operationsOf("shown").toSorted());
+    expect(operationsOf("unshown").filter((operation) => operations.includes(operation))).toEqual([]);
   });
 
-  test("lists the same members for each request", (context) => {
-    context.skip(!existsSync(page), absent);
-    const ours = new Map<string, readonly string[]>();
-    for (const { path, create, update } of resources) {
-      ours.set(`POST ${path}`, create).set(`PATCH ${path}/{id}`, update);
-    }
-    for (const { path, put } of modules) ours.set(`PUT ${path}`, put);
-    const plain = /^(`\w+`( \([^)]*\))?(, |$))+$/;
-    const compared = rows().filter(({ operation, request }) => plain.test(request) && ours.has(operation));
-    expect(compared.length).toBeGreaterThan(20);
-    for (const { operation, request } of compared) {
-      const theirs = [...request.replace(/\([^)]*\)/g, "").matchAll(/`(\w+)`/g)].map(([, name]) => name);
-      expect(ours.get(operation)?.toSorted(), operation).toEqual(theirs.toSorted());
-    }
+  const requests = [
+    ...resources.flatMap(({ path, create, update }) => [
+      { operation: `POST ${path}`, members: create },
+      { operation: `PATCH ${path}/{id}`, members: update },
+    ]),
+    ...modules.map(({ path, put }) => ({ operation: `PUT ${path}`, members: put })),
+    { operation: `POST ${eventSources.path}`, members: ["type"] },
+    { operation: `PATCH ${eventSources.path}/{type}`, members: ["type"] },
+  ].filter(({ members }) => members.length > 0);
+
+  test.each(requests)("lists the members that $operation sends", ({ operation, members }) => {
+    const row = documented.find((row) => row.operation === operation);
+    expect(row?.members.toSorted()).toEqual(members.toSorted());
   });
 
-  test("shows no field that the client does not know", (context) => {
-    context.skip(!existsSync(page), absent);
-    const sections = readFileSync(page, "utf8").split(/^### /m);
-    for (const { title, listKey, wire, create } of resources) {
-      const heading = `${title} (list key \`${listKey}\``;
-      const section = sections.find((text) => text.toLowerCase().startsWith(heading.toLowerCase()));
-      expect(section, title).toBeDefined();
-      const [table = ""] = section?.match(/^\| Field [\s\S]*?\n\n/m) ?? [];
-      const fields = [...table.matchAll(/^\| ([a-z_, ]+) \|/gm)].flatMap(([, names = ""]) => names.split(", "));
-      const known = [...Object.keys(wire.shape), ...create];
-      expect(fields.filter((field) => !known.includes(field), title)).toEqual([]);
-    }
+  test.each(resources)("has the path, list key and id prefix of the $title", ({ title, path, listKey, idPrefix }) => {
+    const row = page.split("\n").find((line) => line.startsWith(`| [${title}](`));
+    expect(row?.split(" | ").slice(1).join(" | ")).toBe(`\`${path}\` | \`${listKey}\` | \`${idPrefix}\` |`);
+    expect(page).toContain(`| GET | \`${path}\` | none | 200, \`{${listKey}, uri, next_page_uri}\` |`);
+  });
+
+  test.each(resources)("has the fields that the client knows of the $title", ({ title, wire, create, update }) => {
+    const fields = fieldsOf(title);
+    const known = new Set([...Object.keys(wire.shape), ...create, ...update]);
+    expect(fields.map(({ name }) => name).toSorted()).toEqual([...known].toSorted());
+    expect(takenBy(/create/, fields)).toEqual(create.toSorted());
+    expect(takenBy(/update/, fields)).toEqual(update.toSorted());
+  });
+
+  test.each(modules)("has the fields that the client knows of the $title", ({ title, wire, put }) => {
+    const fields = fieldsOf(title);
+    const known = new Set([...Object.keys(wire.shape), ...put]);
+    expect(fields.map(({ name }) => name).toSorted()).toEqual([...known].toSorted());
+    expect(takenBy(/put/, fields)).toEqual(put.toSorted());
+  });
+
+  test("has the path, list key and fields of the event source", () => {
+    const { path, listKey, wire } = eventSources;
+    expect(page).toContain(`| [event source](#event-source) | \`${path}\` | \`${listKey}\` | none |`);
+    expect(page).toContain(`| GET | \`${path}\` | none | 200, \`{${listKey}, uri}\` |`);
+    expect(fieldsOf("event source").map(({ name }) => name)).toEqual(Object.keys(wire.shape));
   });
 });
 
