@@ -142,7 +142,7 @@ export class GatewayClient {
     return this.#call({ method: "GET", ...source(subscriptionId, type), read: readSource }, options);
   }
 
-  /** The page's list of members has `type`, its sample sends an empty object. */
+  /** The API page's list of members has `type`, its sample sends an empty object. */
   updateSource(
     subscriptionId: string,
     type: string,

@@ -1,8 +1,9 @@
 import type * as z from "zod";
 
 /**
- * Whether the API page shows an operation. `unshown`: the page names it as not shown, so a service may have it and it
- * may be tried; expect 404, 405 or 501. `none`: it makes no sense for the resource and is refused before sending.
+ * Whether the API page (docs/gateway-api.md) shows an operation. `unshown`: the page names it as not stated, so a
+ * service may have it and it may be tried; expect 404, 405 or 501. `none`: it makes no sense for the resource and is
+ * refused before sending.
  */
 export type Verb = "shown" | "unshown" | "none";
 
@@ -24,7 +25,7 @@ export interface Resource<Wire extends z.ZodObject = z.ZodObject> {
   readonly create: readonly string[];
   /** Members that PATCH accepts as the page shows it. */
   readonly update: readonly string[];
-  /** Members that PATCH may accept besides, where the page says that update, or its list of members, is not shown. */
+  /** Members that PATCH may accept besides, where the page says that update, or its list of members, is not stated. */
   readonly updateUnshown: readonly string[];
   /** Names of members, at any depth of a request body, whose text never belongs in a message. */
   readonly secrets: readonly string[];

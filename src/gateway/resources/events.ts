@@ -25,7 +25,7 @@ export const eventDestinations = defineResource({
   idPrefix: "ed_",
   wire: answer({ ...common, format: text, target }),
   create: ["description", "metadata", "format", "target"],
-  // the page says that its list of members is not complete
+  // the page says that it is not stated whether PATCH takes more members
   update: ["description", "metadata"],
   updateUnshown: ["format", "target"],
   secrets: ["cloud_secret_access_key", "api_key"],
