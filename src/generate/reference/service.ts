@@ -12,7 +12,7 @@ const requests = {
 
 const words: Record<Verb, string> = {
   shown: "used",
-  unshown: "tried, since the API documentation does not show it",
+  unshown: "tried, although [the API page](../gateway-api.md) does not have it",
   none: "does not exist",
 };
 
@@ -54,7 +54,7 @@ export function undocumented({ remote, replacement }: Kind): string {
   if (!updates && verbs.delete !== "unshown") return "";
   return [
     verbs.update !== "unshown" && updateUnshown.length > 0
-      ? `Updates of ${codes(updateUnshown)} are tried as well, since the API documentation may not list all members.`
+      ? `Updates of ${codes(updateUnshown)} are tried as well, although [the API page](../gateway-api.md) does not have them.`
       : "",
     updates ? `Where the service turns out not to update it, ${replacement ? REPLACED : KEPT}.` : "",
     verbs.delete === "unshown"
