@@ -4,7 +4,7 @@ import { createLogger, type LogOptions } from "./log.ts";
 function capture(options: LogOptions = {}) {
   const written: string[] = [];
   const log = createLogger({ ...options, destination: { write: (line) => void written.push(line) } });
-  return { log, lines: () => written.map((line) => JSON.parse(line)) };
+  return { log, written, lines: () => written.map((line) => JSON.parse(line)) };
 }
 
 it("writes the keys of controller-runtime and nothing of the process", () => {
@@ -19,6 +19,24 @@ it("writes the keys of controller-runtime and nothing of the process", () => {
       msg: "Reconciled",
     },
   ]);
+});
+
+it("writes each key once: the last field under a key replaces those before it", () => {
+  const { log, lines, written } = capture();
+  const controller = log.child({ logger: "operator", controller: "thing" });
+  const informer = controller.child({ logger: "informer", resource: "things" }).child({ namespace: "a" });
+  informer.info({}, "Synced");
+  informer.error({ error: "gone", namespace: "b", controller: "other" }, "Handler failed");
+  controller.info({}, "Started");
+  expect(lines()).toMatchObject([
+    { controller: "thing", logger: "informer", resource: "things", namespace: "a", msg: "Synced" },
+    { controller: "other", logger: "informer", resource: "things", namespace: "b", error: "gone" },
+    { controller: "thing", logger: "operator" },
+  ]);
+  for (const line of written) {
+    const keys = [...line.matchAll(/"(\w+)":/g)].map(([, key]) => key);
+    expect(keys).toEqual([...new Set(keys)]);
+  }
 });
 
 it("writes an error as its message with those of its causes, without what else hangs on it", () => {

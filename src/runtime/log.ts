@@ -1,8 +1,12 @@
-import { type DestinationStream, type LoggerOptions, pino } from "pino";
+import { type DestinationStream, type LoggerOptions, type Logger as Pino, pino } from "pino";
 
-type Fields = Readonly<Record<string, unknown>>;
+/** `level`, `ts` and `msg` are keys that every line has already. */
+type Fields = Readonly<Record<string, unknown>> & { readonly [key in "level" | "ts" | "msg"]?: never };
 
-/** Messages are constant, values go into the fields. An Error goes into the field `error`. */
+/**
+ * Messages are constant, values go into the fields. An Error goes into the field `error`. A line has each key once: a
+ * child's field replaces the one that its parent has under the same key, and a field of the call replaces both.
+ */
 export interface Logger {
   debug(fields: Fields, message: string): void;
   info(fields: Fields, message: string): void;
@@ -32,7 +36,58 @@ export function createLogger({ level = "info", redact, destination }: LogOptions
     mixin: (fields, level) => (pino.levels.labels[level] === "error" ? stackOf(fields) : {}),
     ...(redact && { redact }),
   };
-  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+  const root = pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+  return new PinoLogger(root, root, {});
+}
+
+/** pino appends the fields of a child or a call to those it has, so that a key could stand twice in a line. */
+class PinoLogger implements Logger {
+  readonly #root: Pino;
+  readonly #pino: Pino;
+  readonly #bound: Fields;
+
+  /** `logger` is the child of `root` that writes the fields `bound` into its lines. */
+  constructor(root: Pino, logger: Pino, bound: Fields) {
+    this.#root = root;
+    this.#pino = logger;
+    this.#bound = bound;
+  }
+
+  debug(fields: Fields, message: string): void {
+    this.#write("debug", fields, message);
+  }
+
+  info(fields: Fields, message: string): void {
+    this.#write("info", fields, message);
+  }
+
+  warn(fields: Fields, message: string): void {
+    this.#write("warn", fields, message);
+  }
+
+  error(fields: Fields, message: string): void {
+    this.#write("error", fields, message);
+  }
+
+  child(bindings: Fields): Logger {
+    const others = this.#without(bindings);
+    const bound = { ...others, ...bindings };
+    const child = others === this.#bound ? this.#pino.child(bindings) : this.#root.child(bound);
+    return new PinoLogger(this.#root, child, bound);
+  }
+
+  #write(level: "debug" | "info" | "warn" | "error", fields: Fields, message: string): void {
+    if (!this.#pino.isLevelEnabled(level)) return;
+    const others = this.#without(fields);
+    const logger = others === this.#bound ? this.#pino : this.#root.child(others);
+    logger[level](fields, message);
+  }
+
+  /** The bound fields except those under a key of `fields`: the same object when there are none. */
+  #without(fields: Fields): Fields {
+    if (!Object.keys(fields).some((key) => Object.hasOwn(this.#bound, key))) return this.#bound;
+    return Object.fromEntries(Object.entries(this.#bound).filter(([key]) => !Object.hasOwn(fields, key)));
+  }
 }
 
 export const silentLogger: Logger = {
