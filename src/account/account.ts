@@ -3,24 +3,24 @@ import type { Resource, Verb } from "../gateway/resource.ts";
 import { type Intent, overAfter } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { EntryPlace, Kind, ModulesPlace } from "../schema/define.ts";
-import { Gate } from "./circuit-breaker.ts";
+import type { EntryLocation, Kind, ModulesLocation } from "../schema/define.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Collection } from "./collection.ts";
-import { Corrections } from "./correction-counter.ts";
-import { Settling } from "./create-settlement.ts";
-import { Deletions } from "./delete-rate-limiter.ts";
+import { CorrectionCounter } from "./correction-counter.ts";
+import { CreateSettlement } from "./create-settlement.ts";
+import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { Entries } from "./entries.ts";
-import type { Sweep } from "./inventory.ts";
-import { Brake } from "./mass-loss-guard.ts";
+import type { ListDelta } from "./inventory.ts";
+import { MassLossGuard } from "./mass-loss-guard.ts";
 import { Modules } from "./modules.ts";
 import type { Remotes } from "./remotes.ts";
-import type { Budget } from "./request-budget.ts";
+import type { RequestBudget } from "./request-budget.ts";
 
 const RESYNC_SECONDS = 300;
 
 export interface AccountOptions {
   client: GatewayClient;
-  budget: Budget;
+  budget: RequestBudget;
   clock: Clock;
   /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
   deadlineMs: number;
@@ -43,7 +43,7 @@ export interface AccountOptions {
   isWanted?: (id: string) => boolean;
   /** Told when it is known to be the right one: what was stopped has to be looked at. */
   onCleared?: () => void;
-  onSweep?: (resource: Resource, sweep: Sweep) => void;
+  onListDelta?: (resource: Resource, sweep: ListDelta) => void;
 }
 
 /** What has operations that a service may lack: a resource or a module. */
@@ -55,11 +55,11 @@ interface Operations {
 /** One account of the service: its client, its budget, and what is known of its resources. */
 export class Account {
   readonly deadlineMs: number;
-  readonly corrections: Corrections;
-  readonly gate: Gate;
-  readonly deletions: Deletions;
-  readonly brake: Brake;
-  readonly settling: Settling;
+  readonly corrections: CorrectionCounter;
+  readonly breaker: CircuitBreaker;
+  readonly deleteLimiter: DeleteRateLimiter;
+  readonly lossGuard: MassLossGuard;
+  readonly createSettlement: CreateSettlement;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
@@ -72,14 +72,14 @@ export class Account {
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
-    this.corrections = new Corrections(options.clock);
-    this.gate = new Gate(options);
-    this.deletions = new Deletions(options.clock, options.deletesPerMinute);
-    this.brake = new Brake({
+    this.corrections = new CorrectionCounter(options.clock);
+    this.breaker = new CircuitBreaker(options);
+    this.deleteLimiter = new DeleteRateLimiter(options.clock, options.deletesPerMinute);
+    this.lossGuard = new MassLossGuard({
       clock: options.clock,
       onChange: (suspected) => (suspected ? options.onSuspect : options.onCleared)?.(),
     });
-    this.settling = new Settling(options.clock, options.deadlineMs);
+    this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
     this.#options = options;
   }
 
@@ -91,10 +91,10 @@ export class Account {
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;
-    const { client, budget, clock, signal, permit, onSweep } = this.#options;
+    const { client, budget, clock, signal, permit, onListDelta: onSweep } = this.#options;
     const made = new Collection({
-      ...{ client, resource, budget, clock, signal, permit, gate: this.gate },
-      ...(onSweep && { onSweep: (sweep) => onSweep(resource, sweep) }),
+      ...{ client, resource, budget, clock, signal, permit, breaker: this.breaker },
+      ...(onSweep && { onListDelta: (sweep) => onSweep(resource, sweep) }),
     });
     this.#collections.set(resource.name, made);
     return made;
@@ -117,30 +117,30 @@ export class Account {
   /** The remotes of a kind, wherever at the service they are. */
   remotes(kind: Kind): Remotes {
     if (this.#overAt === undefined) this.lost();
-    const { place, remote } = kind;
-    if (place.sort === "collection") return this.collection(remote);
+    const { location, remote } = kind;
+    if (location.type === "collection") return this.collection(remote);
     const known = this.#remotes.get(remote.name);
     if (known) return known;
-    const made = place.sort === "entry" ? this.#entries(remote, place) : this.#modules(kind, place);
+    const made = location.type === "entry" ? this.#entries(remote, location) : this.#modules(kind, location);
     this.#remotes.set(remote.name, made);
     return made;
   }
 
-  #entries(remote: Resource, place: EntryPlace): Entries {
-    const { client, budget, permit, onSweep } = this.#options;
+  #entries(remote: Resource, location: EntryLocation): Entries {
+    const { client, budget, permit, onListDelta: onSweep } = this.#options;
     return new Entries({
-      ...{ client, place, budget, permit, gate: this.gate },
-      parents: this.collection(place.parent.remote),
-      ...(onSweep && { onSweep: (sweep) => onSweep(remote, sweep) }),
+      ...{ client, location, budget, permit, breaker: this.breaker },
+      parents: this.collection(location.parent.remote),
+      ...(onSweep && { onListDelta: (sweep) => onSweep(remote, sweep) }),
     });
   }
 
-  #modules({ modules }: Kind, place: ModulesPlace): Modules {
+  #modules({ modules }: Kind, location: ModulesLocation): Modules {
     const { client, budget, clock, permit, resyncSeconds = RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{ client, place, modules, budget, clock, permit, gate: this.gate },
+      ...{ client, location, modules, budget, clock, permit, breaker: this.breaker },
       onLost: () => this.lost(),
-      // a pass that is due a little early finds them due as well
+      // a reconcile that is due a little early finds them due as well
       believedMs: resyncSeconds * 900,
     });
   }
@@ -180,15 +180,15 @@ export class Account {
     this.#refused.delete(uid);
     for (const [id, holder] of this.#reserved) if (holder === uid) this.#reserved.delete(id);
     this.corrections.forget(uid);
-    this.brake.forget(uid);
-    this.settling.forget(uid);
+    this.lossGuard.forget(uid);
+    this.createSettlement.forget(uid);
   }
 
   /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
   async lookForLost(signal: AbortSignal): Promise<void> {
-    for (const { resource, id } of this.brake.due()) {
+    for (const { resource, id } of this.lossGuard.due()) {
       if (this.#options.isWanted?.(id) === false) {
-        this.brake.clear(resource);
+        this.lossGuard.clear(resource);
         continue;
       }
       const collection = this.collection(resource);
@@ -196,20 +196,20 @@ export class Account {
       if (!back) continue;
       await collection.listed(this.#options.clock.now(), "sync");
       // its own answer came before the list, which finds it unchanged
-      this.#options.onSweep?.(resource, { changed: [id], absent: [] });
-      this.brake.clear(resource);
+      this.#options.onListDelta?.(resource, { changed: [id], absent: [] });
+      this.lossGuard.clear(resource);
     }
   }
 
   /** Whether it makes sense to try an operation: the page shows it, or it may be tried and was not refused yet. */
   supports(resource: Operations, verb: "update" | "delete"): boolean {
     const shown = resource.verbs[verb];
-    if (shown === "shown") return true;
-    return shown === "unshown" && this.#options.undocumented && !this.#unsupported.has(`${resource.name}:${verb}`);
+    if (shown === "documented") return true;
+    return shown === "undocumented" && this.#options.undocumented && !this.#unsupported.has(`${resource.name}:${verb}`);
   }
 
   /** Whether a member that the page does not show in updates may be tried in one. */
-  get triesUnshown(): boolean {
+  get triesUndocumented(): boolean {
     return this.#options.undocumented;
   }
 

@@ -1,17 +1,17 @@
 import type { CallOptions } from "../gateway/client.ts";
 import { isGatewayError, isLimited, isNotFound } from "../gateway/errors.ts";
-import type { Gate } from "./circuit-breaker.ts";
-import type { Budget, Lane } from "./request-budget.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import type { Lane, RequestBudget } from "./request-budget.ts";
 
 /** How a request is sent: in which lane it waits, and when to give up. */
-export interface Sending {
+export interface RequestOptions {
   lane: Lane;
   signal: AbortSignal;
 }
 
 export interface CallsOptions {
-  budget: Budget;
-  gate: Gate;
+  budget: RequestBudget;
+  breaker: CircuitBreaker;
   /** Asked before each request, and again when its first byte is about to be written; throws when it must not be sent. */
   permit: () => void;
 }
@@ -27,25 +27,25 @@ export class Calls {
   }
 
   /** Waits until one request may be sent. */
-  async admit({ lane, signal }: Sending): Promise<void> {
-    const { budget, gate } = this.#options;
-    gate.check();
+  async admit({ lane, signal }: RequestOptions): Promise<void> {
+    const { budget, breaker } = this.#options;
+    breaker.check();
     await budget.acquire(lane, signal);
     try {
       // it may have closed in the meantime
-      gate.enter();
+      breaker.enter();
     } catch (error) {
       budget.giveBack();
       throw error;
     }
   }
 
-  async read<T>(call: Call<T>, sending: Sending): Promise<T> {
+  async read<T>(call: Call<T>, sending: RequestOptions): Promise<T> {
     await this.admit(sending);
     return this.#watched(call, sending.signal);
   }
 
-  async change<T>(call: Call<T>, sending: Sending): Promise<T> {
+  async change<T>(call: Call<T>, sending: RequestOptions): Promise<T> {
     await this.admit(sending);
     return this.admitted(call, sending.signal);
   }
@@ -56,7 +56,7 @@ export class Calls {
   }
 
   /** A removal. A 404 counts as done, and is told by false. */
-  async unlessGone(call: Call<void>, sending: Sending): Promise<boolean> {
+  async unlessGone(call: Call<void>, sending: RequestOptions): Promise<boolean> {
     try {
       await this.change(call, sending);
       return true;
@@ -72,17 +72,17 @@ export class Calls {
   }
 
   async #watched<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const { budget, gate, permit } = this.#options;
+    const { budget, breaker, permit } = this.#options;
     permit();
     try {
       const answer = await call(this.with(signal));
-      gate.passed();
+      breaker.passed();
       return answer;
     } catch (error) {
       // what was not sent for want of the permission says nothing about the service
       permit();
       if (isLimited(error)) budget.limited(error.retryAfterSeconds);
-      if (isGatewayError(error)) gate.failed(error);
+      if (isGatewayError(error)) breaker.failed(error);
       throw error;
     }
   }

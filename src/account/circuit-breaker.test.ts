@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Failure, GatewayError, NO_API_KEY } from "../gateway/errors.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import { Gate } from "./circuit-breaker.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 
 let clock: VirtualClock;
-let gate: Gate;
+let breaker: CircuitBreaker;
 let told: string[];
 
 beforeEach(() => {
   clock = new VirtualClock();
   told = [];
-  gate = new Gate({ clock, onOpen: () => told.push("open"), onClose: () => told.push("close") });
+  breaker = new CircuitBreaker({ clock, onOpen: () => told.push("open"), onClose: () => told.push("close") });
 });
 
 const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
@@ -21,7 +21,7 @@ const unauthorized = failure({ kind: "refused", status: 401 });
 
 const isOpen = (): boolean => {
   try {
-    gate.enter();
+    breaker.enter();
     return true;
   } catch {
     return false;
@@ -29,7 +29,7 @@ const isOpen = (): boolean => {
 };
 
 function fail(error: GatewayError, times: number): void {
-  for (let count = 0; count < times; count += 1) gate.failed(error);
+  for (let count = 0; count < times; count += 1) breaker.failed(error);
 }
 
 describe("Gate", () => {
@@ -41,15 +41,15 @@ describe("Gate", () => {
 
   it("closes after several in a row, and fails the others with the same words", () => {
     fail(outage, 5);
-    expect(() => gate.enter()).toThrow(outage);
-    expect(gate.problem).toBe(outage);
+    expect(() => breaker.enter()).toThrow(outage);
+    expect(breaker.problem).toBe(outage);
     expect(told).toEqual(["close"]);
   });
 
   it.each([
-    ["an answer", () => gate.passed()],
-    ["a refusal of one request", () => gate.failed(failure({ kind: "refused", status: 400 }))],
-    ["a request for patience", () => gate.failed(failure({ kind: "limited", status: 429 }))],
+    ["an answer", () => breaker.passed()],
+    ["a refusal of one request", () => breaker.failed(failure({ kind: "refused", status: 400 }))],
+    ["a request for patience", () => breaker.failed(failure({ kind: "limited", status: 429 }))],
   ])("begins to count anew after %s", (_, happens) => {
     fail(outage, 4);
     happens();
@@ -61,7 +61,7 @@ describe("Gate", () => {
     ["a key that is refused", unauthorized],
     ["no key", failure({ kind: "unsent", code: NO_API_KEY })],
   ])("closes at once for %s", (_, error) => {
-    gate.failed(error);
+    breaker.failed(error);
     expect(isOpen()).toBe(false);
   });
 
@@ -72,7 +72,7 @@ describe("Gate", () => {
       await clock.advance(1000);
       if (!isOpen()) continue;
       probes.push(second);
-      gate.failed(unauthorized);
+      breaker.failed(unauthorized);
     }
     expect(probes.slice(0, 5)).toEqual([2, 6, 14, 30, 62]);
     expect(probes.slice(5)).toEqual([122, 182, 242]);
@@ -82,7 +82,7 @@ describe("Gate", () => {
     fail(outage, 40);
     await clock.advance(2000);
     expect(isOpen()).toBe(true);
-    gate.failed(outage);
+    breaker.failed(outage);
     await clock.advance(4000);
     expect(isOpen()).toBe(true);
   });
@@ -93,19 +93,19 @@ describe("Gate", () => {
     expect(isOpen()).toBe(false);
     await clock.advance(1);
     expect(isOpen()).toBe(true);
-    gate.failed(failure({ kind: "failed", status: 503, retryAfterSeconds: 86_400 }));
+    breaker.failed(failure({ kind: "failed", status: 503, retryAfterSeconds: 86_400 }));
     await clock.advance(600_000);
     expect(isOpen()).toBe(true);
   });
 
   it("can be asked without being entered", async () => {
     fail(unauthorized, 1);
-    expect(() => gate.check()).toThrow(unauthorized);
+    expect(() => breaker.check()).toThrow(unauthorized);
     await clock.advance(2000);
-    gate.check();
-    gate.check();
+    breaker.check();
+    breaker.check();
     expect(isOpen()).toBe(true);
-    expect(() => gate.check()).toThrow(unauthorized);
+    expect(() => breaker.check()).toThrow(unauthorized);
   });
 
   it("lets no second probe through while one is under way", async () => {
@@ -118,8 +118,8 @@ describe("Gate", () => {
   it("opens as soon as a probe is answered", async () => {
     fail(outage, 5);
     await clock.advance(2000);
-    gate.enter();
-    gate.passed();
+    breaker.enter();
+    breaker.passed();
     expect(isOpen()).toBe(true);
     expect(isOpen()).toBe(true);
     expect(told).toEqual(["close", "open"]);
@@ -127,10 +127,10 @@ describe("Gate", () => {
 
   it("tries at once when something has changed, such as the key", () => {
     fail(unauthorized, 1);
-    gate.reopen();
+    breaker.reopen();
     expect(isOpen()).toBe(true);
     expect(isOpen()).toBe(false);
-    gate.failed(unauthorized);
+    breaker.failed(unauthorized);
     expect(told).toEqual(["close"]);
   });
 });

@@ -16,7 +16,7 @@ interface Closed {
   probing: boolean;
 }
 
-export interface GateOptions {
+export interface CircuitBreakerOptions {
   clock: Clock;
   /** Told when requests go through again: whatever was turned away has to be looked at. */
   onOpen?: () => void;
@@ -29,12 +29,12 @@ export interface GateOptions {
  * closed one request is let through now and then, to see whether it is over; the others fail at once, with the words
  * of the last answer.
  */
-export class Gate {
-  readonly #options: GateOptions;
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
   #failures = 0;
   #closed: Closed | undefined;
 
-  constructor(options: GateOptions) {
+  constructor(options: CircuitBreakerOptions) {
     this.#options = options;
   }
 

@@ -4,14 +4,14 @@ import { IPPolicy } from "../kinds/ip-policy.ts";
 import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import { Gate } from "./circuit-breaker.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Collection, type CollectionOptions } from "./collection.ts";
-import { Inventory, type Sweep } from "./inventory.ts";
-import { Budget } from "./request-budget.ts";
+import { Inventory, type ListDelta } from "./inventory.ts";
+import { RequestBudget } from "./request-budget.ts";
 
 let clock: VirtualClock;
 let gateway: FakeGateway;
-let sweeps: Sweep[];
+let sweeps: ListDelta[];
 
 beforeEach(() => {
   clock = new VirtualClock();
@@ -22,11 +22,11 @@ beforeEach(() => {
 const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
   new Collection({
     ...{ client: gateway.asClient(), resource, clock },
-    budget: new Budget({ perMinute: 0, clock }),
-    gate: new Gate({ clock }),
+    budget: new RequestBudget({ perMinute: 0, clock }),
+    breaker: new CircuitBreaker({ clock }),
     signal: new AbortController().signal,
     permit: () => {},
-    onSweep: (sweep) => sweeps.push(sweep),
+    onListDelta: (sweep) => sweeps.push(sweep),
     ...more,
   });
 
@@ -47,7 +47,7 @@ describe("a list", () => {
     const { onSweep: _, ...rest } = { onSweep: undefined };
     const collection = new Collection({
       ...{ client: gateway.asClient(), resource: ipPolicies, clock, ...rest },
-      ...{ budget: new Budget({ perMinute: 0, clock }), gate: new Gate({ clock }) },
+      ...{ budget: new RequestBudget({ perMinute: 0, clock }), breaker: new CircuitBreaker({ clock }) },
       ...{ signal: sending.signal, permit: () => {} },
     });
     await collection.listed(0, "sync");
@@ -107,7 +107,7 @@ describe("a list", () => {
   });
 
   it("pauses the budget when the service has had too many requests", async () => {
-    const budget = new Budget({ perMinute: 0, clock });
+    const budget = new RequestBudget({ perMinute: 0, clock });
     const collection = of(ipPolicies, { budget });
     gateway.refuse("list", 429, { retryAfterSeconds: 9 });
     await expect(collection.listed(0, "sync")).rejects.toMatchObject({ status: 429 });
@@ -215,7 +215,7 @@ describe("a recent look", () => {
 
 describe("a key that is refused", () => {
   it("is not shown again by those that waited for their turn meanwhile", async () => {
-    const budget = new Budget({ perMinute: 60, clock });
+    const budget = new RequestBudget({ perMinute: 60, clock });
     const collection = of(ipPolicies, { budget });
     const { id } = gateway.seed(ipPolicies, {});
     for (let count = 0; count < 12; count += 1) gateway.refuse("get", 401);
@@ -249,18 +249,18 @@ describe("a process that does not lead", () => {
   });
 
   it("says nothing about the service when it lost the lease before the request was written", async () => {
-    const gate = new Gate({ clock });
+    const breaker = new CircuitBreaker({ clock });
     const loses = () => {
       permit();
       leads = false;
     };
-    const collection = of(tcpEdges, { permit: loses, gate });
+    const collection = of(tcpEdges, { permit: loses, breaker });
     for (let times = 0; times < 10; times += 1) {
       leads = true;
       gateway.swallow("create", "unsent");
       await expect(collection.create({}, sending)).rejects.toThrow(NotLeading);
     }
-    expect(gate.problem).toBeUndefined();
+    expect(breaker.problem).toBeUndefined();
   });
 });
 

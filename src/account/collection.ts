@@ -3,8 +3,8 @@ import { isNotFound } from "../gateway/errors.ts";
 import type { Module, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
-import { Calls, type CallsOptions, type Sending, withoutSecrets } from "./calls.ts";
-import { type Follower, Inventory, type Row, type Sweep } from "./inventory.ts";
+import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
+import { type Follower, Inventory, type ListDelta, type Remote } from "./inventory.ts";
 import type { Remotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 
@@ -15,10 +15,10 @@ export interface CollectionOptions extends CallsOptions {
   client: GatewayClient;
   resource: Resource;
   clock: Clock;
-  /** Ends the lists under way: they are shared, so no single pass may end them. */
+  /** Ends the lists under way: they are shared, so no single reconcile may end them. */
   signal: AbortSignal;
   /** Told what each list changed. */
-  onSweep?: (sweep: Sweep) => void;
+  onListDelta?: (sweep: ListDelta) => void;
 }
 
 /**
@@ -53,7 +53,7 @@ export class Collection implements Remotes {
    * The resource as last seen, or undefined when a 404 said that it is gone: absence from a list is only a hint.
    * `fresh` asks the service in any case.
    */
-  async find(id: string, sending: Sending, fresh = false): Promise<Row | undefined> {
+  async find(id: string, sending: RequestOptions, fresh = false): Promise<Remote | undefined> {
     if (!fresh && this.listedAt === undefined) await this.listed(0, sending.lane);
     const known = this.#inventory.get(id);
     if (known && !fresh) return known;
@@ -75,7 +75,7 @@ export class Collection implements Remotes {
    * Like `find`, and true at `since` (monotonic milliseconds) or later. `alike`: how many rows are looked for like this,
    * since one list can serve them all with fewer requests.
    */
-  async recent(id: string, since: number, alike: number, sending: Sending): Promise<Row | undefined> {
+  async recent(id: string, since: number, alike: number, sending: RequestOptions): Promise<Remote | undefined> {
     const seenAt = this.#inventory.seenAt(id);
     if (seenAt !== undefined && seenAt >= since) return this.#inventory.get(id);
     const pages = Math.ceil(this.#inventory.size / USUAL_PAGE);
@@ -98,31 +98,31 @@ export class Collection implements Remotes {
     }
   }
 
-  create(body: Body, { signal }: Sending): Promise<Row> {
+  create(body: Body, { signal }: RequestOptions): Promise<Remote> {
     return this.#fold(
       this.#calls.admitted((options) => this.#options.client.create(this.resource, body, options), signal),
     );
   }
 
-  admit(sending: Sending): Promise<void> {
+  admit(sending: RequestOptions): Promise<void> {
     return this.#calls.admit(sending);
   }
 
-  update(id: string, body: Body, sending: Sending): Promise<Row> {
+  update(id: string, body: Body, sending: RequestOptions): Promise<Remote> {
     return this.#fold(
       this.#calls.change((options) => this.#options.client.update(this.resource, id, body, options), sending),
     );
   }
 
   /** One request that changes nothing: whether the service answers and accepts the key. */
-  async probe(sending: Sending): Promise<void> {
+  async probe(sending: RequestOptions): Promise<void> {
     const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
     await this.#calls.read(() => pages.next(), sending);
     await pages.return();
   }
 
   /** A 404 counts as done, and is told by false. */
-  async remove(id: string, sending: Sending): Promise<boolean> {
+  async remove(id: string, sending: RequestOptions): Promise<boolean> {
     const was = await this.#calls.unlessGone(
       (options) => this.#options.client.delete(this.resource, id, options),
       sending,
@@ -143,7 +143,7 @@ export class Collection implements Remotes {
   }
 
   /** Removes a module of a resource by its own operation. A 404 counts as done. */
-  async removeModule(id: string, member: string, module: Module, sending: Sending): Promise<void> {
+  async removeModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
     await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, { id }, options), sending);
     this.amend(id, { [member]: null });
   }
@@ -160,7 +160,7 @@ export class Collection implements Remotes {
   }
 
   /** All that is known, without asking. */
-  get rows(): Row[] {
+  get rows(): Remote[] {
     return this.#inventory.rows();
   }
 
@@ -170,11 +170,11 @@ export class Collection implements Remotes {
   }
 
   /** What is known of a resource, without asking. */
-  known(id: string): Row | undefined {
+  known(id: string): Remote | undefined {
     return this.#inventory.get(id);
   }
 
-  ownedBy(owner: string): Row[] {
+  ownedBy(owner: string): Remote[] {
     return this.#inventory.ownedBy(owner);
   }
 
@@ -188,14 +188,14 @@ export class Collection implements Remotes {
     return { startedAt, done };
   }
 
-  async #readAll(startedAt: number, sending: Sending): Promise<void> {
-    const rows: Row[] = [];
+  async #readAll(startedAt: number, sending: RequestOptions): Promise<void> {
+    const rows: Remote[] = [];
     const unreadable = new Set<string>();
     let unread = false;
     const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), sending);
-      const page = value as Page<Row>;
+      const page = value as Page<Remote>;
       last = page.last;
       rows.push(...page.rows.map((row) => this.#kept(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
@@ -203,17 +203,17 @@ export class Collection implements Remotes {
     }
     this.#hadUnreadable = unread;
     const sweep = this.#inventory.replace(rows, startedAt, unreadable);
-    this.#options.onSweep?.(sweep);
+    this.#options.onListDelta?.(sweep);
   }
 
-  async #fold(answer: Promise<Answer & { id: string }>): Promise<Row> {
+  async #fold(answer: Promise<Answer & { id: string }>): Promise<Remote> {
     const row = await answer;
     this.#inventory.put(this.#kept(row), this.#now());
     return row;
   }
 
-  #kept(row: Row): Row {
+  #kept(row: Remote): Remote {
     const { secrets } = this.resource;
-    return secrets.length > 0 ? (withoutSecrets(row, secrets) as Row) : row;
+    return secrets.length > 0 ? (withoutSecrets(row, secrets) as Remote) : row;
   }
 }

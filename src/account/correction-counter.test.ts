@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ManagedObject } from "../objects/object.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import { Corrections } from "./correction-counter.ts";
+import { CorrectionCounter } from "./correction-counter.ts";
 
 let clock: VirtualClock;
-let corrections: Corrections;
+let corrections: CorrectionCounter;
 
 beforeEach(() => {
   clock = new VirtualClock();
-  corrections = new Corrections(clock);
+  corrections = new CorrectionCounter(clock);
 });
 
 const object = (generation = 1, uid = "u"): ManagedObject => ({

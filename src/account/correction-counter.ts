@@ -15,7 +15,7 @@ interface Rounds {
  * Counts how often the same fields of an object had to be put right in a row, so that a value which the service or
  * somebody else keeps changing back is not fought over for ever.
  */
-export class Corrections {
+export class CorrectionCounter {
   readonly #clock: Clock;
   readonly #rounds = new Map<string, Rounds>();
 

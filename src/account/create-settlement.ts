@@ -14,7 +14,7 @@ interface Known {
  * any time. What this process has recorded itself it counts from then by a clock that only runs; for what it finds the
  * calendar is asked once, and its answer is no later than if the intent had been recorded right then.
  */
-export class Settling {
+export class CreateSettlement {
   readonly #clock: Clock;
   readonly #deadlineMs: number;
   readonly #known = new Map<string, Known>();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import { Deletions } from "./delete-rate-limiter.ts";
+import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 
 let clock: VirtualClock;
 
@@ -12,12 +12,12 @@ const ids = (count: number) => Array.from({ length: count }, (_, index) => `id-$
 
 describe("six deletions a minute", () => {
   it("go at once, and the others one after another", () => {
-    const deletions = new Deletions(clock, 6);
+    const deletions = new DeleteRateLimiter(clock, 6);
     expect(ids(9).map((id) => deletions.wait(id))).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30]);
   });
 
   it("keep the turn of whoever asks again", async () => {
-    const deletions = new Deletions(clock, 6);
+    const deletions = new DeleteRateLimiter(clock, 6);
     for (const id of ids(8)) deletions.wait(id);
     await clock.advance(5000);
     expect(deletions.wait("id-6")).toBe(5);
@@ -28,7 +28,7 @@ describe("six deletions a minute", () => {
   });
 
   it("are never more in any minute that follows a quiet time, and a minute's worth of them is saved up", async () => {
-    const deletions = new Deletions(clock, 6);
+    const deletions = new DeleteRateLimiter(clock, 6);
     const gone: number[] = [];
     let waiting = ids(40);
     for (let second = 0; second < 600; second += 1) {
@@ -52,13 +52,13 @@ describe("six deletions a minute", () => {
 });
 
 it("without a limit none waits", () => {
-  const deletions = new Deletions(clock, 0);
+  const deletions = new DeleteRateLimiter(clock, 0);
   expect(ids(100).filter((id) => deletions.wait(id) > 0)).toEqual([]);
 });
 
 describe("a deletion whose answer was lost", () => {
   it("may be done, until it is certain", () => {
-    const deletions = new Deletions(clock, 0);
+    const deletions = new DeleteRateLimiter(clock, 0);
     expect(deletions.mayBeDone("id")).toBe(false);
     deletions.uncertain("id");
     expect(deletions.mayBeDone("id")).toBe(true);

@@ -4,7 +4,7 @@ import type { Clock } from "../runtime/clock.ts";
  * At most so many remotes are deleted in a minute, since a name that was released may be gone for ever: it leaves
  * time to notice a mistake. A minute's worth may go at once; who comes later is given a turn.
  */
-export class Deletions {
+export class DeleteRateLimiter {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   readonly #turns = new Map<string, number>();

@@ -4,12 +4,12 @@ import { EventSubscription } from "../kinds/event-subscription.ts";
 import { Waiting } from "../objects/reconcile-error.ts";
 import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import type { EntryPlace } from "../schema/define.ts";
-import { Gate } from "./circuit-breaker.ts";
+import type { EntryLocation } from "../schema/define.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Collection } from "./collection.ts";
 import { Entries } from "./entries.ts";
-import type { Sweep } from "./inventory.ts";
-import { Budget } from "./request-budget.ts";
+import type { ListDelta } from "./inventory.ts";
+import { RequestBudget } from "./request-budget.ts";
 
 const { remote } = EventSubscription;
 const sending = { lane: "edit" as const, signal: new AbortController().signal };
@@ -18,7 +18,7 @@ let clock: VirtualClock;
 let gateway: FakeGateway;
 let parents: Collection;
 let entries: Entries;
-let sweeps: Sweep[];
+let sweeps: ListDelta[];
 let id: string;
 
 const of = (...types: string[]) => types.map((type) => ({ type }));
@@ -29,12 +29,16 @@ beforeEach(() => {
   gateway = new FakeGateway(clock);
   sweeps = [];
   const common = {
-    ...{ client: gateway.asClient(), budget: new Budget({ perMinute: 0, clock }), gate: new Gate({ clock }) },
+    ...{
+      client: gateway.asClient(),
+      budget: new RequestBudget({ perMinute: 0, clock }),
+      breaker: new CircuitBreaker({ clock }),
+    },
     permit: () => {},
   };
   parents = new Collection({ ...common, resource: remote, clock, signal: sending.signal });
-  const place = EventSource.place as EntryPlace;
-  entries = new Entries({ ...common, place, parents, onSweep: (sweep) => sweeps.push(sweep) });
+  const location = EventSource.location as EntryLocation;
+  entries = new Entries({ ...common, location, parents, onListDelta: (sweep) => sweeps.push(sweep) });
   id = gateway.seed(remote, { sources: of("a.v0", "b.v0") }).id;
 });
 

@@ -1,19 +1,19 @@
 import type { Body, GatewayClient } from "../gateway/client.ts";
 import { isNotFound } from "../gateway/errors.ts";
 import { Waiting } from "../objects/reconcile-error.ts";
-import type { Answer, EntryPlace } from "../schema/define.ts";
-import { Calls, type CallsOptions, type Sending } from "./calls.ts";
+import type { Answer, EntryLocation } from "../schema/define.ts";
+import { Calls, type CallsOptions, type RequestOptions } from "./calls.ts";
 import type { Collection } from "./collection.ts";
-import type { Row, Sweep } from "./inventory.ts";
+import type { ListDelta, Remote } from "./inventory.ts";
 import type { Remotes } from "./remotes.ts";
 
 export interface EntriesOptions extends CallsOptions {
   client: GatewayClient;
-  place: EntryPlace;
+  location: EntryLocation;
   /** The resources whose lists have the entries. */
   parents: Collection;
   /** Told of entries that others have put in or taken out. */
-  onSweep?: (sweep: Sweep) => void;
+  onListDelta?: (sweep: ListDelta) => void;
 }
 
 /** How soon an entry is tried again whose parent is not in the account, if nothing tells before. */
@@ -40,7 +40,7 @@ export class Entries implements Remotes {
     options.parents.follow((before, after) => this.#tell(before, after));
   }
 
-  async find(id: string, sending: Sending, fresh = false): Promise<Row | undefined> {
+  async find(id: string, sending: RequestOptions, fresh = false): Promise<Remote | undefined> {
     const { parents } = this.#options;
     const [parent] = split(id);
     // what is known without a list comes from own answers, and is newer than a list would be
@@ -48,24 +48,24 @@ export class Entries implements Remotes {
     return row && this.#entriesOf(row).find((entry) => entry.id === id);
   }
 
-  recent(id: string, _since: number, _alike: number, sending: Sending): Promise<Row | undefined> {
+  recent(id: string, _since: number, _alike: number, sending: RequestOptions): Promise<Remote | undefined> {
     return this.find(id, sending);
   }
 
-  listed(since: number, lane: Sending["lane"]): Promise<void> {
+  listed(since: number, lane: RequestOptions["lane"]): Promise<void> {
     return this.#options.parents.listed(since, lane);
   }
 
-  get rows(): Row[] {
+  get rows(): Remote[] {
     return this.#options.parents.rows.flatMap((row) => this.#entriesOf(row));
   }
 
-  known(id: string): Row | undefined {
+  known(id: string): Remote | undefined {
     const row = this.#options.parents.known(split(id)[0]);
     return row && this.#entriesOf(row).find((entry) => entry.id === id);
   }
 
-  ownedBy(): Row[] {
+  ownedBy(): Remote[] {
     return [];
   }
 
@@ -74,18 +74,18 @@ export class Entries implements Remotes {
     return this.#options.parents.isMissing(split(id)[0]);
   }
 
-  async admit(sending: Sending, body: Body): Promise<void> {
-    const { parents, place } = this.#options;
-    const parent = String(body[place.owner]);
+  async admit(sending: RequestOptions, body: Body): Promise<void> {
+    const { parents, location } = this.#options;
+    const parent = String(body[location.owner]);
     if (!parents.known(parent)) throw this.#parentMissing(parent);
     await this.#calls.admit(sending);
   }
 
-  async create(body: Body, sending: Sending): Promise<Row> {
-    const { client, parents, place } = this.#options;
-    const [parent, key] = [String(body[place.owner]), String(body[place.key])];
+  async create(body: Body, sending: RequestOptions): Promise<Remote> {
+    const { client, parents, location } = this.#options;
+    const [parent, key] = [String(body[location.owner]), String(body[location.key])];
     try {
-      const entry = await this.#calls.admitted((options) => client[place.add](parent, key, options), sending.signal);
+      const entry = await this.#calls.admitted((options) => client[location.add](parent, key, options), sending.signal);
       this.#replace(parent, key, entry);
       return this.#rowOf(parent, entry);
     } catch (error) {
@@ -94,14 +94,14 @@ export class Entries implements Remotes {
     }
   }
 
-  update(id: string): Promise<Row> {
+  update(id: string): Promise<Remote> {
     throw new TypeError(`nothing about ${id} can be updated`);
   }
 
-  async remove(id: string, sending: Sending): Promise<boolean> {
-    const { client, place } = this.#options;
+  async remove(id: string, sending: RequestOptions): Promise<boolean> {
+    const { client, location } = this.#options;
     const [parent, key] = split(id);
-    const was = await this.#calls.unlessGone((options) => client[place.remove](parent, key, options), sending);
+    const was = await this.#calls.unlessGone((options) => client[location.remove](parent, key, options), sending);
     this.#replace(parent, key);
     return was;
   }
@@ -116,34 +116,34 @@ export class Entries implements Remotes {
     return new Waiting("ReferenceNotReady", message, { afterSeconds: PARENT_SECONDS, ...(cause && { cause }) });
   }
 
-  #entriesOf(row: Row): Row[] {
-    const list = row[this.#options.place.parent.list];
+  #entriesOf(row: Remote): Remote[] {
+    const list = row[this.#options.location.parent.list];
     return Array.isArray(list) ? list.map((entry) => this.#rowOf(row.id, entry)) : [];
   }
 
-  #rowOf(parent: string, entry: Answer): Row {
-    const { owner, key } = this.#options.place;
+  #rowOf(parent: string, entry: Answer): Remote {
+    const { owner, key } = this.#options.location;
     return { ...entry, id: `${parent}/${entry[key]}`, [owner]: parent };
   }
 
   /** An own answer about one entry, in what is known of its parent. */
   #replace(parent: string, key: string, entry?: Answer): void {
-    const { parents, place } = this.#options;
+    const { parents, location } = this.#options;
     const row = parents.known(parent);
     if (!row) return;
-    const list = row[place.parent.list];
-    const others = (Array.isArray(list) ? list : []).filter((one: Answer) => one[place.key] !== key);
+    const list = row[location.parent.list];
+    const others = (Array.isArray(list) ? list : []).filter((one: Answer) => one[location.key] !== key);
     this.#ownChange = true;
-    parents.amend(parent, { [place.parent.list]: entry ? [...others, entry] : others });
+    parents.amend(parent, { [location.parent.list]: entry ? [...others, entry] : others });
     this.#ownChange = false;
   }
 
-  #tell(before: Row, after: Row | undefined): void {
+  #tell(before: Remote, after: Remote | undefined): void {
     if (this.#ownChange) return;
     const was = this.#entriesOf(before).map(({ id }) => id);
     const is = after ? this.#entriesOf(after).map(({ id }) => id) : [];
     const changed = is.filter((id) => !was.includes(id));
     const absent = was.filter((id) => !is.includes(id));
-    if (changed.length + absent.length > 0) this.#options.onSweep?.({ changed, absent });
+    if (changed.length + absent.length > 0) this.#options.onListDelta?.({ changed, absent });
   }
 }

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { ownerIn } from "../objects/ownership.ts";
+import { ownerMarkOf } from "../objects/ownership.ts";
 import type { Answer } from "../schema/define.ts";
 
-export type Row = Answer & { id: string };
+export type Remote = Answer & { id: string };
 
 interface Seen {
-  row: Row;
+  row: Remote;
   /** When the row was true at the earliest; monotonic milliseconds. */
   at: number;
 }
 
 /** What a list changed: rows that differ from what was known, and known rows that it did not have. */
-export interface Sweep {
+export interface ListDelta {
   changed: string[];
   absent: string[];
 }
@@ -23,7 +23,7 @@ interface Removal {
 }
 
 /** A row that was known, and what is known now in its place. */
-export type Follower = (before: Row, after: Row | undefined) => void;
+export type Follower = (before: Remote, after: Remote | undefined) => void;
 
 /**
  * What one account has of one resource, as far as is known: the latest list with our own answers folded in.
@@ -43,7 +43,7 @@ export class Inventory {
     return this.#listedAt;
   }
 
-  get(id: string): Row | undefined {
+  get(id: string): Remote | undefined {
     return this.#rows.get(id)?.row;
   }
 
@@ -67,12 +67,12 @@ export class Inventory {
   }
 
   /** Made anew each time. */
-  rows(): Row[] {
+  rows(): Remote[] {
     return [...this.#rows.values()].map(({ row }) => row);
   }
 
   /** Rows whose metadata names this owner. */
-  ownedBy(owner: string): Row[] {
+  ownedBy(owner: string): Remote[] {
     return [...(this.#owned.get(owner) ?? [])].flatMap((id) => this.#rows.get(id)?.row ?? []);
   }
 
@@ -81,14 +81,14 @@ export class Inventory {
   }
 
   /** What was read of one resource by a call that began at `startedAt`; like a list, it undoes nothing that came later. */
-  read(row: Row, startedAt: number): void {
+  read(row: Remote, startedAt: number): void {
     const isOlderThanList = this.#listedAt !== undefined && startedAt < this.#listedAt;
     if (isOlderThanList && !this.#rows.has(row.id)) return;
     this.#learn(row, startedAt);
   }
 
   /** The answer to a write, which ended at `at`. */
-  put(row: Row, at: number): void {
+  put(row: Remote, at: number): void {
     const known = this.#rows.get(row.id);
     this.#set({ row, at });
     this.#removed.delete(row.id);
@@ -112,7 +112,7 @@ export class Inventory {
   }
 
   /** `unreadable`: ids of rows that were there and could not be understood; what was known of them stays. */
-  replace(rows: readonly Row[], startedAt: number, unreadable: ReadonlySet<string> = new Set()): Sweep {
+  replace(rows: readonly Remote[], startedAt: number, unreadable: ReadonlySet<string> = new Set()): ListDelta {
     if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
     const listed = new Set(unreadable);
     const changed: string[] = [];
@@ -134,7 +134,7 @@ export class Inventory {
     const before = this.#rows.get(id)?.row;
     this.#rows.set(id, seen);
     if (before === seen.row) return;
-    const [was, is] = [before && ownerIn(before), ownerIn(seen.row)];
+    const [was, is] = [before && ownerMarkOf(before), ownerMarkOf(seen.row)];
     if (was === is) return;
     if (was !== undefined) this.#owned.get(was)?.delete(id);
     if (is !== undefined) this.#owned.set(is, (this.#owned.get(is) ?? new Set()).add(id));
@@ -143,7 +143,7 @@ export class Inventory {
   #unset(id: string): Seen | undefined {
     const known = this.#rows.get(id);
     this.#rows.delete(id);
-    const owner = known && ownerIn(known.row);
+    const owner = known && ownerMarkOf(known.row);
     if (owner === undefined) return known;
     const ids = this.#owned.get(owner);
     ids?.delete(id);
@@ -157,7 +157,7 @@ export class Inventory {
     this.#tell(known?.row, undefined);
   }
 
-  #learn(row: Row, startedAt: number): boolean {
+  #learn(row: Remote, startedAt: number): boolean {
     const known = this.#rows.get(row.id);
     const removedAt = this.#removed.get(row.id)?.at;
     if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
@@ -180,7 +180,7 @@ export class Inventory {
     return absent;
   }
 
-  #tell(before: Row | undefined, after: Row | undefined): void {
+  #tell(before: Remote | undefined, after: Remote | undefined): void {
     if (before) for (const follower of this.#followers) follower(before, after);
   }
 }

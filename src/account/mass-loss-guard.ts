@@ -1,7 +1,7 @@
 import type { Resource } from "../gateway/resource.ts";
 import { askedAt, asksForLook, conditionOf, isDeleting, type ManagedObject } from "../objects/object.ts";
 import { Blocked } from "../objects/reconcile-error.ts";
-import { neighbours, type Pass, remotesOf } from "../reconcile/context.ts";
+import { objectsInAccount, type ReconcileContext, remotesOf } from "../reconcile/context.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 /** Fewer than this may well have been deleted by somebody. */
@@ -36,19 +36,19 @@ interface Suspicion extends Suspect {
   delayMs: number;
 }
 
-export interface BrakeOptions {
+export interface MassLossGuardOptions {
   clock: Clock;
   /** Told when the account comes under suspicion, and when it is cleared of all. */
   onChange?: (suspected: boolean) => void;
 }
 
 /** What is remembered of an account that is suspected of being another one than before. */
-export class Brake {
-  readonly #options: BrakeOptions;
+export class MassLossGuard {
+  readonly #options: MassLossGuardOptions;
   readonly #suspicions = new Map<string, Suspicion>();
   readonly #confirmed = new Map<string, string | undefined>();
 
-  constructor(options: BrakeOptions) {
+  constructor(options: MassLossGuardOptions) {
     this.#options = options;
   }
 
@@ -110,10 +110,10 @@ export class Brake {
  * the wrong account must neither create everything a second time, nor take every deletion for done. A person confirms
  * by asking for a look, on the objects that are meant.
  */
-export function refuseMassLoss(pass: Pass): void {
-  if (pass.account.brake.isConfirmed(pass.object)) return;
-  const loss = lossOf(pass, (object) => !isDeleting(object));
-  if (isMass(loss)) throw mismatch(pass, loss);
+export function refuseMassLoss(context: ReconcileContext): void {
+  if (context.account.lossGuard.isConfirmed(context.object)) return;
+  const loss = lossOf(context, (object) => !isDeleting(object));
+  if (isMass(loss)) throw mismatch(context, loss);
 }
 
 /**
@@ -121,27 +121,27 @@ export function refuseMassLoss(pass: Pass): void {
  * Otherwise, and unless the account is suspected already, what is missing of objects that are being deleted may have
  * been deleted by a process that was killed.
  */
-export function refuseHollowDeletion(pass: Pass, surprising: boolean): void {
-  const { brake } = pass.account;
-  if (brake.isConfirmed(pass.object)) return;
-  refuseMassLoss(pass);
-  const loss = lossOf(pass, () => true);
-  const few = surprising || brake.isSuspected(suspectOf(pass).resource) ? FEWEST - 1 : UNDER_WAY;
-  if (loss.missing === loss.total && loss.missing > few) throw mismatch(pass, loss);
+export function refuseHollowDeletion(context: ReconcileContext, surprising: boolean): void {
+  const { lossGuard } = context.account;
+  if (lossGuard.isConfirmed(context.object)) return;
+  refuseMassLoss(context);
+  const loss = lossOf(context, () => true);
+  const few = surprising || lossGuard.isSuspected(suspectOf(context).resource) ? FEWEST - 1 : UNDER_WAY;
+  if (loss.missing === loss.total && loss.missing > few) throw mismatch(context, loss);
 }
 
 /** Nothing is made in an account that turned out to have nothing of what objects stand for. */
-export function refuseStrangeAccount(pass: Pass): void {
-  const { brake } = pass.account;
-  if (!brake.isSuspected(suspectOf(pass).resource) || brake.isConfirmed(pass.object)) return;
-  const loss = lossOf(pass, (object) => !isDeleting(object));
+export function refuseStrangeAccount(context: ReconcileContext): void {
+  const { lossGuard } = context.account;
+  if (!lossGuard.isSuspected(suspectOf(context).resource) || lossGuard.isConfirmed(context.object)) return;
+  const loss = lossOf(context, (object) => !isDeleting(object));
   // no list wakes what is not in the account yet
-  if (isMass(loss) && loss.missing === loss.total) throw mismatch(pass, loss, LONGEST_RECHECK_MS / 1000);
+  if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, LONGEST_RECHECK_MS / 1000);
 }
 
-function lossOf(pass: Pass, counts: (object: ManagedObject) => boolean): Loss {
-  const remotes = remotesOf(pass);
-  const ids = neighbours(pass, pass.kind)
+function lossOf(context: ReconcileContext, counts: (object: ManagedObject) => boolean): Loss {
+  const remotes = remotesOf(context);
+  const ids = objectsInAccount(context, context.kind)
     .filter(counts)
     .flatMap(({ status }) => status?.id ?? []);
   return { missing: ids.filter((id) => remotes.isMissing(id)).length, total: ids.length };
@@ -149,9 +149,9 @@ function lossOf(pass: Pass, counts: (object: ManagedObject) => boolean): Loss {
 
 const isMass = ({ missing, total }: Loss): boolean => missing >= FEWEST && missing > total * SHARE;
 
-function mismatch(pass: Pass, loss: Loss, afterSeconds?: number): Blocked {
-  const suspect = suspectOf(pass);
-  if (suspect.id !== "") pass.account.brake.suspect(suspect, loss);
+function mismatch(context: ReconcileContext, loss: Loss, afterSeconds?: number): Blocked {
+  const suspect = suspectOf(context);
+  if (suspect.id !== "") context.account.lossGuard.suspect(suspect, loss);
   return new Blocked(
     "AccountMismatch",
     `Check the API key: ${loss.missing} of ${loss.total} are not in the account. If they were deleted there, set the annotation reconcile-requested-at`,
@@ -160,8 +160,8 @@ function mismatch(pass: Pass, loss: Loss, afterSeconds?: number): Blocked {
 }
 
 /** What to ask for: of an entry, the resource in whose list it is. */
-function suspectOf({ kind, object }: Pass): Suspect {
+function suspectOf({ kind, object }: ReconcileContext): Suspect {
   const id = object.status?.id ?? "";
-  if (kind.place.sort !== "entry") return { resource: kind.remote, id };
-  return { resource: kind.place.parent.remote, id: id.slice(0, Math.max(id.indexOf("/"), 0)) };
+  if (kind.location.type !== "entry") return { resource: kind.remote, id };
+  return { resource: kind.location.parent.remote, id: id.slice(0, Math.max(id.indexOf("/"), 0)) };
 }

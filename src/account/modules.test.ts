@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import type { ModulesPlace } from "../schema/define.ts";
-import { Gate } from "./circuit-breaker.ts";
+import type { ModulesLocation } from "../schema/define.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Modules } from "./modules.ts";
-import { Budget } from "./request-budget.ts";
+import { RequestBudget } from "./request-budget.ts";
 
-const { remote, place } = HTTPSEdgeRoute;
+const { remote, location } = HTTPSEdgeRoute;
 const sending = { lane: "edit" as const, signal: new AbortController().signal };
 const webhook = { provider: "github", secret: "hush" };
 
@@ -21,8 +21,8 @@ beforeEach(() => {
   clock = new VirtualClock();
   gateway = new FakeGateway(clock);
   modules = new Modules({
-    ...{ client: gateway.asClient(), clock, place: place as ModulesPlace, modules: HTTPSEdgeRoute.modules },
-    ...{ budget: new Budget({ perMinute: 0, clock }), gate: new Gate({ clock }), permit: () => {} },
+    ...{ client: gateway.asClient(), clock, location: location as ModulesLocation, modules: HTTPSEdgeRoute.modules },
+    ...{ budget: new RequestBudget({ perMinute: 0, clock }), breaker: new CircuitBreaker({ clock }), permit: () => {} },
     believedMs: 1000,
     onLost: () => {},
   });

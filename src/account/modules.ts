@@ -2,14 +2,14 @@ import type { Body, GatewayClient } from "../gateway/client.ts";
 import { isNotFound, isOutcomeUnknown } from "../gateway/errors.ts";
 import type { Module, ModuleOwner } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Answer, ModulesPlace } from "../schema/define.ts";
-import { Calls, type CallsOptions, type Sending, withoutSecrets } from "./calls.ts";
-import type { Row } from "./inventory.ts";
+import type { Answer, ModulesLocation } from "../schema/define.ts";
+import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
+import type { Remote } from "./inventory.ts";
 import type { Remotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {
   client: GatewayClient;
-  place: ModulesPlace;
+  location: ModulesLocation;
   modules: Readonly<Record<string, Module>>;
   clock: Clock;
   /** How long an answer is believed, in milliseconds: no list shows what others change. */
@@ -41,7 +41,7 @@ export class Modules implements Remotes {
     this.#calls = new Calls(options);
   }
 
-  async find(id: string, sending: Sending, fresh = false, members: readonly string[] = []): Promise<Row> {
+  async find(id: string, sending: RequestOptions, fresh = false, members: readonly string[] = []): Promise<Remote> {
     const { clock, believedMs } = this.#options;
     for (const member of members) {
       const seen = this.#seen.get(id)?.get(member);
@@ -51,21 +51,21 @@ export class Modules implements Remotes {
     return this.#rowOf(id);
   }
 
-  recent(id: string, _since: number, _alike: number, sending: Sending): Promise<Row> {
+  recent(id: string, _since: number, _alike: number, sending: RequestOptions): Promise<Remote> {
     return this.find(id, sending);
   }
 
   async listed(): Promise<void> {}
 
-  get rows(): Row[] {
+  get rows(): Remote[] {
     return [...this.#seen.keys()].map((id) => this.#rowOf(id));
   }
 
-  known(id: string): Row | undefined {
+  known(id: string): Remote | undefined {
     return this.#seen.has(id) ? this.#rowOf(id) : undefined;
   }
 
-  ownedBy(): Row[] {
+  ownedBy(): Remote[] {
     return [];
   }
 
@@ -77,12 +77,12 @@ export class Modules implements Remotes {
     throw new TypeError("what the modules belong to is made elsewhere");
   }
 
-  create(): Promise<Row> {
+  create(): Promise<Remote> {
     throw new TypeError("what the modules belong to is made elsewhere");
   }
 
   /** One request for each module, in the order of the body. Rejects with 404 when there is nothing to set it on. */
-  async update(id: string, body: Body, sending: Sending): Promise<Row> {
+  async update(id: string, body: Body, sending: RequestOptions): Promise<Remote> {
     for (const [member, value] of Object.entries(body)) {
       this.#keep(id, member, await this.#put(id, member, value as Body, sending));
     }
@@ -93,13 +93,13 @@ export class Modules implements Remotes {
     throw new TypeError(`${id} is not ours to remove`);
   }
 
-  async removeModule(id: string, member: string, module: Module, sending: Sending): Promise<void> {
+  async removeModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
     const owner = this.#ownerOf(id);
     await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, owner, options), sending);
     this.#keep(id, member, null);
   }
 
-  async #put(id: string, member: string, body: Body, sending: Sending): Promise<Answer> {
+  async #put(id: string, member: string, body: Body, sending: RequestOptions): Promise<Answer> {
     const { client, onLost } = this.#options;
     const module = this.#moduleOf(member);
     try {
@@ -111,7 +111,7 @@ export class Modules implements Remotes {
   }
 
   /** Null where it is not set. Services say so with 404 or null; 404 also where there is nothing that could have one. */
-  async #read(id: string, member: string, sending: Sending): Promise<Answer | null> {
+  async #read(id: string, member: string, sending: RequestOptions): Promise<Answer | null> {
     const module = this.#moduleOf(member);
     const owner = this.#ownerOf(id);
     try {
@@ -138,7 +138,7 @@ export class Modules implements Remotes {
     return begun;
   }
 
-  #rowOf(id: string): Row {
+  #rowOf(id: string): Remote {
     const seen = [...(this.#seen.get(id) ?? [])].map(([member, { value }]) => [member, value]);
     return { ...Object.fromEntries(seen), id };
   }
@@ -151,6 +151,6 @@ export class Modules implements Remotes {
 
   #ownerOf(id: string): ModuleOwner {
     const parts = id.split("/");
-    return Object.fromEntries(this.#options.place.owner.map((name, index) => [name, parts[index]])) as never;
+    return Object.fromEntries(this.#options.location.owner.map((name, index) => [name, parts[index]])) as never;
   }
 }

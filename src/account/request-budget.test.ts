@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Outdated } from "../objects/reconcile-error.ts";
 import { settle, VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import { Budget, type Lane, lanes } from "./request-budget.ts";
+import { type Lane, lanes, RequestBudget } from "./request-budget.ts";
 
 let clock: VirtualClock;
 
@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 /** Asks for one request in a lane and notes when it was let through. */
-function requester(budget: Budget) {
+function requester(budget: RequestBudget) {
   const passed: { name: string; at: number }[] = [];
   const ask = (name: string, lane: Lane = "edit", signal?: AbortSignal) =>
     budget.acquire(lane, signal).then(() => {
@@ -26,10 +26,10 @@ async function askFor(ask: (name: string) => Promise<void>, count: number): Prom
 }
 
 describe("a budget of 60 requests a minute", () => {
-  let budget: Budget;
+  let budget: RequestBudget;
 
   beforeEach(() => {
-    budget = new Budget({ perMinute: 60, clock });
+    budget = new RequestBudget({ perMinute: 60, clock });
   });
 
   it("lets a fifth of a minute's requests through at once, and then one a second", async () => {
@@ -129,7 +129,7 @@ describe("a budget of 60 requests a minute", () => {
     it("takes the answers to requests that were under way together for one", async () => {
       const passedInAMinute = async (answers: number) => {
         clock = new VirtualClock();
-        const limited = new Budget({ perMinute: 60, clock });
+        const limited = new RequestBudget({ perMinute: 60, clock });
         const { passed, ask } = requester(limited);
         await askFor(ask, 12);
         for (let count = 0; count < answers; count += 1) limited.limited(5);
@@ -192,13 +192,13 @@ describe("a budget of 60 requests a minute", () => {
 
 describe("a budget of 0", () => {
   it("is no limit", async () => {
-    const { passed, ask } = requester(new Budget({ perMinute: 0, clock }));
+    const { passed, ask } = requester(new RequestBudget({ perMinute: 0, clock }));
     await askFor(ask, 1000);
     expect(passed).toHaveLength(1000);
   });
 
   it("still heeds the service", async () => {
-    const budget = new Budget({ perMinute: 0, clock });
+    const budget = new RequestBudget({ perMinute: 0, clock });
     const { passed, ask } = requester(budget);
     budget.limited(5);
     await askFor(ask, 3);
@@ -211,7 +211,7 @@ describe("a budget of 0", () => {
 describe("a budget of any size", () => {
   it("tells who waited, and how long", async () => {
     const waits: [Lane, number][] = [];
-    const budget = new Budget({ perMinute: 5, clock, onWait: (lane, seconds) => waits.push([lane, seconds]) });
+    const budget = new RequestBudget({ perMinute: 5, clock, onWait: (lane, seconds) => waits.push([lane, seconds]) });
     await budget.acquire("edit");
     void budget.acquire("sync");
     await clock.advance(12_000);
@@ -227,7 +227,7 @@ describe("a budget of any size", () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 120 }), requests, async (perMinute, asked) => {
         clock = new VirtualClock();
-        const { passed, ask } = requester(new Budget({ perMinute, clock }));
+        const { passed, ask } = requester(new RequestBudget({ perMinute, clock }));
         for (const [index, { wait, lane }] of asked.entries()) {
           clock.setTimeout(() => void ask(String(index), lane), wait * index);
         }
@@ -246,7 +246,7 @@ describe("a budget of any size", () => {
 
 describe("a turn that is given back", () => {
   it("is the next one's, at once", async () => {
-    const budget = new Budget({ perMinute: 60, clock });
+    const budget = new RequestBudget({ perMinute: 60, clock });
     const { names, ask } = requester(budget);
     await askFor(ask, 13);
     budget.giveBack();
@@ -255,7 +255,7 @@ describe("a turn that is given back", () => {
   });
 
   it("does not make the burst larger", async () => {
-    const budget = new Budget({ perMinute: 60, clock });
+    const budget = new RequestBudget({ perMinute: 60, clock });
     budget.giveBack();
     const { passed, ask } = requester(budget);
     await askFor(ask, 20);
@@ -265,7 +265,7 @@ describe("a turn that is given back", () => {
 
 describe("a budget that has ended", () => {
   it("turns away who waits and who would have to, and lets the others through", async () => {
-    const budget = new Budget({ perMinute: 10, clock });
+    const budget = new RequestBudget({ perMinute: 10, clock });
     const { ask, names } = requester(budget);
     await ask("first");
     await ask("second");

@@ -10,7 +10,7 @@ interface Waiter {
   reject: (reason: unknown) => void;
 }
 
-export interface BudgetOptions {
+export interface RequestBudgetOptions {
   /** 0 is no limit. */
   perMinute: number;
   clock: Clock;
@@ -30,8 +30,8 @@ export const LONGEST_PAUSE_MS = 10 * MINUTE_MS;
  * How many requests one account may be sent. A token bucket whose burst is a fifth of a minute's requests, so that a
  * full burst and a full minute stay within a service limit of 120 at the default of 100.
  */
-export class Budget {
-  readonly #options: BudgetOptions;
+export class RequestBudget {
+  readonly #options: RequestBudgetOptions;
   readonly #queues: Record<Lane, Set<Waiter>> = { edit: new Set(), retry: new Set(), sync: new Set() };
   readonly #burst: number;
   #tokens: number;
@@ -41,7 +41,7 @@ export class Budget {
   #ended = false;
   #timer: Timer | undefined;
 
-  constructor(options: BudgetOptions) {
+  constructor(options: RequestBudgetOptions) {
     this.#options = options;
     this.#burst = Math.max(1, Math.floor(options.perMinute / 5));
     this.#tokens = this.#burst;

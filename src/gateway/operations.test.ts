@@ -41,8 +41,8 @@ describe("docs/gateway-api.md", () => {
   test("documents the operations that the client takes for documented, and no other", () => {
     const operations = documented.map(({ operation }) => operation);
     expect(operations.length).toBeGreaterThan(100);
-    expect(operations.toSorted()).toEqual(operationsOf("shown").toSorted());
-    expect(operationsOf("unshown").filter((operation) => operations.includes(operation))).toEqual([]);
+    expect(operations.toSorted()).toEqual(operationsOf("documented").toSorted());
+    expect(operationsOf("undocumented").filter((operation) => operations.includes(operation))).toEqual([]);
   });
 
   const requests = [
@@ -117,7 +117,7 @@ test("every operation has a call that sends it", async () => {
   await client.updateSession("1");
 
   const sent = events.map(({ method, route }) => `${method} ${route}`);
-  expect(sent.toSorted()).toEqual([...operationsOf("shown"), ...operationsOf("unshown")].toSorted());
+  expect(sent.toSorted()).toEqual([...operationsOf("documented"), ...operationsOf("undocumented")].toSorted());
   const filled = operations().map(
     ({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, (id) => idOf[id] ?? "1")}`,
   );

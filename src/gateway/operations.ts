@@ -25,7 +25,7 @@ export function operations(): Operation[] {
     ...resources.flatMap(({ verbs, path }) => ofVerbs(verbs, path, `${path}/{id}`)),
     ...modules.flatMap(({ verbs, path }) => ofVerbs(verbs, path, path)),
     ...ofVerbs(eventSources.verbs, eventSources.path, `${eventSources.path}/{type}`),
-    ...Object.values(sessionCommands).map((path) => ({ method: "POST", path, verb: "shown" }) as const),
+    ...Object.values(sessionCommands).map((path) => ({ method: "POST", path, verb: "documented" }) as const),
   ];
 }
 

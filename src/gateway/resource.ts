@@ -1,11 +1,11 @@
 import type * as z from "zod";
 
 /**
- * Whether the API page (docs/gateway-api.md) shows an operation. `unshown`: the page names it as not stated, so a
+ * Whether the API page (docs/gateway-api.md) shows an operation. `undocumented`: the page names it as not stated, so a
  * service may have it and it may be tried; expect 404, 405 or 501. `none`: it makes no sense for the resource and is
  * refused before sending.
  */
-export type Verb = "shown" | "unshown" | "none";
+export type Verb = "documented" | "undocumented" | "none";
 
 /** A family of the API page that is a collection of things with ids. Data only; the client gives it life. */
 export interface Resource<Wire extends z.ZodObject = z.ZodObject> {
@@ -26,7 +26,7 @@ export interface Resource<Wire extends z.ZodObject = z.ZodObject> {
   /** Members that PATCH accepts as the page shows it. */
   readonly update: readonly string[];
   /** Members that PATCH may accept besides, where the page says that update, or its list of members, is not stated. */
-  readonly updateUnshown: readonly string[];
+  readonly updateUndocumented: readonly string[];
   /** Names of members, at any depth of a request body, whose text never belongs in a message. */
   readonly secrets: readonly string[];
   readonly verbs: Readonly<Record<"create" | "get" | "list" | "update" | "delete", Verb>>;
@@ -55,19 +55,25 @@ export interface ModuleOwner {
 /** One resource as the service answered it, in the service's own names. */
 export type Remote<Wire extends z.ZodObject = z.ZodObject> = z.output<Wire> & { id: string };
 
-const allShown = { create: "shown", get: "shown", list: "shown", update: "shown", delete: "shown" } as const;
+const allDocumented = {
+  create: "documented",
+  get: "documented",
+  list: "documented",
+  update: "documented",
+  delete: "documented",
+} as const;
 
-type ResourceDefaults = "updateUnshown" | "secrets" | "verbs";
+type ResourceDefaults = "updateUndocumented" | "secrets" | "verbs";
 
 /** Fills in what most resources share: every verb shown, nothing secret. */
 export function defineResource<Wire extends z.ZodObject>(
   given: Omit<Resource<Wire>, ResourceDefaults> & {
-    readonly updateUnshown?: readonly string[];
+    readonly updateUndocumented?: readonly string[];
     readonly secrets?: readonly string[];
     readonly verbs?: Partial<Resource["verbs"]>;
   },
 ): Resource<Wire> {
-  return { updateUnshown: [], secrets: [], ...given, verbs: { ...allShown, ...given.verbs } };
+  return { updateUndocumented: [], secrets: [], ...given, verbs: { ...allDocumented, ...given.verbs } };
 }
 
 export function defineModule<Wire extends z.ZodObject>(
@@ -76,5 +82,9 @@ export function defineModule<Wire extends z.ZodObject>(
     readonly verbs?: Partial<Module["verbs"]>;
   },
 ): Module<Wire> {
-  return { secrets: [], ...given, verbs: { put: "shown", get: "shown", delete: "shown", ...given.verbs } };
+  return {
+    secrets: [],
+    ...given,
+    verbs: { put: "documented", get: "documented", delete: "documented", ...given.verbs },
+  };
 }

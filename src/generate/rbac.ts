@@ -30,7 +30,7 @@ export function operatorGrants({ customResources }: Catalogue): Grant[] {
   const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => marks(spec, wanted));
   const secretAccess = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
   return [
-    ...objectGrants(customResources.filter(({ home }) => !home)),
+    ...objectGrants(customResources.filter(({ operatorNamespaceOnly }) => !operatorNamespaceOnly)),
     ...when(
       reads(({ secret, spreads }) => secret !== undefined || spreads !== undefined),
       { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
@@ -73,7 +73,7 @@ export const secretWatchGrants = (): Grant[] => [
 
 /** What it does in its own namespace in any case, and there only. */
 export const homeGrants = ({ customResources }: Catalogue): Grant[] =>
-  objectGrants(customResources.filter(({ home }) => home));
+  objectGrants(customResources.filter(({ operatorNamespaceOnly }) => operatorNamespaceOnly));
 
 /** What it does in its own namespace although it does not watch that. */
 export const commandGrants = ({ customResources }: Catalogue): Grant[] => [
@@ -97,7 +97,7 @@ export function leaseGrants(): Grant[] {
 
 /** What uninstalling does, by policy, in each namespace that is watched. */
 export function uninstallGrants({ customResources }: Catalogue): Record<"retain" | "delete", Grant[]> {
-  const made = customResources.filter(({ home }) => !home);
+  const made = customResources.filter(({ operatorNamespaceOnly }) => !operatorNamespaceOnly);
   const theirs = plurals(made);
   // it may not patch what it does not hold
   const held = plurals(made.filter(({ access }) => access.includes("patch")));
@@ -114,7 +114,9 @@ export function uninstallGrants({ customResources }: Catalogue): Record<"retain"
 /** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
 export function accessGrants({ customResources }: Catalogue): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];
-  const free = customResources.filter(({ escalates, home }) => escalates === undefined && !home);
+  const free = customResources.filter(
+    ({ escalates, operatorNamespaceOnly }) => escalates === undefined && !operatorNamespaceOnly,
+  );
   const account = customResources.filter(({ escalates }) => escalates !== undefined);
   return {
     view: [{ use: "Look", rule: ours(plurals(customResources), ["get", "list", "watch"]) }],

@@ -33,7 +33,7 @@ export const AgentIngress = defineKind({
     { name: "NS", jsonPath: ".status.nsTargets", wide: true },
   ],
   // it shows no certificate; one has been issued when its renewal is planned
-  judge(answer, now) {
+  readiness(answer, now) {
     const status = answer["certificate_management_status"] as { renews_at?: string | null } | null | undefined;
     return judgeCertificate(answer, now, Boolean(status?.renews_at));
   },

@@ -21,8 +21,8 @@ export const EventSource = defineKind({
     update: [],
   }),
   identity: ["subscriptionRef", "type"],
-  place: {
-    sort: "entry",
+  location: {
+    type: "entry",
     parent: { kind: "EventSubscription", remote: eventSubscriptions, list: "sources" },
     ...{ owner: "subscription_id", key: "type" },
     ...{ add: "createSource", remove: "deleteSource" },

@@ -41,7 +41,7 @@ export const HTTPSEdgeRoute = defineKind({
     verbs: { create: "none", get: "none", list: "none", delete: "none" },
   }),
   identity: ["edgeId", "routeId"],
-  place: { sort: "modules", owner: ["edge_id", "id"] },
+  location: { type: "modules", owner: ["edge_id", "id"] },
   modules,
   spec: z.object({
     edgeId: inPath("edghts_").describe("Id of the HTTPS edge."),
@@ -54,5 +54,5 @@ export const HTTPSEdgeRoute = defineKind({
   }),
   status: z.object({ saml: samlStatus }),
   columns: [{ name: "SAML Metadata", jsonPath: ".status.saml.metadataUrl", wide: true }],
-  judge: () => ({ usability: { ...usable, message: "The modules of the route are as specified" } }),
+  readiness: () => ({ usability: { ...usable, message: "The modules of the route are as specified" } }),
 });

@@ -52,6 +52,6 @@ export const ReservedDomain = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
   ],
-  judge: (answer, now) =>
+  readiness: (answer, now) =>
     judgeCertificate(answer, now, answer["certificate"] !== null && answer["certificate"] !== undefined),
 });

@@ -15,7 +15,7 @@ const nothing: Lookup = { get: () => undefined };
 export const isNamedBySpec = ({ identity }: Kind): boolean => identity.length > 0;
 
 /** Several objects may stand for one remote, and share it. */
-export const isShared = ({ place }: Kind): boolean => place.sort === "entry";
+export const isShared = ({ location }: Kind): boolean => location.type === "entry";
 
 /** Nothing here makes or deletes such remotes: an object only sets parts of one. */
 export const isMadeElsewhere = ({ remote }: Kind): boolean => remote.verbs.create === "none";
@@ -32,7 +32,7 @@ function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: str
   if (!reference) return spec[field] as string | undefined;
   const { id, kind = reference.kinds[0] ?? "", name } = spec[field] as { id?: string; kind?: string; name?: string };
   if (id !== undefined || name === undefined) return id;
-  return cluster.get(kind, metadata.namespace, name)?.status?.[reference.yields] as string | undefined;
+  return cluster.get(kind, metadata.namespace, name)?.status?.[reference.statusField] as string | undefined;
 }
 
 /** Ids of the remotes that an object stands for, or means to. */

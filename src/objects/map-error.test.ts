@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Failure, GatewayError, NO_API_KEY } from "../gateway/errors.ts";
-import { delayOf, fateOf } from "./map-error.ts";
+import { reconcileErrorOf, retryAfterSeconds } from "./map-error.ts";
 import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
 
 const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
@@ -23,40 +23,40 @@ describe("fateOf", () => {
     ["a 422", { kind: "refused", status: 422 }, Blocked, "InvalidSpec"],
   ] as const)("of %s", (_, given, fate, reason) => {
     const error = failure(given);
-    const found = fateOf(error);
+    const found = reconcileErrorOf(error);
     expect(found).toBeInstanceOf(fate);
     expect(found?.reason).toBe(reason);
     expect(found?.cause).toBe(error);
   });
 
   it("quotes the service where it has words, and else what happened", () => {
-    const quoted = fateOf(failure({ kind: "refused", status: 400, serviceMessage: "domain is taken" }));
+    const quoted = reconcileErrorOf(failure({ kind: "refused", status: 400, serviceMessage: "domain is taken" }));
     expect(quoted?.message).toContain("domain is taken");
     expect(quoted?.message).not.toContain("what happened");
-    expect(fateOf(failure({ kind: "refused", status: 400 }))?.message).toContain("what happened");
+    expect(reconcileErrorOf(failure({ kind: "refused", status: 400 }))?.message).toContain("what happened");
   });
 
   it.each(["limited", "failed"] as const)("waits as long as the service asked after one that is %s", (kind) => {
-    expect(fateOf(failure({ kind, retryAfterSeconds: 17 }))?.afterSeconds).toBe(17);
-    expect(fateOf(failure({ kind }))?.afterSeconds).toBeUndefined();
+    expect(reconcileErrorOf(failure({ kind, retryAfterSeconds: 17 }))?.afterSeconds).toBe(17);
+    expect(reconcileErrorOf(failure({ kind }))?.afterSeconds).toBeUndefined();
     // a service that says a day by mistake has not seen the last of the object for a day
-    expect(fateOf(failure({ kind, retryAfterSeconds: 86_400 }))?.afterSeconds).toBe(600);
+    expect(reconcileErrorOf(failure({ kind, retryAfterSeconds: 86_400 }))?.afterSeconds).toBe(600);
   });
 
   it.each([new Waiting("InUse", "w"), new Blocked("InUse", "b"), new Retry("Creating", "r")])(
     "of $name is itself",
     (fate) => {
-      expect(fateOf(fate)).toBe(fate);
+      expect(reconcileErrorOf(fate)).toBe(fate);
     },
   );
 
   it("says nothing when somebody else wrote first", () => {
-    expect(fateOf(new Outdated("the object has changed"))).toBeUndefined();
+    expect(reconcileErrorOf(new Outdated("the object has changed"))).toBeUndefined();
   });
 
   it("throws a fault in the program on", () => {
     const fault = new TypeError("undefined is not a function");
-    expect(() => fateOf(fault)).toThrow(fault);
+    expect(() => reconcileErrorOf(fault)).toThrow(fault);
   });
 });
 
@@ -68,6 +68,6 @@ describe("delayOf", () => {
     ["left to the growing delay while waiting", new Waiting("ReferenceNotReady", "m"), undefined],
     ["left to the growing delay after a failure", new Retry("ServiceUnavailable", "m"), undefined],
   ])("is %s", (_, fate, seconds) => {
-    expect(delayOf(fate)).toBe(seconds);
+    expect(retryAfterSeconds(fate)).toBe(seconds);
   });
 });

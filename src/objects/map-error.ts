@@ -1,6 +1,6 @@
 import { LONGEST_PAUSE_MS } from "../account/request-budget.ts";
 import { type GatewayError, isGatewayError, NO_API_KEY } from "../gateway/errors.ts";
-import { Blocked, isFate, Outdated, Retry, type Unfinished } from "./reconcile-error.ts";
+import { Blocked, isReconcileError, Outdated, type ReconcileError, Retry } from "./reconcile-error.ts";
 
 /** A stalled object is looked at again after this long, even if nothing is known to have changed. */
 const STALLED_SECONDS = 30 * 60;
@@ -9,19 +9,19 @@ const STALLED_SECONDS = 30 * 60;
  * The one place where a failure becomes a fate. Undefined: nothing to tell anybody, the object is looked at again.
  * What is no failure of the world but a fault in the program is thrown on.
  */
-export function fateOf(error: unknown): Unfinished | undefined {
-  if (isFate(error)) return error;
+export function reconcileErrorOf(error: unknown): ReconcileError | undefined {
+  if (isReconcileError(error)) return error;
   if (isGatewayError(error)) return ofService(error);
   if (error instanceof Outdated) return undefined;
   throw error;
 }
 
 /** When to look again at the latest; undefined leaves it to the growing delay between attempts. */
-export function delayOf(fate: Unfinished): number | undefined {
+export function retryAfterSeconds(fate: ReconcileError): number | undefined {
   return fate.afterSeconds ?? (fate instanceof Blocked ? STALLED_SECONDS : undefined);
 }
 
-function ofService(error: GatewayError): Unfinished {
+function ofService(error: GatewayError): ReconcileError {
   const words = error.serviceMessage ?? error.message;
   const asked = error.retryAfterSeconds;
   const after = asked === undefined ? {} : { afterSeconds: Math.min(asked, LONGEST_PAUSE_MS / 1000) };
@@ -51,7 +51,7 @@ function ofService(error: GatewayError): Unfinished {
 const unavailable = (words: string, options: ConstructorParameters<typeof Retry>[2]): Retry =>
   new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${words}`, options);
 
-function refused(error: GatewayError, words: string): Unfinished {
+function refused(error: GatewayError, words: string): ReconcileError {
   if (error.status === 401) {
     return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${words})`, {
       cause: error,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OWNER_KEY } from "../schema/contract.ts";
-import { canBeMarked, ownerIn, ownerText, withOwner } from "./ownership.ts";
+import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "./ownership.ts";
 
 const owner = { cluster: "0f3d", namespace: "team-a", name: "db" };
 const mark = `"${OWNER_KEY}":"0f3d/team-a/db"`;
@@ -19,7 +19,7 @@ describe("withOwner", () => {
     ["marked already", `{${mark}, "id":9007199254740993}`, `{${mark}, "id":9007199254740993}`],
     ["an object with another owner", `{"${OWNER_KEY}":"x/y/z","team":"a"}`, `{${mark},"team":"a"}`],
   ])("marks metadata that is %s", (_, metadata, expected) => {
-    expect(withOwner(metadata, owner)).toBe(expected);
+    expect(withOwnerMark(metadata, owner)).toBe(expected);
   });
 
   it.each([
@@ -31,17 +31,17 @@ describe("withOwner", () => {
     ["broken JSON", '{"a":1'],
     ["blank", "  "],
   ])("leaves metadata alone that is %s", (_, metadata) => {
-    expect(withOwner(metadata, owner)).toBe(metadata);
+    expect(withOwnerMark(metadata, owner)).toBe(metadata);
     expect(canBeMarked(metadata, owner)).toBe(false);
   });
 
   it("marks up to the limit of 4096 bytes and not beyond", () => {
-    const empty = Buffer.byteLength(withOwner('{"t":""}', owner) ?? "");
+    const empty = Buffer.byteLength(withOwnerMark('{"t":""}', owner) ?? "");
     // each of these is two bytes
     const fits = JSON.stringify({ t: "ä".repeat(Math.floor((4096 - empty) / 2)) });
     const tooLong = JSON.stringify({ t: "ä".repeat(Math.floor((4096 - empty) / 2) + 1) });
-    expect(ownerIn({ metadata: withOwner(fits, owner) })).toBe(ownerText(owner));
-    expect(withOwner(tooLong, owner)).toBe(tooLong);
+    expect(ownerMarkOf({ metadata: withOwnerMark(fits, owner) })).toBe(ownerMark(owner));
+    expect(withOwnerMark(tooLong, owner)).toBe(tooLong);
     expect(canBeMarked(tooLong, owner)).toBe(false);
   });
 
@@ -52,10 +52,10 @@ describe("withOwner", () => {
         const metadata = JSON.stringify(given, null, spaces);
         // what would grow beyond the limit has no mark
         fc.pre(canBeMarked(metadata, owner));
-        const marked = withOwner(metadata, owner) ?? "";
-        expect(ownerIn({ metadata: marked })).toBe(ownerText(owner));
+        const marked = withOwnerMark(metadata, owner) ?? "";
+        expect(ownerMarkOf({ metadata: marked })).toBe(ownerMark(owner));
         expect(marked.replace(new RegExp(`,?${mark}`), "")).toBe(metadata);
-        expect(withOwner(marked, owner)).toBe(marked);
+        expect(withOwnerMark(marked, owner)).toBe(marked);
       }),
     );
   });
@@ -69,6 +69,6 @@ describe("ownerIn", () => {
     ["an object without the key", { metadata: '{"a":1}' }],
     ["an owner that is no text", { metadata: `{"${OWNER_KEY}":7}` }],
   ])("is unknown for %s", (_, answer) => {
-    expect(ownerIn(answer)).toBeUndefined();
+    expect(ownerMarkOf(answer)).toBeUndefined();
   });
 });

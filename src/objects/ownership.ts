@@ -12,10 +12,10 @@ export interface Owner {
   name: string;
 }
 
-export const ownerText = ({ cluster, namespace, name }: Owner): string => `${cluster}/${namespace}/${name}`;
+export const ownerMark = ({ cluster, namespace, name }: Owner): string => `${cluster}/${namespace}/${name}`;
 
 /** The owner that a remote's metadata names, if any. */
-export function ownerIn({ metadata }: Answer): string | undefined {
+export function ownerMarkOf({ metadata }: Answer): string | undefined {
   const owner = jsonObject(metadata)?.[OWNER_KEY];
   return typeof owner === "string" ? owner : undefined;
 }
@@ -24,7 +24,7 @@ export function ownerIn({ metadata }: Answer): string | undefined {
  * The metadata to send: the user's own text, with one key more when it is unset or a JSON object.
  * Any other text, and one that would grow beyond the limit, is sent exactly as it is.
  */
-export function withOwner(metadata: string | undefined, owner: Owner): string | undefined {
+export function withOwnerMark(metadata: string | undefined, owner: Owner): string | undefined {
   const text = metadata || "{}";
   const users = jsonObject(text);
   if (!users) return metadata;
@@ -36,16 +36,16 @@ export function withOwner(metadata: string | undefined, owner: Owner): string | 
 function inserted(text: string, owner: Owner): string {
   const before = text.slice(0, text.lastIndexOf("}")).trimEnd();
   const comma = before.trimStart() === "{" ? "" : ",";
-  return `${before}${comma}${JSON.stringify(OWNER_KEY)}:${JSON.stringify(ownerText(owner))}${text.slice(before.length)}`;
+  return `${before}${comma}${JSON.stringify(OWNER_KEY)}:${JSON.stringify(ownerMark(owner))}${text.slice(before.length)}`;
 }
 
 /** The user's text has the key already, copied from somewhere else perhaps. */
 const renamed = (text: string, users: Record<string, unknown>, owner: Owner): string =>
-  users[OWNER_KEY] === ownerText(owner) ? text : JSON.stringify({ ...users, [OWNER_KEY]: ownerText(owner) });
+  users[OWNER_KEY] === ownerMark(owner) ? text : JSON.stringify({ ...users, [OWNER_KEY]: ownerMark(owner) });
 
 /** Whether `withOwner` leaves a mark, so that what was made can be told by it. */
 export const canBeMarked = (metadata: string | undefined, owner: Owner): boolean =>
-  ownerIn({ metadata: withOwner(metadata, owner) }) !== undefined;
+  ownerMarkOf({ metadata: withOwnerMark(metadata, owner) }) !== undefined;
 
 function jsonObject(text: unknown): Record<string, unknown> | undefined {
   if (typeof text !== "string") return undefined;

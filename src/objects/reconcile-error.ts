@@ -1,7 +1,7 @@
 import type { Reason } from "../schema/contract.ts";
 
 /** Why an object is not where it should be. The class is its fate: what has to happen before it goes on. */
-abstract class Fate extends Error {
+abstract class BaseReconcileError extends Error {
   readonly reason: Reason;
   /** When to look again at the latest, in seconds; without it the delay grows with each attempt. */
   readonly afterSeconds: number | undefined;
@@ -15,17 +15,17 @@ abstract class Fate extends Error {
 }
 
 /** Nothing is wrong; something that is needed is not there yet. */
-export class Waiting extends Fate {
+export class Waiting extends BaseReconcileError {
   override readonly name = "Waiting";
 }
 
 /** Nothing gets better until a person changes something. */
-export class Blocked extends Fate {
+export class Blocked extends BaseReconcileError {
   override readonly name = "Blocked";
 }
 
 /** Something failed that may work the next time. */
-export class Retry extends Fate {
+export class Retry extends BaseReconcileError {
   override readonly name = "Retry";
 }
 
@@ -34,6 +34,6 @@ export class Outdated extends Error {
   override readonly name = "Outdated";
 }
 
-export type Unfinished = Waiting | Blocked | Retry;
+export type ReconcileError = Waiting | Blocked | Retry;
 
-export const isFate = (error: unknown): error is Unfinished => error instanceof Fate;
+export const isReconcileError = (error: unknown): error is ReconcileError => error instanceof BaseReconcileError;

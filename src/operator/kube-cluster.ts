@@ -1,7 +1,7 @@
 import { parentIDsOf, remoteIDsOf } from "../objects/identity.ts";
 import type { ManagedObject, Status } from "../objects/object.ts";
 import { Outdated, Retry } from "../objects/reconcile-error.ts";
-import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../reconcile/cluster.ts";
+import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../reconcile/cluster.ts";
 import type { Informer } from "../runtime/cache/informer.ts";
 import type { Indexer, Store } from "../runtime/cache/store.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
@@ -53,18 +53,18 @@ export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): R
 });
 
 /** How an object of any kind is named in the index of references. */
-export const referenceTo = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
+export const referenceKey = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 
 /** The objects that a spec refers to by name, with the Secrets that it reads or has the operator write. */
 export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): string[] {
   const { namespace } = metadata;
   const written = kind.output && (spec[kind.output.field] as string | undefined);
   const references = needsOf(kind.spec, spec).flatMap((need) => {
-    if (need.sort === "secret") return [referenceTo(secrets.kind, namespace, need.name)];
+    if (need.sort === "secret") return [referenceKey(secrets.kind, namespace, need.name)];
     if (need.sort !== "reference" || need.to.name === undefined) return [];
-    return [referenceTo(need.to.kind ?? need.trait.kinds[0] ?? "", namespace, need.to.name)];
+    return [referenceKey(need.to.kind ?? need.trait.kinds[0] ?? "", namespace, need.to.name)];
   });
-  return written === undefined ? references : [...references, referenceTo(secrets.kind, namespace, written)];
+  return written === undefined ? references : [...references, referenceKey(secrets.kind, namespace, written)];
 }
 
 /** Indexes of the store of a kind. */
@@ -102,7 +102,7 @@ export class KubeCluster implements Cluster {
     return this.#informers.get(kind)?.store.get(keyOf({ namespace, name }));
   }
 
-  othersWithID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
+  othersWithRemoteID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
     const same = this.#store(kind).by("remoteID", id);
     return same.filter((other) => other.metadata.uid !== metadata.uid);
   }
@@ -113,7 +113,7 @@ export class KubeCluster implements Cluster {
   }
 
   referrersOf({ kind }: Pick<Kind, "kind">, { metadata }: ManagedObject): Referrer[] {
-    const reference = referenceTo(kind, metadata.namespace, metadata.name);
+    const reference = referenceKey(kind, metadata.namespace, metadata.name);
     return this.#kinds.flatMap((one) =>
       this.#store(one.kind)
         .by("references", reference)
@@ -267,12 +267,12 @@ export class KubeCluster implements Cluster {
     }
   }
 
-  isNamespaceGoing(name: string): Promise<boolean> {
+  isNamespaceDeleting(name: string): Promise<boolean> {
     return this.#isGoing(namespaces, name);
   }
 
   /** Shared, since whole namespaces are deleted at once. An answer counts only for deletions seen before it was asked for. */
-  isKindGoing({ plural }: Kind): Promise<boolean> {
+  isKindDeleting({ plural }: Kind): Promise<boolean> {
     const known = this.#kindsGoing.get(plural);
     if (known) return known.ask();
     const made = new SharedCall(() => this.#isGoing(definitions, `${plural}.${GROUP}`));
@@ -291,7 +291,7 @@ export class KubeCluster implements Cluster {
     }
   }
 
-  emit({ kind, metadata }: ManagedObject, notice: Notice): void {
+  emit({ kind, metadata }: ManagedObject, notice: EventDraft): void {
     this.#recorder.emit({ object: { apiVersion: API_VERSION, kind, metadata }, ...notice });
     const { type, reason, note } = notice;
     const about = { controller: kind.toLowerCase(), namespace: metadata.namespace, name: metadata.name, reason, note };
@@ -306,7 +306,7 @@ export class KubeCluster implements Cluster {
   }
 }
 
-/** What a refusal of the API server means for the pass that asked. */
+/** What a refusal of the API server means for the reconcile that asked. */
 export function translated(error: unknown): unknown {
   if (isConflict(error) || isFailedTest(error)) return new Outdated("the object has changed", { cause: error });
   if (isInvalid(error)) {

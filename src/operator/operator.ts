@@ -1,4 +1,4 @@
-import type { Sweep } from "../account/inventory.ts";
+import type { ListDelta } from "../account/inventory.ts";
 import type { Lane } from "../account/request-budget.ts";
 import type { Config } from "../config.ts";
 import type { Resource } from "../gateway/resource.ts";
@@ -6,8 +6,8 @@ import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { conditionOf, type ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
-import type { Pass } from "../reconcile/context.ts";
-import { reconcile, type Visit } from "../reconcile/reconcile.ts";
+import type { ReconcileContext } from "../reconcile/context.ts";
+import { type ReconcileResult, reconcile } from "../reconcile/reconcile.ts";
 import { Informer } from "../runtime/cache/informer.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
@@ -25,16 +25,16 @@ import { type AccountObject, Accounts } from "./accounts/accounts.ts";
 import { probe } from "./accounts/prober.ts";
 import { Hurry } from "./hurry.ts";
 import { ClusterIdentity } from "./identity.ts";
-import { indexersOf, KubeCluster, referenceTo, secrets, typeOf } from "./kube-cluster.ts";
+import { indexersOf, KubeCluster, referenceKey, secrets, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
-import { sweep } from "./triggers/resync.ts";
+import { resync } from "./triggers/resync.ts";
 import { secretWatch } from "./triggers/secret-watch.ts";
-import { everywhere, priority, wakesOf } from "./triggers/watch-mapping.ts";
+import { everywhere, priority, requestsFor } from "./triggers/watch-mapping.ts";
 
 /** Kubernetes writes and calls to the service are waits, so many objects of a kind are worked on side by side. */
 const CONCURRENCY = 32;
 
-/** A pass waits for its turn in the budget, which may take minutes; beyond this something is stuck. */
+/** A reconcile waits for its turn in the budget, which may take minutes; beyond this something is stuck. */
 const PASS_SECONDS = 900;
 
 /** Seconds; what failed at the service is tried again more patiently than a local conflict would be. */
@@ -112,7 +112,7 @@ export function createOperator(options: OperatorOptions): Operator {
   for (const kind of kinds) {
     informers.get(kind.kind)?.addHandler((change) => {
       if (change.type === "deleted") objectGone(kind, change.object);
-      for (const wake of wakesOf(kind, change, informers)) {
+      for (const wake of requestsFor(kind, change, informers)) {
         controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
       }
     });
@@ -159,7 +159,7 @@ export function createOperator(options: OperatorOptions): Operator {
     }
   }
 
-  function wakeSwept({ name }: Resource, { changed, absent }: Sweep): void {
+  function wakeSwept({ name }: Resource, { changed, absent }: ListDelta): void {
     log.debug({ resource: name, changed: changed.length, absent: absent.length }, "Listed the account");
     for (const id of [...changed, ...absent]) {
       for (const wake of everywhere(informers, "remoteID", id, priority.routine)) {
@@ -179,7 +179,7 @@ export function createOperator(options: OperatorOptions): Operator {
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
       signal.addEventListener("abort", () => accounts.end(), { once: true });
-      const sweeping = sweep({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
+      const sweeping = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
       await Promise.all([sweeping, probe({ accounts, clock }, signal), sessions.background(signal)]);
     },
     close: () => accounts.close(),
@@ -195,7 +195,7 @@ const concernsAccount = (old: AccountObject, { metadata }: AccountObject): boole
   old.metadata.generation !== metadata.generation || old.metadata.deletionTimestamp !== metadata.deletionTimestamp;
 
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [
-  referenceTo(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),
+  referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),
 ];
 
 const readiness = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;
@@ -235,14 +235,14 @@ function controllerOf(kind: Kind, parts: Parts): Controller {
   });
 }
 
-async function visit(kind: Kind, request: Request, parts: Parts): Promise<Visit> {
+async function visit(kind: Kind, request: Request, parts: Parts): Promise<ReconcileResult> {
   const { cluster, accounts, identity, clock, options } = parts;
   const { namespace, name, signal } = request;
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return null;
   const owner = { cluster: identity.id, namespace, name };
   const lane = laneOf(request);
-  const pass: Pass = {
+  const context: ReconcileContext = {
     ...{ kind, object, owner, cluster, clock, lane, signal },
     findings: { account: accounts.nameOf(object) },
     get account() {
@@ -250,14 +250,14 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Visit>
     },
   };
   const { resyncSeconds, watchSecrets } = options.config;
-  const visit = await reconcile(pass, { resyncSeconds, secretsWatched: watchSecrets });
-  logChanges(request.log, pass);
-  options.metrics?.onPass(kind.kind, pass.findings);
+  const visit = await reconcile(context, { resyncSeconds, secretsWatched: watchSecrets });
+  logChanges(request.log, context);
+  options.metrics?.onPass(kind.kind, context.findings);
   return visit;
 }
 
 /** A line for each change in the account, and none where nothing was changed. */
-function logChanges(log: Logger, { object, findings }: Pass): void {
+function logChanges(log: Logger, { object, findings }: ReconcileContext): void {
   const { remote, created, updated, corrected, deleted, adopted } = findings;
   const about = { remoteID: remote?.id ?? deleted, generation: object.metadata.generation };
   if (adopted && !object.status?.id) log.info(about, "Took over");
@@ -272,7 +272,7 @@ function laneOf({ priority: given }: Request): Lane {
   return given < priority.edit ? "retry" : "edit";
 }
 
-function resultOf({ key }: Request, visit: Visit, hurry: Hurry): Result {
+function resultOf({ key }: Request, visit: ReconcileResult, hurry: Hurry): Result {
   if (visit !== null && "soon" in visit) return { afterSeconds: hurry.again(key) };
   hurry.end(key);
   if (visit === null) return undefined;

@@ -23,7 +23,7 @@ export interface Referrer {
   object: ManagedObject;
 }
 
-export interface Notice {
+export interface EventDraft {
   type: "Normal" | "Warning";
   reason: string;
   /** What was being done: Create, Update, Delete, Observe. */
@@ -37,7 +37,7 @@ export interface Cluster {
   /**
    * Other objects of the kind, in any namespace, that stand for this remote or mean to, or for an entry of its lists.
    */
-  othersWithID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
+  othersWithRemoteID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** All objects of the kind with a remote in this account: the GatewayAccount of a namespace, or the operator's own. */
   inAccount(kind: Kind, namespace: string, account: string | undefined): ManagedObject[];
   /** Objects of any kind whose spec refers to this one by name. */
@@ -57,8 +57,8 @@ export interface Cluster {
   writeSecret(object: ManagedObject, content: SecretContent): Promise<void>;
   /** Fails as writing it would fail now, and changes nothing. */
   tryWriteSecret(object: ManagedObject, content: SecretContent): Promise<void>;
-  isNamespaceGoing(namespace: string): Promise<boolean>;
+  isNamespaceDeleting(namespace: string): Promise<boolean>;
   /** Whether the kind itself is being deleted, and all its objects with it. */
-  isKindGoing(kind: Kind): Promise<boolean>;
-  emit(object: ManagedObject, notice: Notice): void;
+  isKindDeleting(kind: Kind): Promise<boolean>;
+  emit(object: ManagedObject, notice: EventDraft): void;
 }

@@ -1,6 +1,6 @@
 import type { Account } from "../account/account.ts";
-import type { Sending } from "../account/calls.ts";
-import type { Row } from "../account/inventory.ts";
+import type { RequestOptions } from "../account/calls.ts";
+import type { Remote } from "../account/inventory.ts";
 import type { Remotes } from "../account/remotes.ts";
 import type { Lane } from "../account/request-budget.ts";
 import { managedMembers } from "../objects/identity.ts";
@@ -10,7 +10,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Answer, Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** What came out of a pass by now. It reaches the status even when a later step fails. */
+/** What came out of a reconcile by now. It reaches the status even when a later step fails. */
 export interface Findings {
   /** The latest answer about the remote. */
   remote?: Answer & { id: string };
@@ -33,9 +33,9 @@ export interface Findings {
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
   /** Fields that somebody else had changed, and that were put right. */
   corrected?: string[];
-  /** The remote was made in this pass. */
+  /** The remote was made in this reconcile. */
   created?: true;
-  /** The id of the remote that was deleted in this pass. */
+  /** The id of the remote that was deleted in this reconcile. */
   deleted?: string;
   /** Spec fields that were sent in an update. */
   updated?: string[];
@@ -45,12 +45,12 @@ export interface Findings {
   recovered?: true;
   /** Ids of further remotes that pass for this object's, and are left as they are. */
   doubles?: string[];
-  /** The remote was taken over in this pass. */
+  /** The remote was taken over in this reconcile. */
   adopted?: true;
 }
 
 /** One look at one object. */
-export interface Pass {
+export interface ReconcileContext {
   readonly kind: Kind;
   /** As last written; replaced by the answer of each own write. */
   object: ManagedObject;
@@ -64,21 +64,21 @@ export interface Pass {
   readonly findings: Findings;
 }
 
-export const remotesOf = ({ account, kind }: Pass): Remotes => account.remotes(kind);
+export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);
 
 /** The remote of an object with all that the object is concerned with. `fresh` asks the service in any case. */
-export const look = (pass: Pass, id: string, fresh = false): Promise<Row | undefined> =>
-  remotesOf(pass).find(id, sending(pass), fresh, managedMembers(pass.kind, pass.object));
+export const getRemote = (context: ReconcileContext, id: string, fresh = false): Promise<Remote | undefined> =>
+  remotesOf(context).find(id, requestOptions(context), fresh, managedMembers(context.kind, context.object));
 
-export const sending = ({ lane, signal }: Pass): Sending => ({ lane, signal });
+export const requestOptions = ({ lane, signal }: ReconcileContext): RequestOptions => ({ lane, signal });
 
-/** Objects of a kind with a remote in the account of this pass, whether its own object has one yet or not. */
-export const neighbours = ({ cluster, object, findings }: Pass, kind: Kind): ManagedObject[] =>
+/** Objects of a kind with a remote in the account of this reconcile, whether its own object has one yet or not. */
+export const objectsInAccount = ({ cluster, object, findings }: ReconcileContext, kind: Kind): ManagedObject[] =>
   cluster.inAccount(kind, object.metadata.namespace, findings.account || undefined);
 
 /** Epoch milliseconds. */
-export const now = ({ clock }: Pass): number => clock.date().getTime();
+export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
 
 /** Spec fields whose values the account has from this object, the spec as it is now aside. */
-export const appliedOf = ({ findings, object }: Pass): readonly string[] =>
+export const appliedOf = ({ findings, object }: ReconcileContext): readonly string[] =>
   findings.sentFields ?? object.status?.appliedFields ?? [];

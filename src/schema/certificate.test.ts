@@ -111,6 +111,6 @@ describe("a reserved domain", () => {
     [null, "pending"],
     [undefined, "pending"],
   ])("with certificate %o and a job is %s", (certificate, state) => {
-    expect(ReservedDomain.judge(managed(provisioning, { certificate }), now).usability.state).toBe(state);
+    expect(ReservedDomain.readiness(managed(provisioning, { certificate }), now).usability.state).toBe(state);
   });
 });

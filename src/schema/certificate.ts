@@ -1,4 +1,4 @@
-import { type Answer, type KindCondition, type Usability, usable } from "./define.ts";
+import { type Answer, type KindCondition, type Readiness, usable } from "./define.ts";
 
 /** Every custom domain starts with DNS_ERROR until its record exists, so a person is called only after this. */
 const DNS_GRACE_MS = 10 * 60_000;
@@ -10,10 +10,10 @@ interface Job {
   retries_at?: string | null;
 }
 
-type Trouble = Exclude<Usability, { state: "usable" }>;
+type Trouble = Exclude<Readiness, { state: "usable" }>;
 
 interface Judgement {
-  usability: Usability;
+  usability: Readiness;
   conditions?: KindCondition[];
 }
 
@@ -34,7 +34,7 @@ export function judgeCertificate(answer: Answer, now: number, served: boolean): 
 }
 
 /** Traffic is served, so the object stays usable; the next look is for the condition alone. */
-const lookAgain = ({ afterSeconds }: Trouble): Usability => ({ ...usable, afterSeconds });
+const lookAgain = ({ afterSeconds }: Trouble): Readiness => ({ ...usable, afterSeconds });
 
 function issued(): Judgement {
   return {

@@ -62,7 +62,7 @@ const replacement = local(z.enum(["Recreate"]))
 
 /** Some of its updates are not promised by the service, and there is no replacing it without an interruption. */
 const canBeRecreated = ({ remote, replacement: way }: Kind): boolean =>
-  way === undefined && (remote.verbs.update !== "shown" || remote.updateUnshown.length > 0);
+  way === undefined && (remote.verbs.update !== "documented" || remote.updateUndocumented.length > 0);
 
 /** The whole spec of a managed kind: its own fields and those that all of them have. */
 export function specOf(kind: Kind): z.ZodObject {
@@ -149,7 +149,7 @@ export const statusOf = (kind: Kind): z.ZodObject =>
   z.object({
     ...commonStatus,
     ...kind.status.shape,
-    ...(kind.place.sort === "entry" && { preexisting }),
+    ...(kind.location.type === "entry" && { preexisting }),
     ...bookkeeping,
   });
 
@@ -196,7 +196,7 @@ export function customResourceOf(kind: Kind): CustomResource {
     conditions: conditionsOf(kind),
     access: followed,
     secretAccess: kind.output ? ["create", "patch"] : [],
-    home: false,
+    operatorNamespaceOnly: false,
   };
 }
 

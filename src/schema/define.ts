@@ -16,7 +16,7 @@ export interface Column {
 export type Answer = Readonly<Record<string, unknown>>;
 
 /** Whether a resource that exists can be used; `Ready` of the object follows it. `afterSeconds`: when to look again. */
-export type Usability =
+export type Readiness =
   | { state: "usable"; message: string; afterSeconds?: number }
   /** Will become usable by itself; look again after so many seconds. */
   | {
@@ -70,7 +70,7 @@ export interface CustomResource extends Definition {
   /** What it does with the Secrets that they name, beside reading them. */
   readonly secretAccess: readonly Access[];
   /** Whether its objects are in the operator's own namespace only. */
-  readonly home: boolean;
+  readonly operatorNamespaceOnly: boolean;
 }
 
 export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
@@ -90,8 +90,8 @@ export interface Output {
 }
 
 /** One entry of a list on another resource. Several objects may want the same entry, and so may the parent itself. */
-export interface EntryPlace {
-  readonly sort: "entry";
+export interface EntryLocation {
+  readonly type: "entry";
   readonly parent: {
     /** The kind whose objects stand for such resources. */
     readonly kind: string;
@@ -108,14 +108,14 @@ export interface EntryPlace {
 }
 
 /** Modules of something that is made elsewhere: each is set, read and removed by itself. */
-export interface ModulesPlace {
-  readonly sort: "modules";
+export interface ModulesLocation {
+  readonly type: "modules";
   /** Path parameters of the modules that the parts of the id stand for. */
   readonly owner: readonly (keyof ModuleOwner)[];
 }
 
 /** Where the remotes of a kind are at the service, and so how they are seen, made and removed. */
-export type Place = { readonly sort: "collection" } | EntryPlace | ModulesPlace;
+export type Location = { readonly type: "collection" } | EntryLocation | ModulesLocation;
 
 /**
  * Everything the operator knows about one kind that it converges: data, and a few small pure functions. `spec` and
@@ -124,7 +124,7 @@ export type Place = { readonly sort: "collection" } | EntryPlace | ModulesPlace;
  */
 export interface Kind extends Definition {
   readonly remote: Resource;
-  readonly place: Place;
+  readonly location: Location;
   /**
    * Spec fields that make the id of the remote, joined by slashes, where it is known before anything is sent.
    * Empty: the service gives one.
@@ -146,16 +146,16 @@ export interface Kind extends Definition {
   /** A member of the answer that is kept in a Secret. */
   readonly output: Output | undefined;
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
-  readonly judge: (answer: Answer, now: number) => { usability: Usability; conditions?: KindCondition[] };
+  readonly readiness: (answer: Answer, now: number) => { usability: Readiness; conditions?: KindCondition[] };
 }
 
 /** The resource whose list shows the remotes of a kind. Undefined: each has to be read by itself. */
-export function listOf({ place, remote }: Kind): Resource | undefined {
-  switch (place.sort) {
+export function listOf({ location, remote }: Kind): Resource | undefined {
+  switch (location.type) {
     case "collection":
       return remote;
     case "entry":
-      return place.parent.remote;
+      return location.parent.remote;
     case "modules":
       return undefined;
   }
@@ -165,7 +165,7 @@ type Optional =
   | "plural"
   | "shortNames"
   | "categories"
-  | "place"
+  | "location"
   | "identity"
   | "modules"
   | "rules"
@@ -176,16 +176,16 @@ type Optional =
   | "renewsAt"
   | "validity"
   | "output"
-  | "judge";
+  | "readiness";
 
-export const usable: Usability = { state: "usable", message: "The resource exists in the account as specified" };
+export const usable: Readiness = { state: "usable", message: "The resource exists in the account as specified" };
 
 export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Optional>>): Kind {
   return {
     plural: `${given.kind.toLowerCase()}s`,
     shortNames: [],
     categories: [],
-    place: { sort: "collection" },
+    location: { type: "collection" },
     identity: [],
     modules: {},
     rules: [],
@@ -196,7 +196,7 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     renewsAt: () => undefined,
     validity: undefined,
     output: undefined,
-    judge: () => ({ usability: usable }),
+    readiness: () => ({ usability: usable }),
     ...given,
   };
 }
@@ -212,7 +212,7 @@ type Assumed =
   | "conditions"
   | "access"
   | "secretAccess"
-  | "home";
+  | "operatorNamespaceOnly";
 
 /** A kind that is not converged as the others are: something else of the operator looks after its objects. */
 export function defineCustomResource(
@@ -229,7 +229,7 @@ export function defineCustomResource(
     conditions: [],
     access: followed,
     secretAccess: [],
-    home: false,
+    operatorNamespaceOnly: false,
     ...given,
   };
 }

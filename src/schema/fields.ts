@@ -75,10 +75,12 @@ function target(kinds: readonly string[]): z.ZodObject {
   });
 }
 
-type Wiring = Pick<Traits, "sends" | "returns" | "encode" | "decode" | "normalize" | "immutable"> & { yields?: string };
+type Wiring = Pick<Traits, "sends" | "returns" | "encode" | "decode" | "normalize" | "immutable"> & {
+  statusField?: string;
+};
 
-function reference(kinds: readonly string[], { yields = "id", ...wiring }: Wiring): Traits {
-  return { ...wiring, reference: { kinds, yields } };
+function reference(kinds: readonly string[], { statusField = "id", ...wiring }: Wiring): Traits {
+  return { ...wiring, reference: { kinds, statusField } };
 }
 
 /** A reference to one object of any of these kinds; the request takes what its status holds (its id, by default). */

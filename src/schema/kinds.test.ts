@@ -44,7 +44,7 @@ describe("the list of kinds", () => {
 
 describe.each(each)("%s", (_, kind) => {
   const { remote } = kind;
-  const mutable = [...remote.update, ...remote.updateUnshown];
+  const mutable = [...remote.update, ...remote.updateUndocumented];
   const members = [...membersOf(kind.spec)];
 
   it("has a short name that begins with gw", () => {
@@ -66,8 +66,8 @@ describe.each(each)("%s", (_, kind) => {
       const targets = kinds.filter((one) => traits.reference?.kinds.includes(one.kind));
       for (const target of targets) {
         const fields = Object.keys(statusOf(target).shape);
-        expect(fields, `${path} sends status.${traits.reference?.yields} of ${target.kind}`).toContain(
-          traits.reference?.yields,
+        expect(fields, `${path} sends status.${traits.reference?.statusField} of ${target.kind}`).toContain(
+          traits.reference?.statusField,
         );
       }
     }

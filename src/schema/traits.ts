@@ -13,7 +13,7 @@ export interface Rule {
 /** What a reference points to: objects of these kinds, and the status field of theirs that is sent. */
 export interface ReferenceTrait {
   kinds: readonly string[];
-  yields: string;
+  statusField: string;
 }
 
 /** A member of a request that is filled from one key of a Secret. */

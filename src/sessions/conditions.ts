@@ -1,4 +1,4 @@
-import { Blocked, type Unfinished } from "../objects/reconcile-error.ts";
+import { Blocked, type ReconcileError } from "../objects/reconcile-error.ts";
 import { stamped } from "../reconcile/status/report.ts";
 import type { Reason } from "../schema/contract.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
@@ -9,7 +9,7 @@ export type Standing =
   /** It can never begin. The message begins with what to do. */
   | { refusal: string }
   /** `trouble`: what keeps it from going on now. `paused`: nothing more is sent. */
-  | { sessions: readonly SessionResult[] | undefined; trouble?: Unfinished | undefined; paused?: boolean };
+  | { sessions: readonly SessionResult[] | undefined; trouble?: ReconcileError | undefined; paused?: boolean };
 
 interface Told {
   type: string;

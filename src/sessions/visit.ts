@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../account/collection.ts";
 import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/client.ts";
 import { isGatewayError } from "../gateway/errors.ts";
-import { delayOf, fateOf } from "../objects/map-error.ts";
+import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { Outdated, Waiting } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Result } from "../runtime/controller/controller.ts";
@@ -113,9 +113,9 @@ export class CommandVisits {
   async #settle(command: CommandObject, intended: Results, got: ReadonlyMap<string, Answer>): Promise<Result> {
     const sessions = advance(recover(command.spec, intended, got, this.#now()), this.#view());
     const error = [...got.values()].find((answer) => answer.got === "nothing")?.error;
-    const trouble = isGatewayError(error) ? fateOf(error) : undefined;
+    const trouble = isGatewayError(error) ? reconcileErrorOf(error) : undefined;
     await this.#record(command, { sessions, trouble });
-    if (trouble) return later(delayOf(trouble));
+    if (trouble) return later(retryAfterSeconds(trouble));
     if (error !== undefined) throw error;
     return { afterSeconds: 0 };
   }
@@ -191,11 +191,11 @@ export class CommandVisits {
   async #hold(command: CommandObject, error: unknown): Promise<Result> {
     if (error instanceof Outdated) throw error;
     if (error instanceof NoTarget) return this.#expire(await this.#record(command, { refusal: error.message }));
-    const trouble = fateOf(error);
+    const trouble = reconcileErrorOf(error);
     const status = commandStatus(command, { sessions: command.status?.sessions, trouble }, this.#now());
     const plain = JSON.parse(JSON.stringify(status));
     if (!isDeepStrictEqual(plain, command.status)) await this.#world.write(command, plain);
-    return later(trouble && delayOf(trouble));
+    return later(trouble && retryAfterSeconds(trouble));
   }
 
   async #expire(command: CommandObject): Promise<Result> {

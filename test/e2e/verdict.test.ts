@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { customResources, kinds } from "../../src/kinds/index.ts";
-import { Blocked, Retry, type Unfinished, Waiting } from "../../src/objects/reconcile-error.ts";
+import { Blocked, type ReconcileError, Retry, Waiting } from "../../src/objects/reconcile-error.ts";
 import { nextStatus } from "../../src/reconcile/status/report.ts";
 import { API_VERSION, annotations } from "../../src/schema/contract.ts";
 import { everything, route } from "../support/everything.ts";
@@ -54,7 +54,7 @@ async function condition(object: KubeJSON, type: string, reason?: string): Promi
 test("without an operator", async () => {
   await world.kube.apply(...everything(), account, command("idle", "ts_nothing"));
   const objects = await current([...managed, account, command("idle", "ts_nothing")]);
-  const made = customResources.filter(({ home }) => !home).map(({ kind }) => kind);
+  const made = customResources.filter(({ operatorNamespaceOnly }) => !operatorNamespaceOnly).map(({ kind }) => kind);
   expect(kindsOf(objects)).toEqual(new Set(made));
   record("nobody looks at it", BUSY, ...objects);
   await world.kube.delete("AgentCommand", "idle");
@@ -205,7 +205,7 @@ test("of any kind, as a look that ends in some way leaves it", () => {
         spec: {},
         status: { conditions: [...conditions] },
       };
-      const leaves = (fate: Unfinished) =>
+      const leaves = (fate: ReconcileError) =>
         structuredClone({
           ...object,
           status: nextStatus({ kind, object, findings: {} }, { end: "unfinished", fate }, now),

@@ -20,8 +20,8 @@ export const certificateAuthorities = defineResource({
   }),
   create: ["description", "metadata", "ca_pem"],
   update: [],
-  updateUnshown: textsOnly,
-  verbs: { update: "unshown" },
+  updateUndocumented: textsOnly,
+  verbs: { update: "undocumented" },
 });
 
 /** The private key is never answered. `issued_at` is null for one that was uploaded. */
@@ -52,7 +52,7 @@ export const tlsCertificates = defineResource({
   }),
   create: ["description", "metadata", "certificate_pem", "private_key_pem"],
   update: [],
-  updateUnshown: textsOnly,
+  updateUndocumented: textsOnly,
   secrets: ["private_key_pem"],
-  verbs: { update: "unshown" },
+  verbs: { update: "undocumented" },
 });

@@ -40,8 +40,8 @@ export const tlsEdges = defineResource({
   wire: answer({ ...edge, mutual_tls: mutualTlsModule.nullish(), tls_termination: tlsTerminationModule.nullish() }),
   create: tlsMembers,
   update: [],
-  updateUnshown: tlsMembers,
-  verbs: { update: "unshown", delete: "unshown" },
+  updateUndocumented: tlsMembers,
+  verbs: { update: "undocumented", delete: "undocumented" },
 });
 
 export const tcpEdgePolicy = defineModule({

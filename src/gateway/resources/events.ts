@@ -27,7 +27,7 @@ export const eventDestinations = defineResource({
   create: ["description", "metadata", "format", "target"],
   // the page says that it is not stated whether PATCH takes more members
   update: ["description", "metadata"],
-  updateUnshown: ["format", "target"],
+  updateUndocumented: ["format", "target"],
   secrets: ["cloud_secret_access_key", "api_key"],
 });
 
@@ -53,7 +53,7 @@ export const eventSources = {
   path: "/event_subscriptions/{subscription_id}/sources",
   listKey: "sources",
   wire: eventSource,
-  verbs: { create: "shown", list: "shown", get: "shown", update: "shown", delete: "shown" },
+  verbs: { create: "documented", list: "documented", get: "documented", update: "documented", delete: "documented" },
 } as const;
 
 export type EventSource = z.output<typeof eventSource>;

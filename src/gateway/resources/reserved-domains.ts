@@ -23,6 +23,6 @@ export const reservedDomains = defineResource({
   }),
   create: ["domain", "region", "description", "metadata", "certificate_id", "certificate_management_policy"],
   update: [],
-  updateUnshown: ["description", "metadata", "certificate_id", "certificate_management_policy"],
-  verbs: { update: "unshown" },
+  updateUndocumented: ["description", "metadata", "certificate_id", "certificate_management_policy"],
+  verbs: { update: "undocumented" },
 });

@@ -46,7 +46,7 @@ export const routeSaml = defineModule({
     idp_metadata_url: text,
   }),
   put: Object.keys(samlWritable),
-  verbs: { delete: "unshown" },
+  verbs: { delete: "undocumented" },
 });
 
 export const routeIPRestriction = defineModule({

@@ -26,16 +26,16 @@ interface Place {
 
 /** Every field of an object, nested ones after the one that holds them. `known`: kinds that a reference can name. */
 export function fieldsOf(object: z.ZodObject, known: readonly string[] = []): Field[] {
-  return members(object, structural(object), "").flatMap((place) => described(place, known));
+  return members(object, structural(object), "").flatMap((location) => described(location, known));
 }
 
-function described(place: Place, known: readonly string[]): Field[] {
-  const { path, schema, json } = place;
-  const reshaped = place.reshaped === true || traitsOf(schema).encode !== undefined;
+function described(location: Place, known: readonly string[]): Field[] {
+  const { path, schema, json } = location;
+  const reshaped = location.reshaped === true || traitsOf(schema).encode !== undefined;
   const field = {
     path: json.items ? `${path}[]` : path,
     type: typeOf(schema, json),
-    rules: rulesOf(place, known),
+    rules: rulesOf(location, known),
     refersTo: traitsOf(schema).reference?.kinds ?? [],
     meaning: String(json["description"] ?? ""),
   };

@@ -6,7 +6,7 @@ const released = "then the finalizer is removed. `deletionPolicy: Retain` leaves
 
 /** What tells one remote from another, and whose it is. */
 export function identity(kind: Kind): string {
-  switch (kind.place.sort) {
+  switch (kind.location.type) {
     case "collection":
       return kind.naturalKey ? byKey(kind, kind.naturalKey) : byMark(kind);
     case "entry":
@@ -24,13 +24,13 @@ export function identity(kind: Kind): string {
 }
 
 /** What becomes of the remote when its object is deleted. */
-export function removal({ kind, place }: Kind): string {
-  switch (place.sort) {
+export function removal({ kind, location }: Kind): string {
+  switch (location.type) {
     case "collection":
       return `The remote resource is deleted, ${released} it in the account, and is the default where \`adopt\` is set.`;
     case "entry":
       return (
-        `The remote resource is deleted, unless it was there before any object asked for it, the ${code(place.parent.kind)} ` +
+        `The remote resource is deleted, unless it was there before any object asked for it, the ${code(location.parent.kind)} ` +
         `lists it, or another ${code(kind)} wants it; ${released} it in the account.`
       );
     case "modules":

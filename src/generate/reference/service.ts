@@ -11,24 +11,24 @@ const requests = {
 } as const;
 
 const words: Record<Verb, string> = {
-  shown: "used",
-  unshown: "tried, although [the API page](../gateway-api.md) does not have it",
+  documented: "used",
+  undocumented: "tried, although [the API page](../gateway-api.md) does not have it",
   none: "does not exist",
 };
 
 /** Which operations of the service a kind uses. */
 export function operations(kind: Kind): string {
-  const rows = kind.place.sort === "modules" ? settings(kind) : calls(kind);
+  const rows = kind.location.type === "modules" ? settings(kind) : calls(kind);
   return table(["Operation", "Request", ""], [...rows, ...removals(kind)]);
 }
 
-function calls({ remote, place }: Kind): string[][] {
-  const key = place.sort === "entry" ? place.key : "id";
-  const { verbs, update, updateUnshown } = remote;
+function calls({ remote, location }: Kind): string[][] {
+  const key = location.type === "entry" ? location.key : "id";
+  const { verbs, update, updateUndocumented } = remote;
   return Object.entries(requests).map(([verb, [method, suffix]]) => [
     verb,
     code(`${method} ${remote.path}${suffix.replace("id", key)}`),
-    verb === "update" && update.length + updateUnshown.length === 0
+    verb === "update" && update.length + updateUndocumented.length === 0
       ? "not needed"
       : words[verbs[verb as keyof typeof requests]],
   ]);
@@ -49,15 +49,15 @@ const removals = ({ modules }: Kind): string[][] =>
 
 /** What is said about operations that a service may not have. Empty where there is nothing to say. */
 export function undocumented({ remote, replacement }: Kind): string {
-  const { verbs, updateUnshown } = remote;
-  const updates = verbs.update === "unshown" || updateUnshown.length > 0;
-  if (!updates && verbs.delete !== "unshown") return "";
+  const { verbs, updateUndocumented } = remote;
+  const updates = verbs.update === "undocumented" || updateUndocumented.length > 0;
+  if (!updates && verbs.delete !== "undocumented") return "";
   return [
-    verbs.update !== "unshown" && updateUnshown.length > 0
-      ? `Updates of ${codes(updateUnshown)} are tried as well, although [the API page](../gateway-api.md) does not have them.`
+    verbs.update !== "undocumented" && updateUndocumented.length > 0
+      ? `Updates of ${codes(updateUndocumented)} are tried as well, although [the API page](../gateway-api.md) does not have them.`
       : "",
     updates ? `Where the service turns out not to update it, ${replacement ? REPLACED : KEPT}.` : "",
-    verbs.delete === "unshown"
+    verbs.delete === "undocumented"
       ? "Where it turns out not to delete it, the object says [DeleteUnsupported](../troubleshooting.md#deleteunsupported)."
       : "",
     "`GATEWAY_UNDOCUMENTED_OPERATIONS=false` switches such attempts off.",
@@ -71,7 +71,7 @@ const KEPT =
   "the object says [ReplacementRequired](../troubleshooting.md#replacementrequired) and the resource stays as it is, " +
   "unless the spec says `replacement: Recreate`";
 
-/** What happens to what cannot be changed in place, and what is kept in a Secret. Empty where there is nothing to say. */
+/** What happens to what cannot be changed in location, and what is kept in a Secret. Empty where there is nothing to say. */
 export function lifecycle({ replacement, output }: Kind): string[] {
   return [
     replacement === "CreateFirst"

@@ -87,12 +87,12 @@ describe("a key", () => {
 
   it("that may be one of another account is told until that is cleared", async () => {
     const scene = await settled();
-    const { brake } = scene.accounts.from(scene.now("a") as AccountObject);
-    brake.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
+    const { lossGuard } = scene.accounts.from(scene.now("a") as AccountObject);
+    lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
     await scene.look("a");
     expect(scene.summary("a")).toEqual(["Ready False AccountMismatch", "Stalled True AccountMismatch"]);
     expect(scene.condition("a", "Ready")?.message).toMatch(/^Check the API key.*: 7 of 60 under \/ip_policies /);
-    brake.clear(ipPolicies);
+    lossGuard.clear(ipPolicies);
     await scene.look("a");
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
   });

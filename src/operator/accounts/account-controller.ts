@@ -1,11 +1,11 @@
 import type { Account } from "../../account/account.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
-import { delayOf, fateOf } from "../../objects/map-error.ts";
+import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
 import type { Status } from "../../objects/object.ts";
-import { Blocked, Outdated, Retry, type Unfinished, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
-import { isSame, stamped, type Told } from "../../reconcile/status/report.ts";
+import { type ConditionDraft, isSame, stamped } from "../../reconcile/status/report.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Request, Result } from "../../runtime/controller/controller.ts";
@@ -48,18 +48,18 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
     return { afterSeconds: options.resyncSeconds };
   } catch (error) {
     if (error instanceof Outdated) return { afterSeconds: 0.2 };
-    const fate = fateOf(error);
+    const fate = reconcileErrorOf(error);
     if (!fate) throw error;
     await tell(options, object, { usable: false, fate });
     return again(options, fate);
   }
 }
 
-function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, fate: Unfinished): Result {
+function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, fate: ReconcileError): Result {
   if (fate.reason === "SecretNotReady")
     return { afterSeconds: secretsWatched ? resyncSeconds : MISSING_SECRET_SECONDS };
   if (fate.reason === "Unauthorized" || fate instanceof Retry) return { afterSeconds: 60 };
-  const seconds = delayOf(fate);
+  const seconds = retryAfterSeconds(fate);
   return seconds === undefined ? { backoff: true } : { afterSeconds: seconds };
 }
 
@@ -73,7 +73,7 @@ async function check(
   await objects.hold(object);
   await keepSecret(options, object);
   accounts.refresh(key);
-  account.gate.reopen();
+  account.breaker.reopen();
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal });
   } catch (error) {
@@ -84,7 +84,7 @@ async function check(
 }
 
 /** A key that the service accepts may be one of another account. */
-function refuseOther({ brake: { problem } }: Account): void {
+function refuseOther({ lossGuard: { problem } }: Account): void {
   if (!problem) return;
   const { resource, missing, total } = problem;
   throw new Blocked(
@@ -144,7 +144,7 @@ async function release(options: AccountControllerOptions, object: AccountObject,
   return undefined;
 }
 
-type Finding = { usable: true } | { usable: false; fate: Unfinished };
+type Finding = { usable: true } | { usable: false; fate: ReconcileError };
 
 async function tell(
   { objects, store, clock, baseURL }: AccountControllerOptions,
@@ -167,7 +167,7 @@ async function tell(
   if (!isSame(before, status)) await objects.writeStatus(current, status);
 }
 
-function conditionsOf(finding: Finding): Told[] {
+function conditionsOf(finding: Finding): ConditionDraft[] {
   if (finding.usable) {
     return [{ type: "Ready", status: "True", reason: "Available", message: "The service answers and accepts the key" }];
   }

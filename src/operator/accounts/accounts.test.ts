@@ -141,7 +141,7 @@ describe("the key of an account", () => {
     const scene = await given();
     const account = scene.accounts.of(object("a"));
     await ask(account);
-    account.brake.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
+    account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
     await ask(account);

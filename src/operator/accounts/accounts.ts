@@ -1,6 +1,6 @@
 import { Account } from "../../account/account.ts";
-import type { Sweep } from "../../account/inventory.ts";
-import { Budget } from "../../account/request-budget.ts";
+import type { ListDelta } from "../../account/inventory.ts";
+import { RequestBudget } from "../../account/request-budget.ts";
 import type { Config } from "../../config.ts";
 import { GatewayClient } from "../../gateway/client.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
@@ -15,7 +15,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import type { OperatorMetrics } from "../metrics/metrics.ts";
-import { HeldKey } from "./cached-api-key.ts";
+import { CachedApiKey } from "./cached-api-key.ts";
 
 /** The account that serves all objects of its namespace that name none. */
 export const DEFAULT_ACCOUNT = "default";
@@ -35,7 +35,7 @@ export interface AccountsOptions {
   store: () => Store<AccountObject>;
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
   permit: () => void;
-  onSweep: (resource: Resource, sweep: Sweep) => void;
+  onSweep: (resource: Resource, sweep: ListDelta) => void;
   /** Whether some object stands for the remote of this id. */
   isWanted: (id: string) => boolean;
   /** The service, its acceptance of a key, or the account that is expected, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
@@ -47,7 +47,7 @@ interface Known {
   client: GatewayClient;
   abort: AbortController;
   /** Undefined for the operator's own. */
-  key?: HeldKey;
+  key?: CachedApiKey;
   /** What of the object makes it another account. */
   what: string;
 }
@@ -117,10 +117,10 @@ export class Accounts {
     const known = this.#known.get(key);
     if (known?.what === what) return known.account;
     this.drop(key);
-    const held = new HeldKey(this.#options.clock, () => this.#obtainKey(key));
+    const held = new CachedApiKey(this.#options.clock, () => this.#obtainKey(key));
     const made = this.#make(key, baseURL, async () => {
-      const { gate, brake } = made.account;
-      if (isUnauthorized(gate.problem) || brake.problem) held.refresh();
+      const { breaker, lossGuard } = made.account;
+      if (isUnauthorized(breaker.problem) || lossGuard.problem) held.refresh();
       return held.read();
     });
     this.#known.set(key, { ...made, key: held, what });
@@ -197,13 +197,13 @@ export class Accounts {
       userAgent: "tunnel-gateway-operator",
       ...(metrics && { onExchange: metrics.onExchange }),
     });
-    const budget = new Budget({
+    const budget = new RequestBudget({
       perMinute: config.requestsPerMinute,
       clock,
       ...(metrics && { onWait: metrics.onWait }),
     });
     const account: Account = new Account({
-      ...{ client, budget, clock, permit, onSweep, isWanted },
+      ...{ client, budget, clock, permit, onListDelta: onSweep, isWanted },
       deadlineMs: config.requestSeconds * 1000,
       undocumented: config.undocumentedOperations,
       deletesPerMinute: config.deletesPerMinute,
@@ -211,7 +211,7 @@ export class Accounts {
       signal: abort.signal,
       onClose: () => {
         log.warn(
-          { account: key, error: account.gate.problem },
+          { account: key, error: account.breaker.problem },
           "Nothing is sent to the service but a probe now and then",
         );
         onGate(account, key, false);
@@ -221,7 +221,7 @@ export class Accounts {
         onGate(account, key, true);
       },
       onSuspect: () => {
-        const { resource, missing, total } = account.brake.problem ?? {};
+        const { resource, missing, total } = account.lossGuard.problem ?? {};
         log.warn({ account: key, resource: resource?.name, missing, total }, "It may be the wrong account");
         onGate(account, key, false);
       },

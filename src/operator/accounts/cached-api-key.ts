@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime/clock.ts";
 const KEY_SECONDS = 30;
 
 /** The key of one account: read when it is needed, once for whoever needs it meanwhile, and soon forgotten. */
-export class HeldKey {
+export class CachedApiKey {
   readonly #clock: Clock;
   readonly #obtain: () => Promise<string>;
   #held: { value: Promise<string>; at: number } | undefined;

@@ -7,7 +7,7 @@ import { probe } from "./prober.ts";
 function closed(answer: (signal: AbortSignal) => Promise<void>) {
   const account = { probes: 0, looks: 0, due: true };
   const faked = {
-    gate: {
+    breaker: {
       get isDue() {
         return account.due;
       },

@@ -32,8 +32,8 @@ export async function probe({ accounts, clock }: ProberOptions, signal: AbortSig
 
 /** What a failure means, the gate has been told. */
 async function ask(account: Account, signal: AbortSignal): Promise<void> {
-  const { gate } = account;
-  if (gate.isDue)
+  const { breaker } = account;
+  if (breaker.isDue)
     await account
       .collection(ipPolicies)
       .probe({ lane: "retry", signal })

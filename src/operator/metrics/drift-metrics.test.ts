@@ -24,9 +24,9 @@ beforeEach(() => {
 
 /** As the operator looks at an object. */
 async function look(object: ManagedObject): Promise<void> {
-  const pass = scene.passFor(object);
-  await reconcile(pass, { resyncSeconds: RESYNC_SECONDS });
-  metrics.onPass(pass.kind.kind, pass.findings);
+  const context = scene.passFor(object);
+  await reconcile(context, { resyncSeconds: RESYNC_SECONDS });
+  metrics.onPass(context.kind.kind, context.findings);
 }
 
 /** The series of a metric. */

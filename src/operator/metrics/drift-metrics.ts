@@ -8,7 +8,7 @@ const REMOTE = "id";
 
 /** What others change in the account. Labels hold names of spec fields, never values. */
 export interface DriftMetrics {
-  /** What came out of a pass. */
+  /** What came out of a reconcile. */
   onPass: (kind: string, findings: Findings) => void;
 }
 

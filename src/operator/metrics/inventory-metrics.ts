@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { accountsUsed, sweptOf } from "../triggers/list-delta.ts";
+import { accountsUsed, listedResources } from "../triggers/list-delta.ts";
 import type { Observed } from "./metrics.ts";
 
 /** How old the latest list of each resource is that some object stands for, in the process that reads lists. */
@@ -14,7 +14,7 @@ export function inventoryMetrics(registers: Registry[], look: () => Observed | u
       const observed = look();
       if (!observed) return;
       const { kinds, accounts, clock } = observed;
-      for (const { resource, kinds: shown } of sweptOf(kinds)) {
+      for (const { resource, kinds: shown } of listedResources(kinds)) {
         for (const account of accountsUsed(shown, observed)) {
           const { listedAt } = account.collection(resource);
           if (listedAt === undefined) continue;

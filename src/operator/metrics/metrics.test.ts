@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../account/account.ts";
-import { Budget } from "../../account/request-budget.ts";
+import { RequestBudget } from "../../account/request-budget.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const accountOf = (): Account =>
   new Account({
-    ...{ client: gateway.asClient(), clock, budget: new Budget({ perMinute: 0, clock }) },
+    ...{ client: gateway.asClient(), clock, budget: new RequestBudget({ perMinute: 0, clock }) },
     ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, permit: () => {} },
     signal: new AbortController().signal,
   });

@@ -6,12 +6,12 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kube-cluster.ts";
 
 /** A resource, and the kinds whose remotes its list shows. */
-export interface Swept {
+export interface ListedResource {
   resource: Resource;
   kinds: readonly Kind[];
 }
 
-export function sweptOf(kinds: readonly Kind[]): Swept[] {
+export function listedResources(kinds: readonly Kind[]): ListedResource[] {
   const resources = [...new Set(kinds.map(listOf))].filter((resource) => resource !== undefined);
   return resources.map((resource) => ({ resource, kinds: kinds.filter((kind) => listOf(kind) === resource) }));
 }

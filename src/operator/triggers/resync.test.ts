@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../account/account.ts";
-import { Budget } from "../../account/request-budget.ts";
+import { RequestBudget } from "../../account/request-budget.ts";
 import { reservedDomains, tunnelGroupBackends } from "../../gateway/resources/index.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
@@ -8,7 +8,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
-import { sweep } from "./resync.ts";
+import { resync } from "./resync.ts";
 
 const kinds = [ReservedDomain, TunnelGroupBackend];
 const SECONDS = 300;
@@ -25,10 +25,10 @@ beforeEach(() => {
   gateway = new FakeGateway(clock);
   objects = [];
   stopping = new AbortController();
-  account = accountWith(new Budget({ perMinute: 0, clock }));
+  account = accountWith(new RequestBudget({ perMinute: 0, clock }));
 });
 
-const accountWith = (budget: Budget): Account =>
+const accountWith = (budget: RequestBudget): Account =>
   new Account({
     ...{ client: gateway.asClient(), clock, budget, signal: stopping.signal },
     ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, permit: () => {} },
@@ -45,7 +45,7 @@ function begin(...chances: number[]): () => Promise<void> {
   const informers = new Map(
     kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
   );
-  const ended = sweep(
+  const ended = resync(
     {
       ...{ kinds, informers, clock, log: recordingLogger(), resyncSeconds: SECONDS },
       accounts: { of: ({ status }) => (status?.account ? other : account) },
@@ -98,7 +98,7 @@ describe("a sweep", () => {
   });
 
   it("lets no account wait for another, whose turn does not come", async () => {
-    const budget = new Budget({ perMinute: 1, clock });
+    const budget = new RequestBudget({ perMinute: 1, clock });
     other = accountWith(budget);
     add("ReservedDomain", "rd_1");
     add("ReservedDomain", "rd_2", "other");

@@ -6,7 +6,7 @@ import type { Logger } from "../../runtime/log.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kube-cluster.ts";
-import { accountsUsed, type Swept, sweptOf } from "./list-delta.ts";
+import { accountsUsed, type ListedResource, listedResources } from "./list-delta.ts";
 
 export interface SweeperOptions {
   kinds: readonly Kind[];
@@ -23,11 +23,15 @@ export interface SweeperOptions {
  * that some object stands for. What a list changes is told by the account to whoever asked to be told. Ends with the
  * signal; a list that fails is left to the next interval, since objects with work to do report an outage themselves.
  */
-export async function sweep(options: SweeperOptions, signal: AbortSignal): Promise<void> {
-  await Promise.all(sweptOf(options.kinds).map((one) => sweepOne(one, options, signal)));
+export async function resync(options: SweeperOptions, signal: AbortSignal): Promise<void> {
+  await Promise.all(listedResources(options.kinds).map((one) => sweepOne(one, options, signal)));
 }
 
-async function sweepOne({ resource, kinds }: Swept, options: SweeperOptions, signal: AbortSignal): Promise<void> {
+async function sweepOne(
+  { resource, kinds }: ListedResource,
+  options: SweeperOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, resyncSeconds, random = Math.random } = options;
   const intervalMs = resyncSeconds * 1000;
   // spread out, so that not every resource is listed in the same moment

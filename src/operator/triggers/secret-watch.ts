@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { referenceTo, secrets } from "../kube-cluster.ts";
+import { referenceKey, secrets } from "../kube-cluster.ts";
 
 export interface SecretWatchOptions {
   config: Pick<Config, "watchSecrets" | "watchNamespaces">;
@@ -27,7 +27,7 @@ export function secretWatch(
   const informer = new Informer({ client, log, clock, namespaces, type: secrets, metadataOnly: true, keep: bare });
   informer.addHandler((change) => {
     if (!isFirst(change))
-      onChange(referenceTo(secrets.kind, change.object.metadata.namespace ?? "", change.object.metadata.name));
+      onChange(referenceKey(secrets.kind, change.object.metadata.namespace ?? "", change.object.metadata.name));
   });
   return informer;
 }

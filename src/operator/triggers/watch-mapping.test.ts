@@ -16,7 +16,7 @@ import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { type Informers, indexersOf } from "../kube-cluster.ts";
-import { everywhere, priority, wakesOf } from "./watch-mapping.ts";
+import { everywhere, priority, requestsFor } from "./watch-mapping.ts";
 
 let stores: Map<string, Store<ManagedObject>>;
 let informers: Informers;
@@ -57,12 +57,12 @@ const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [FINAL
 const restricted = (name: string) => ({ ipRestriction: { enabled: true, ipPolicyRefs: [{ name }] } });
 
 const updated = (kind: Kind, old: ManagedObject, now: ManagedObject): string[] =>
-  wakesOf(kind, { type: "updated", old, object: now, initial: false }, informers).map(
+  requestsFor(kind, { type: "updated", old, object: now, initial: false }, informers).map(
     ({ kind: of, key }) => `${of} ${key}`,
   );
 
 const removed = (kind: Kind, gone: ManagedObject): string[] =>
-  wakesOf(kind, { type: "deleted", object: gone, initial: false }, informers).map(
+  requestsFor(kind, { type: "deleted", object: gone, initial: false }, informers).map(
     ({ kind: of, key }) => `${of} ${key}`,
   );
 
@@ -72,7 +72,7 @@ describe("an object itself", () => {
     ["goes last when it was there at the start", true, priority.routine],
   ])("%s", (_, initial, expected) => {
     const made = given(IPPolicy, "a");
-    expect(wakesOf(IPPolicy, { type: "added", object: made, initial }, informers)).toEqual([
+    expect(requestsFor(IPPolicy, { type: "added", object: made, initial }, informers)).toEqual([
       { kind: "IPPolicy", key: "n/a", priority: expected },
     ]);
   });
@@ -118,7 +118,7 @@ describe("those that refer to an object", () => {
 
   it("are looked at when it comes to be, and when it goes", () => {
     const policy = object(IPPolicy, "office");
-    const wakes = wakesOf(IPPolicy, { type: "added", object: policy, initial: false }, informers);
+    const wakes = requestsFor(IPPolicy, { type: "added", object: policy, initial: false }, informers);
     expect(wakes.map(({ key }) => key)).toEqual(["n/office", "n/db"]);
     expect(removed(IPPolicy, policy)).toEqual(["TCPEdge n/db"]);
     expect(updated(IPPolicy, policy, object(IPPolicy, "office", { metadata: deleting }))).toContain("TCPEdge n/db");
@@ -130,7 +130,11 @@ describe("those that refer to an object", () => {
   });
 
   it("are left alone at the start, when all are looked at anyway", () => {
-    const wakes = wakesOf(IPPolicy, { type: "added", object: object(IPPolicy, "office"), initial: true }, informers);
+    const wakes = requestsFor(
+      IPPolicy,
+      { type: "added", object: object(IPPolicy, "office"), initial: true },
+      informers,
+    );
     expect(wakes.map(({ key }) => key)).toEqual(["n/office"]);
   });
 
@@ -158,7 +162,7 @@ describe("those that refer to an object", () => {
     given(TCPEdge, "web", { spec: { addressRefs: [{ name: "one" }] } });
     const sent = new Set(
       needsOf(TCPEdge.spec, { addressRefs: [{ name: "one" }] }).flatMap((need) =>
-        need.sort === "reference" ? need.trait.yields : [],
+        need.sort === "reference" ? need.trait.statusField : [],
       ),
     );
     expect([...sent]).toEqual(["addr"]);

@@ -4,7 +4,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { type Informers, referencesOf, referenceTo } from "../kube-cluster.ts";
+import { type Informers, referenceKey, referencesOf } from "../kube-cluster.ts";
 
 /** Who goes first: what people wait for, then what failed before, then routine looks. */
 export const priority = { edit: 0, retry: -50, routine: -100 } as const;
@@ -19,7 +19,7 @@ export interface Wake {
 const YIELDED = ["id", "addr"] as const;
 
 /** Which objects have something to do because one of them changed. */
-export function wakesOf(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+export function requestsFor(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
   return [
     ...own(kind, change),
     ...referrers(kind, change, informers),
@@ -52,7 +52,7 @@ function referrers({ kind }: Kind, change: Change<ManagedObject>, informers: Inf
   const { object } = change;
   if (change.type === "updated" && !yieldsOtherwise(change.old, object)) return [];
   if (change.type === "added" && change.initial) return [];
-  const reference = referenceTo(kind, object.metadata.namespace, object.metadata.name);
+  const reference = referenceKey(kind, object.metadata.namespace, object.metadata.name);
   return everywhere(informers, "references", reference);
 }
 

@@ -1,6 +1,6 @@
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { visible } from "../../schema/wire/applied.ts";
-import { now, type Pass } from "../context.ts";
+import { now, type ReconcileContext } from "../context.ts";
 import { nextStatus } from "../status/report.ts";
 
 /**
@@ -8,11 +8,11 @@ import { nextStatus } from "../status/report.ts";
  * a later spec may set no more, and of what an interrupted create has made the id, since a remote that bears no mark is
  * known by what it is like, and changes. What a create sends is in its intent.
  */
-export async function announce(pass: Pass): Promise<void> {
-  const { kind, object, cluster, findings } = pass;
+export async function checkpointUpdate(context: ReconcileContext): Promise<void> {
+  const { kind, object, cluster, findings } = context;
   const { status = {} } = object;
   if (findings.created) return;
-  if (findings.recovered && status.id !== findings.remote?.id) await writeDown(pass, "Updating the resource");
+  if (findings.recovered && status.id !== findings.remote?.id) await checkpointID(context, "Updating the resource");
   const { appliedFields = [] } = findings;
   if (visible(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
   await cluster.writeStatus(kind, object, { ...status, appliedFields });
@@ -20,12 +20,16 @@ export async function announce(pass: Pass): Promise<void> {
   const written = cluster.get(kind.kind, namespace, name);
   if (written?.metadata.uid !== uid || written.metadata.generation !== generation)
     throw new Outdated("the object has changed");
-  pass.object = written;
+  context.object = written;
 }
 
-/** Writes down the id of the remote, with all that is known of it, and leaves the rest to the next pass. */
-export async function writeDown(pass: Pass, message: string): Promise<never> {
+/** Writes down the id of the remote, with all that is known of it, and leaves the rest to the next reconcile. */
+export async function checkpointID(context: ReconcileContext, message: string): Promise<never> {
   const fate = new Waiting("Updating", message);
-  await pass.cluster.writeStatus(pass.kind, pass.object, nextStatus(pass, { end: "unfinished", fate }, now(pass)));
+  await context.cluster.writeStatus(
+    context.kind,
+    context.object,
+    nextStatus(context, { end: "unfinished", fate }, now(context)),
+  );
   throw new Outdated("the id was written down");
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { ownerIn } from "../../objects/ownership.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { reconcile } from "../reconcile.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
@@ -34,7 +34,7 @@ describe("a straight create", () => {
   it("marks what it makes, and holds on to the object until it is deleted", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
     expect(JSON.parse(String(row?.["metadata"]))).toMatchObject({ team: "a" });
     expect(object.metadata.finalizers).toEqual([FINALIZER]);
     expect(object.metadata.annotations).toHaveProperty([annotations.createIntent]);
@@ -56,9 +56,9 @@ describe("a straight create", () => {
 
   it("is not sent when somebody else wrote first", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
-    const pass = scene.passFor(object);
+    const context = scene.passFor(object);
     scene.cluster.apply(IPPolicy, "office", { description: "meanwhile" });
-    expect(await reconcile(pass, { resyncSeconds: 300 })).toEqual({ soon: true });
+    expect(await reconcile(context, { resyncSeconds: 300 })).toEqual({ soon: true });
     expect(scene.gateway.taken()).toEqual(["list"]);
   });
 

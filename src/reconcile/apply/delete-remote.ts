@@ -1,40 +1,40 @@
 import { refuseHollowDeletion } from "../../account/mass-loss-guard.ts";
 import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
 import { Retry, Waiting } from "../../objects/reconcile-error.ts";
-import { type Pass, remotesOf, sending } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 
 /** Deletes one remote, in its turn. False when it is there still, since the service has no such operation. */
-export async function removeOne(pass: Pass, id: string): Promise<boolean> {
-  const { account, kind } = pass;
+export async function deleteRemote(context: ReconcileContext, id: string): Promise<boolean> {
+  const { account, kind } = context;
   // somebody may have done it by hand
-  if (!account.supports(kind.remote, "delete")) return isGone(pass, id);
-  waitForTurn(pass, id);
+  if (!account.supports(kind.remote, "delete")) return isGone(context, id);
+  waitForTurn(context, id);
   try {
-    if (await removeSurely(pass, id)) return true;
+    if (await deleteWithLossGuard(context, id)) return true;
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    if (!isUnsupported(error)) throw inUse(pass, error) ?? refused(pass, error);
+    if (!isUnsupported(error)) throw inUse(context, error) ?? refused(context, error);
     account.lacks(kind.remote, "delete");
     return false;
   }
   // where the page does not show the operation, a 404 can mean that there is none
-  if (kind.remote.verbs.delete !== "unshown" || (await isGone(pass, id))) return true;
+  if (kind.remote.verbs.delete !== "undocumented" || (await isGone(context, id))) return true;
   account.lacks(kind.remote, "delete");
   return false;
 }
 
-const isGone = async (pass: Pass, id: string): Promise<boolean> =>
-  (await remotesOf(pass).find(id, sending(pass), true)) === undefined;
+const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =>
+  (await remotesOf(context).find(id, requestOptions(context), true)) === undefined;
 
-function waitForTurn({ account: { deletions } }: Pass, id: string): void {
-  const seconds = deletions.wait(id);
+function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: string): void {
+  const seconds = deleteLimiter.wait(id);
   if (seconds === 0) return;
-  const message = `Waiting for its turn: at most ${deletions.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE)`;
+  const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE)`;
   throw new Waiting("Deleting", message, { afterSeconds: seconds });
 }
 
 /** Services answer 400 as well as 409 for what is in use, so any such refusal of a delete is taken for it. */
-function inUse({ kind }: Pass, error: GatewayError): Waiting | undefined {
+function inUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
   if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
   const words = error.serviceMessage ?? "it is still in use";
   return new Waiting("InUse", `Remove what still uses this ${kind.remote.title} in the account: ${words}`, {
@@ -43,7 +43,7 @@ function inUse({ kind }: Pass, error: GatewayError): Waiting | undefined {
 }
 
 /** No spec is to blame for it, so that it is tried again and again. */
-function refused({ kind }: Pass, error: GatewayError): Error {
+function refused({ kind }: ReconcileContext, error: GatewayError): Error {
   if (error.kind !== "refused" || error.status === 401 || error.status === 403) return error;
   const words = error.serviceMessage ?? error.message;
   const message = `Check the state of the service: it refuses to delete this ${kind.remote.title}: ${words}`;
@@ -54,25 +54,25 @@ function refused({ kind }: Pass, error: GatewayError): Error {
  * Deletes one remote. False when it was not there, which counts only where the account has others of what objects
  * stand for: in the wrong account nothing is there, and nothing has been deleted.
  */
-export async function removeSurely(pass: Pass, id: string): Promise<boolean> {
-  const { deletions } = pass.account;
-  const remotes = remotesOf(pass);
-  const surprising = remotes.known(id) !== undefined && !deletions.mayBeDone(id);
-  const was = await remove(pass, id);
+export async function deleteWithLossGuard(context: ReconcileContext, id: string): Promise<boolean> {
+  const { deleteLimiter } = context.account;
+  const remotes = remotesOf(context);
+  const surprising = remotes.known(id) !== undefined && !deleteLimiter.mayBeDone(id);
+  const was = await sendDelete(context, id);
   if (!was) {
-    await remotes.listed(0, pass.lane);
-    refuseHollowDeletion(pass, surprising);
+    await remotes.listed(0, context.lane);
+    refuseHollowDeletion(context, surprising);
   }
-  deletions.forget(id);
+  deleteLimiter.forget(id);
   return was;
 }
 
-async function remove(pass: Pass, id: string): Promise<boolean> {
+async function sendDelete(context: ReconcileContext, id: string): Promise<boolean> {
   try {
-    return await remotesOf(pass).remove(id, sending(pass));
+    return await remotesOf(context).remove(id, requestOptions(context));
   } catch (error) {
     if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
-      pass.account.deletions.uncertain(id);
+      context.account.deleteLimiter.uncertain(id);
     throw error;
   }
 }

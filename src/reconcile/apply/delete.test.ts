@@ -4,7 +4,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { withOwner } from "../../objects/ownership.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -165,12 +165,12 @@ describe("a remote that outlives its object", () => {
   it("stays, and its object goes, where there is no account to go to", async () => {
     const object = await scene.given(IPPolicy, "office", { deletionPolicy: "Retain" });
     scene.cluster.delete(object);
-    const pass = Object.defineProperty(scene.passFor(object), "account", {
+    const context = Object.defineProperty(scene.passFor(object), "account", {
       get: () => {
         throw new Waiting("AccountNotReady", "Create GatewayAccount");
       },
     });
-    await reconcile(pass, { resyncSeconds: 300 });
+    await reconcile(context, { resyncSeconds: 300 });
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -201,7 +201,7 @@ describe("a remote that outlives its object", () => {
 
   it("does not take along what another cluster has marked while no process was there to see it", async () => {
     const object = await scene.given(IPPolicy, "office");
-    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "office" });
+    const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "office" });
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
     scene.restart();
     await deleted(object);

@@ -1,16 +1,16 @@
 import { isMadeElsewhere, isNamedBySpec } from "../../objects/identity.ts";
 import { openIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "../../objects/object.ts";
-import { Blocked, isFate, type Unfinished, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { now, type Pass, remotesOf } from "../context.ts";
-import { leftBehind } from "../find/by-owner-mark.ts";
-import { isTaken, refuseForeign, refuseUnsettled } from "../find/find.ts";
+import { now, type ReconcileContext, remotesOf } from "../context.ts";
+import { findByOwnerMark } from "../find/by-owner-mark.ts";
+import { hasForeignMark, refuseForeign, refuseUnsettled } from "../find/find.ts";
 import { locate } from "../find/locate.ts";
 import { staysForOthers } from "../find/sharing.ts";
-import { removeOne } from "./delete-remote.ts";
-import { clear } from "./release-modules.ts";
-import { lastingHolder, usersOf } from "./users.ts";
+import { deleteRemote } from "./delete-remote.ts";
+import { releaseModules } from "./release-modules.ts";
+import { unmanagedUser, usersOf } from "./users.ts";
 
 /** How long a remote waits for the referrers that are being deleted as well to go before it. */
 const REFERRERS_FIRST_MS = 60_000;
@@ -22,12 +22,12 @@ const OTHERS_SECONDS = 1800;
  * Ends an object: its remote goes first, then the finalizer. Needs the id and nothing else of the spec.
  * Returns when the finalizer is gone; throws Waiting while something has to go before it.
  */
-export async function remove(pass: Pass): Promise<void> {
-  const { object, cluster, kind } = pass;
+export async function deleteObject(context: ReconcileContext): Promise<void> {
+  const { object, cluster, kind } = context;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
-  if (await isKept(pass)) leave(pass);
-  else await removeRemote(pass);
-  await cluster.removeFinalizer(kind, pass.object);
+  if (await isKept(context)) retain(context);
+  else await deleteRemotes(context);
+  await cluster.removeFinalizer(kind, context.object);
 }
 
 /** The garbage collector's own, which nobody has to do anything about. */
@@ -47,44 +47,44 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
 }
 
 /** Deleting a CRD deletes its objects without asking, so it must never delete what people have in their account. */
-const isKept = async ({ object, cluster, kind }: Pass): Promise<boolean> =>
-  isOrphan(object) || isRetained(object) || isObserveOnly(object) || (await cluster.isKindGoing(kind));
+const isKept = async ({ object, cluster, kind }: ReconcileContext): Promise<boolean> =>
+  isOrphan(object) || isRetained(object) || isObserveOnly(object) || (await cluster.isKindDeleting(kind));
 
 /**
  * Whoever has the name next takes over what this object leaves, and has to find all of it. Throws Waiting as long as
  * an interrupted create may still be under way. Asks the service for nothing, since it may be gone for long.
  */
-function leave(pass: Pass): void {
-  const { object, kind } = pass;
+function retain(context: ReconcileContext): void {
+  const { object, kind } = context;
   const intent = openIntentOf(object);
   if (!intent || !isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
-  const { account } = pass;
-  if (!account.wasRefused(object, intent)) refuseUnsettled(account.settling.wait(object, intent));
+  const { account } = context;
+  if (!account.wasRefused(object, intent)) refuseUnsettled(account.createSettlement.wait(object, intent));
   account.collection(kind.remote).doubt();
 }
 
-async function removeRemote(pass: Pass): Promise<void> {
-  if (isMadeElsewhere(pass.kind)) return clear(pass);
-  const id = await idOf(pass);
-  const retiring = pass.findings.retiring ?? pass.object.status?.retiring;
-  const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !isTaken(pass, one));
+async function deleteRemotes(context: ReconcileContext): Promise<void> {
+  if (isMadeElsewhere(context.kind)) return releaseModules(context);
+  const id = await idOf(context);
+  const retiring = context.findings.retiring ?? context.object.status?.retiring;
+  const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !hasForeignMark(context, one));
   if (ids.length === 0) return;
-  waitForReferrers(pass);
-  await waitForUsers(pass, ids);
-  if (id !== undefined) pass.findings.remote ??= { id };
-  for (const one of ids.filter((each) => !staysForOthers(pass, each))) {
-    if (await goes(pass, one)) pass.findings.deleted = one;
+  waitForReferrers(context);
+  await waitForUsers(context, ids);
+  if (id !== undefined) context.findings.remote ??= { id };
+  for (const one of ids.filter((each) => !staysForOthers(context, each))) {
+    if (await deleteUnlessNamespaceGoes(context, one)) context.findings.deleted = one;
   }
 }
 
 /** False when it stays: what cannot be deleted keeps its object, but not a whole namespace from going away. */
-async function goes(pass: Pass, id: string): Promise<boolean> {
-  const { object, cluster, kind } = pass;
-  const removed = await removeOne(pass, id).catch((error: unknown) => inUse(error));
+async function deleteUnlessNamespaceGoes(context: ReconcileContext, id: string): Promise<boolean> {
+  const { object, cluster, kind } = context;
+  const removed = await deleteRemote(context, id).catch((error: unknown) => inUse(error));
   if (removed === true) return true;
-  const fate = removed || unsupported(pass, id);
-  if (!(await cluster.isNamespaceGoing(object.metadata.namespace))) throw fate;
-  const holder = removed && (await lastingHolder(pass, id));
+  const fate = removed || unsupported(context, id);
+  if (!(await cluster.isNamespaceDeleting(object.metadata.namespace))) throw fate;
+  const holder = removed && (await unmanagedUser(context, id));
   if (removed && !holder) throw fate;
   const why = holder ? `${holder} uses it and stays` : `the service cannot delete a ${kind.remote.title}`;
   const note = `Left ${id} in the account: ${why}, and the namespace goes away`;
@@ -92,34 +92,34 @@ async function goes(pass: Pass, id: string): Promise<boolean> {
   return false;
 }
 
-function inUse(error: unknown): Unfinished {
-  if (isFate(error) && error.reason === "InUse") return error;
+function inUse(error: unknown): ReconcileError {
+  if (isReconcileError(error) && error.reason === "InUse") return error;
   throw error;
 }
 
-const unsupported = ({ kind }: Pass, id: string): Blocked =>
+const unsupported = ({ kind }: ReconcileContext, id: string): Blocked =>
   new Blocked(
     "DeleteUnsupported",
     `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${kind.remote.title}`,
   );
 
 /** The id that was written down, or that of a remote whose create was interrupted. */
-async function idOf(pass: Pass): Promise<string | undefined> {
-  const id = pass.object.status?.id;
-  if (openIntentOf(pass.object)) return (await locate(pass))?.id;
+async function idOf(context: ReconcileContext): Promise<string | undefined> {
+  const id = context.object.status?.id;
+  if (openIntentOf(context.object)) return (await locate(context))?.id;
   // taken over, and the status was lost
-  if (id === undefined) return isNamedBySpec(pass.kind) ? undefined : (await leftBehind(pass))?.id;
-  const remotes = remotesOf(pass);
+  if (id === undefined) return isNamedBySpec(context.kind) ? undefined : (await findByOwnerMark(context))?.id;
+  const remotes = remotesOf(context);
   // what another object or cluster has marked meanwhile is not ours to delete; a new process has seen nothing yet
-  await remotes.listed(0, pass.lane);
+  await remotes.listed(0, context.lane);
   const row = remotes.known(id);
-  if (row) refuseForeign(pass, row);
+  if (row) refuseForeign(context, row);
   return id;
 }
 
 /** What others still use is not deleted under them: without its policy an edge would admit everybody, or nobody. */
-function waitForReferrers(pass: Pass): void {
-  const { cluster, kind, object } = pass;
+function waitForReferrers(context: ReconcileContext): void {
+  const { cluster, kind, object } = context;
   const referrers = cluster.referrersOf(kind, object).map((referrer) => referrer.object);
   const staying = referrers.filter((referrer) => !isDeleting(referrer));
   if (staying.length > 0) {
@@ -129,7 +129,7 @@ function waitForReferrers(pass: Pass): void {
   }
   const since = Date.parse(object.metadata.deletionTimestamp ?? "");
   // a deletion that lies ahead tells that the calendar was set back
-  if (referrers.length === 0 || Math.abs(now(pass) - since) > REFERRERS_FIRST_MS) return;
+  if (referrers.length === 0 || Math.abs(now(context) - since) > REFERRERS_FIRST_MS) return;
   throw new Waiting(
     "Deleting",
     `Waiting for ${listed(referrers)}, which refers to this ${kind.kind}, to be deleted first`,
@@ -140,12 +140,12 @@ function waitForReferrers(pass: Pass): void {
 }
 
 /** An object that has let go of this one in its spec may not have come to do so in the account. */
-async function waitForUsers(pass: Pass, ids: readonly string[]): Promise<void> {
-  const users = await usersOf(pass, ids);
+async function waitForUsers(context: ReconcileContext, ids: readonly string[]): Promise<void> {
+  const users = await usersOf(context, ids);
   if (users.length === 0) return;
-  const message = `Waiting for ${listed(users)}: what it has in the account still uses this ${pass.kind.kind}`;
+  const message = `Waiting for ${listed(users)}: what it has in the account still uses this ${context.kind.kind}`;
   // to look costs no request; what is not over soon may take long
-  const waited = (now(pass) - Date.parse(pass.object.metadata.deletionTimestamp ?? "")) / 1000;
+  const waited = (now(context) - Date.parse(context.object.metadata.deletionTimestamp ?? "")) / 1000;
   throw new Waiting("InUse", message, { afterSeconds: Math.min(Math.max(waited / 10, 1), 60) });
 }
 

@@ -1,4 +1,4 @@
-import type { Row } from "../../account/inventory.ts";
+import type { Remote } from "../../account/inventory.ts";
 import { isUnsupported } from "../../gateway/errors.ts";
 import type { Module } from "../../gateway/resource.ts";
 import { identityOf } from "../../objects/identity.ts";
@@ -7,7 +7,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { look, type Pass, remotesOf, sending } from "../context.ts";
+import { getRemote, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { plan } from "../desired/plan.ts";
 import { appliedFields } from "../status/report.ts";
 
@@ -15,49 +15,49 @@ import { appliedFields } from "../status/report.ts";
  * Takes a part out of a remote by its own operation, and returns what is left. Where the service turns out not to have
  * the operation, the part is switched off instead, with its settings kept.
  */
-export async function removePart(pass: Pass, member: string, row: Row): Promise<Row> {
-  const { kind, account } = pass;
+export async function removeModule(context: ReconcileContext, member: string, row: Remote): Promise<Remote> {
+  const { kind, account } = context;
   const module = kind.modules[member];
   if (!module) throw new TypeError(`${kind.kind} declares no operation that removes ${member}`);
-  if (account.supports(module, "delete") && (await isRemoved(pass, member, module, row))) {
+  if (account.supports(module, "delete") && (await isRemoved(context, member, module, row))) {
     return { ...row, [member]: null };
   }
   const seen = fromAnswer(kind.spec, row)[member] as Body;
   if (seen["enabled"] === false) return row;
-  return remotesOf(pass).update(row.id, { [member]: { ...seen, enabled: false } }, sending(pass));
+  return remotesOf(context).update(row.id, { [member]: { ...seen, enabled: false } }, requestOptions(context));
 }
 
-async function isRemoved(pass: Pass, member: string, module: Module, { id }: Row): Promise<boolean> {
+async function isRemoved(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
   try {
-    await remotesOf(pass).removeModule(id, member, module, sending(pass));
+    await remotesOf(context).removeModule(id, member, module, requestOptions(context));
   } catch (error) {
     if (!isUnsupported(error)) throw error;
-    pass.account.lacks(module, "delete");
+    context.account.lacks(module, "delete");
     return false;
   }
-  if (module.verbs.delete === "shown") return true;
+  if (module.verbs.delete === "documented") return true;
   // a 404 can mean that it is not there, or that there is no such operation
-  const row = await remotesOf(pass).find(id, sending(pass), true, [member]);
+  const row = await remotesOf(context).find(id, requestOptions(context), true, [member]);
   const left = row?.[member] ?? undefined;
-  if (left !== undefined) pass.account.lacks(module, "delete");
+  if (left !== undefined) context.account.lacks(module, "delete");
   return left === undefined;
 }
 
 /** Takes out of a remote that was made elsewhere what this object has put into it, and nothing else. */
-export async function clear(pass: Pass): Promise<void> {
-  const { kind, object, cluster, findings } = pass;
-  // without a status a pass was interrupted before it could say what it sent
+export async function releaseModules(context: ReconcileContext): Promise<void> {
+  const { kind, object, cluster, findings } = context;
+  // without a status a reconcile was interrupted before it could say what it sent
   const applied = visible(object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)));
   const id = object.status?.id ?? identityOf(kind, object, cluster);
   if (id === undefined) return;
   const settled = isSettled(object);
-  let row = await look(pass, id, !settled);
+  let row = await getRemote(context, id, !settled);
   if (!row) return;
   const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, row), applied, renewed: [] });
-  if (Object.keys(body).length > 0) row = await remotesOf(pass).update(id, body, sending(pass));
-  for (const member of remove) row = await removePart(pass, member, row);
+  if (Object.keys(body).length > 0) row = await remotesOf(context).update(id, body, requestOptions(context));
+  for (const member of remove) row = await removeModule(context, member, row);
   if (remove.length > 0) findings.deleted = id;
-  if (!settled) waitForLate(pass);
+  if (!settled) waitForLate(context);
 }
 
 /** Whatever was sent before the deletion was answered, and told; that it began is a generation of its own. */
@@ -67,7 +67,7 @@ function isSettled({ metadata, status }: ManagedObject): boolean {
 }
 
 /** A module that is set once the object is gone would stay for ever. */
-function waitForLate({ account }: Pass): void {
+function waitForLate({ account }: ReconcileContext): void {
   const seconds = account.pendingSeconds;
   if (seconds === 0) return;
   throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {

@@ -4,7 +4,7 @@ import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { withOwner } from "../../objects/ownership.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import { Scene } from "../testing/scene.ts";
 
@@ -81,7 +81,7 @@ describe("a certificate that was renewed", () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     await scene.look(object);
-    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
+    const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
     scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
     scene.restart();
     if (at === "a deletion") scene.cluster.delete(object);
@@ -207,7 +207,7 @@ describe("a replacement in the middle of which the status was lost", () => {
     scene.gateway.swallow("create");
     await scene.look(object);
     restore(object);
-    const metadata = withOwner(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
+    const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
     scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
     await scene.settle(object);
     expect(left()).toMatchObject([

@@ -1,17 +1,17 @@
 import type { Account } from "../../account/account.ts";
-import type { Row } from "../../account/inventory.ts";
+import type { Remote } from "../../account/inventory.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
 import { managedMembers } from "../../objects/identity.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
-import { type Pass, sending } from "../context.ts";
+import { type ReconcileContext, requestOptions } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
-import { isTaken } from "../find/find.ts";
+import { hasForeignMark } from "../find/find.ts";
 import { staysForOthers } from "../find/sharing.ts";
-import { writeDown } from "./checkpoint.ts";
+import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
-import { removeOne, removeSurely } from "./delete-remote.ts";
+import { deleteRemote, deleteWithLossGuard } from "./delete-remote.ts";
 import { uses } from "./users.ts";
 
 /** How long the deletion of a replaced remote rests after the service has refused it. */
@@ -21,8 +21,8 @@ const POSTPONE_SECONDS = 300;
  * Makes a new remote beside the old one, which is deleted by `retire` once everything that refers to it has moved.
  * There is never more than one of either: another replacement waits until the last one is through.
  */
-export async function replace(pass: Pass, desired: Desired, old: Row): Promise<Row> {
-  const { object, findings } = pass;
+export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
+  const { object, findings } = context;
   const retiring = findings.retired ? undefined : (findings.retiring ?? object.status?.retiring);
   if (retiring !== undefined) {
     throw new Waiting("Updating", `Waiting for ${retiring} to be deleted before the next replacement`, {
@@ -30,33 +30,33 @@ export async function replace(pass: Pass, desired: Desired, old: Row): Promise<R
     });
   }
   // the intent names what is in the status, so the old one has to be there before it is recorded
-  if (object.status?.id !== old.id) await writeDown(pass, "Replacing the resource");
-  return create(pass, desired, old.id);
+  if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
+  return create(context, desired, old.id);
 }
 
 /** Deletes the remote and creates it anew; for what cannot exist twice. */
-export async function recreate(pass: Pass, desired: Desired, { id }: Row): Promise<Row> {
-  const { findings, kind, object } = pass;
+export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
+  const { findings, kind, object } = context;
   // a process that ends in between must know what the new one takes the place of
-  if (object.status?.id !== id) await writeDown(pass, "Replacing the resource");
-  if (!(await removeOne(pass, id))) {
+  if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
+  if (!(await deleteRemote(context, id))) {
     throw new Blocked(
       "DeleteUnsupported",
       `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.remote.title}`,
     );
   }
   findings.deleted = id;
-  return create(pass, desired);
+  return create(context, desired);
 }
 
 /** Deletes the remote that was replaced, as soon as nothing refers to it any more. */
-export async function retire(pass: Pass): Promise<void> {
-  const { findings, object, account } = pass;
+export async function deleteReplaced(context: ReconcileContext): Promise<void> {
+  const { findings, object, account } = context;
   const id = findings.retiring ?? object.status?.retiring;
   if (id === undefined || id === findings.remote?.id || account.isPostponed(id)) return;
-  if (await isReferredTo(pass, id)) return;
+  if (await isReferredTo(context, id)) return;
   try {
-    if (!staysForOthers(pass, id) && !isTaken(pass, id)) await removeSurely(pass, id);
+    if (!staysForOthers(context, id) && !hasForeignMark(context, id)) await deleteWithLossGuard(context, id);
   } catch (error) {
     // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
@@ -74,15 +74,15 @@ function isUnderWay(object: ManagedObject, account: Account): boolean {
 }
 
 /** Whether the remote of some referrer still has the id in it, as far as the account was last seen. */
-async function isReferredTo(pass: Pass, id: string): Promise<boolean> {
-  const { cluster, kind, object, account } = pass;
+async function isReferredTo(context: ReconcileContext, id: string): Promise<boolean> {
+  const { cluster, kind, object, account } = context;
   for (const referrer of cluster.referrersOf(kind, object)) {
     const remoteID = referrer.object.status?.id;
     if (remoteID === undefined && isUnderWay(referrer.object, account)) return true;
     if (remoteID === undefined) continue;
     const row = await account
       .remotes(referrer.kind)
-      .find(remoteID, sending(pass), false, managedMembers(referrer.kind, referrer.object));
+      .find(remoteID, requestOptions(context), false, managedMembers(referrer.kind, referrer.object));
     if (uses(row, id)) return true;
   }
   return false;

@@ -5,7 +5,7 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerIn } from "../../objects/ownership.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { Scene } from "../testing/scene.ts";
 
@@ -167,7 +167,7 @@ describe("a change that somebody else made", () => {
     await scene.look(object);
     expect(scene.gateway.taken()).toEqual(["get ipp_1", "update ipp_1"]);
     const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
     expect(JSON.parse(String(row?.["metadata"]))).toMatchObject(JSON.parse(metadata ?? "{}"));
     await scene.look(object);
     expect(scene.gateway.taken()).toEqual([]);
@@ -310,7 +310,7 @@ describe("what the service cannot change", () => {
     expect(scene.gateway.taken()).not.toContain("update rd_2");
   });
 
-  it("is not tried where the page does not show it and nothing unshown may be tried", async () => {
+  it("is not tried where the page does not show it and nothing undocumented may be tried", async () => {
     scene = new Scene({ undocumented: false });
     const web = await scene.given(ReservedDomain, "web", domain);
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });

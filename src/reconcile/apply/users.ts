@@ -1,24 +1,24 @@
-import type { Row } from "../../account/inventory.ts";
+import type { Remote } from "../../account/inventory.ts";
 import { isForbidden } from "../../gateway/errors.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
-import { neighbours, type Pass, sending } from "../context.ts";
+import { objectsInAccount, type ReconcileContext, requestOptions } from "../context.ts";
 
 /** How old the lists may be in which a holder is sought. */
 const RECENT_MS = 60_000;
 
 /**
- * The id of something in the account that uses a remote of this pass's kind, and that no object stands for: nothing
+ * The id of something in the account that uses a remote of this reconcile's kind, and that no object stands for: nothing
  * here will ever delete it. Costs a list of each kind that can use one, so it is asked only after a refusal.
  */
-export async function lastingHolder(pass: Pass, id: string): Promise<string | undefined> {
-  const { cluster, account, clock, lane, object } = pass;
-  for (const kind of cluster.kindsReferringTo(pass.kind)) {
+export async function unmanagedUser(context: ReconcileContext, id: string): Promise<string | undefined> {
+  const { cluster, account, clock, lane, object } = context;
+  for (const kind of cluster.kindsReferringTo(context.kind)) {
     const remotes = account.remotes(kind);
     await remotes.listed(clock.now() - RECENT_MS, lane);
     const others = remotes.rows.filter((row) => row.id !== id && uses(row, id));
-    const holders = others.filter((row) => cluster.othersWithID(kind, row.id, object).length === 0);
+    const holders = others.filter((row) => cluster.othersWithRemoteID(kind, row.id, object).length === 0);
     for (const holder of holders) {
-      const now = await remotes.find(holder.id, sending(pass), true);
+      const now = await remotes.find(holder.id, requestOptions(context), true);
       if (now && uses(now, id)) return now.id;
     }
   }
@@ -29,11 +29,11 @@ export async function lastingHolder(pass: Pass, id: string): Promise<string | un
  * Objects that stay, and whose remotes have one of these ids in them, as far as the account was last seen: a spec may
  * have let go of something that its remote still needs. Takes one list of each kind in the life of a process.
  */
-export async function usersOf(pass: Pass, ids: readonly string[]): Promise<ManagedObject[]> {
-  const { cluster, kind, account, lane } = pass;
+export async function usersOf(context: ReconcileContext, ids: readonly string[]): Promise<ManagedObject[]> {
+  const { cluster, kind, account, lane } = context;
   const users: ManagedObject[] = [];
   for (const other of cluster.kindsReferringTo(kind)) {
-    const staying = neighbours(pass, other).filter((one) => !isDeleting(one));
+    const staying = objectsInAccount(context, other).filter((one) => !isDeleting(one));
     if (staying.length === 0) continue;
     const remotes = account.remotes(other);
     // whoever may delete one kind may not be allowed to see another
@@ -49,5 +49,5 @@ const unless = (isHarmless: (error: unknown) => boolean) => (error: unknown) => 
 };
 
 /** Whether an id stands anywhere in a remote. */
-export const uses = (row: Row | undefined, id: string): boolean =>
+export const uses = (row: Remote | undefined, id: string): boolean =>
   row !== undefined && JSON.stringify(row).includes(`"${id}"`);

@@ -9,7 +9,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { Kind } from "../../schema/define.ts";
 import { FakeCluster } from "../testing/fake-cluster.ts";
-import { desire } from "./desired.ts";
+import { resolveDesired } from "./desired.ts";
 
 let cluster: FakeCluster;
 
@@ -17,7 +17,8 @@ beforeEach(() => {
   cluster = new FakeCluster([], new VirtualClock());
 });
 
-const desired = (kind: Kind, spec: ManagedObject["spec"]) => desire(kind, cluster.apply(kind, "it", spec), cluster);
+const desired = (kind: Kind, spec: ManagedObject["spec"]) =>
+  resolveDesired(kind, cluster.apply(kind, "it", spec), cluster);
 
 async function told(kind: Kind, spec: ManagedObject["spec"]): Promise<string> {
   const error = await desired(kind, spec).catch((thrown: unknown) => thrown);

@@ -8,7 +8,7 @@ import { digestOf } from "./digest.ts";
 
 /** What an object wants the account to have. */
 export interface Desired {
-  /** The whole request; secrets are in it, so it lives for one pass only. */
+  /** The whole request; secrets are in it, so it lives for one reconcile only. */
   body: Body;
   /** The Secrets whose values are in the request. */
   secrets: SecretVersion[];
@@ -20,19 +20,19 @@ export interface Desired {
  * Looks up everything a spec refers to and shapes the request.
  * Throws Waiting where a reference or Secret is not there yet; nothing is sent before all of them are.
  */
-export async function desire(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
-  const values = await open(kind, object, cluster);
+export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
+  const values = await resolveReferences(kind, object, cluster);
   const digest = digestOf(toRequest(kind.spec, object.spec, values as Resolved));
   const secrets = await readSecrets(needsOf(kind.spec, object.spec), object, cluster, values);
   return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets, digest };
 }
 
 /** The request without what comes from Secrets: all that can be compared where nothing is to be sent. */
-export async function openPart(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Body> {
-  return toRequest(kind.spec, object.spec, (await open(kind, object, cluster)) as Resolved);
+export async function resolveWithoutSecrets(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Body> {
+  return toRequest(kind.spec, object.spec, (await resolveReferences(kind, object, cluster)) as Resolved);
 }
 
-async function open(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Map<string, unknown>> {
+async function resolveReferences(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Map<string, unknown>> {
   const values = new Map<string, unknown>();
   for (const need of needsOf(kind.spec, object.spec)) {
     if (need.sort === "reference") values.set(need.path, referenced(need, object, cluster));
@@ -52,7 +52,7 @@ function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedO
   if (target.metadata.deletionTimestamp) {
     throw new Waiting("ReferenceNotReady", `Point spec.${path} elsewhere: ${kind} "${name}" is being deleted`);
   }
-  const value = target.status?.[trait.yields];
+  const value = target.status?.[trait.statusField];
   if (value === undefined || value === "") {
     throw new Waiting(
       "ReferenceNotReady",

@@ -47,7 +47,7 @@ describe("plan", () => {
   it("sends a member again whose Secret has changed", () => {
     const wanted = { target: { monitoring: { api_key: "new" } } };
     const made = planned(EventDestination, { wanted, seen: { target: { monitoring: {} } }, renewed: ["target"] });
-    expect(made).toMatchObject({ body: wanted, fields: ["target"], unshown: ["target"] });
+    expect(made).toMatchObject({ body: wanted, fields: ["target"], undocumented: ["target"] });
   });
 
   it("removes by operations of their own what has one, and sends nothing for it", () => {
@@ -61,7 +61,7 @@ describe("plan", () => {
     expect(planned(ReservedDomain, { wanted, seen: { domain: "a.com", description: "old" } })).toMatchObject({
       frozen: ["domain"],
       fields: ["description"],
-      unshown: ["description"],
+      undocumented: ["description"],
     });
   });
 

@@ -20,7 +20,7 @@ export interface Plan {
   /** Spec fields that the plan puts right. */
   fields: string[];
   /** Members that differ and that the page does not show in updates. */
-  unshown: string[];
+  undocumented: string[];
 }
 
 export interface Sides {
@@ -45,7 +45,7 @@ export function plan(kind: Kind, given: Sides): Plan {
     remove: named("remove").map(({ member }) => member),
     frozen: named("frozen").flatMap(({ fields }) => fields),
     fields: found.filter(({ how }) => how !== "frozen").flatMap(({ fields }) => fields),
-    unshown: changes.map(({ member }) => member).filter((member) => !kind.remote.update.includes(member)),
+    undocumented: changes.map(({ member }) => member).filter((member) => !kind.remote.update.includes(member)),
   };
 }
 
@@ -72,8 +72,8 @@ function bodyOf(kind: Kind, { wanted, seen }: Sides, changes: readonly Differenc
   const body: Body = {};
   const modules = [...membersOf(kind.spec)].filter(([, { traits }]) => traits.onRemove).map(([member]) => member);
   if (changes.length > 0) {
-    const { update, updateUnshown } = kind.remote;
-    for (const member of update.length > 0 ? update : updateUnshown) {
+    const { update, updateUndocumented } = kind.remote;
+    for (const member of update.length > 0 ? update : updateUndocumented) {
       const value = wanted[member] ?? seen[member];
       if (value !== undefined && !modules.includes(member)) body[member] = value;
     }

@@ -3,7 +3,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { SSHCredential } from "../../kinds/ssh-credential.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { withOwner } from "../../objects/ownership.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -147,7 +147,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
 it("a name that is taken by what the object has left, unknown to this process, is taken", async () => {
   const spec = { domain: "a.example.com" };
   await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
-  const metadata = withOwner(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
+  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
   const { id } = scene.gateway.seed(ReservedDomain.remote, { ...spec, metadata });
   const object = scene.cluster.apply(ReservedDomain, "web", spec);
   await scene.look(object);
@@ -168,7 +168,7 @@ it("what was left with values that cannot be changed stays, and a new one is mad
 });
 
 describe("several remotes with the mark of one object", () => {
-  const metadata = withOwner(undefined, { cluster: "c1", namespace: "team-a", name: "office" });
+  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "office" });
 
   it("are told, and the oldest is kept", async () => {
     const object = await scene.given(IPPolicy, "office");

@@ -3,7 +3,7 @@ import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
-import { ownerIn } from "../../objects/ownership.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { Scene } from "../testing/scene.ts";
@@ -24,7 +24,7 @@ describe("adoption by id", () => {
     expect(scene.gateway.taken()).toEqual([`get ${id}`, `update ${id}`]);
     const [row] = scene.gateway.rowsOf(IPPolicy.remote);
     expect(row).toMatchObject({ id, description: "new" });
-    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
     expect(JSON.parse(String(row?.["metadata"]))).toMatchObject({ theirs: 1 });
     expect(scene.cluster.notices).toMatchObject([{ note: `Took over ${id}` }]);
   });
@@ -34,7 +34,7 @@ describe("adoption by id", () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "same", adopt: { id } });
     await scene.look(object);
     const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(row && ownerIn(row)).toBe("c1/team-a/office");
+    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
     scene.forget();
     await scene.look(object);
     expect(scene.gateway.taken().filter((call) => call.startsWith("update"))).toEqual([]);

@@ -1,149 +1,153 @@
-import type { Row } from "../../account/inventory.ts";
+import type { Remote } from "../../account/inventory.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "../../account/mass-loss-guard.ts";
 import { covers, type Intent, intentOf, isOfLifeOf } from "../../objects/intent.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
-import { canBeMarked, ownerIn, ownerText } from "../../objects/ownership.ts";
+import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { look, now, type Pass, remotesOf, sending } from "../context.ts";
-import { type Wanted, wantedOf } from "../desired/wanted.ts";
-import { first, hasSameKey, isFree, leftBehind } from "./by-owner-mark.ts";
+import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { type Expected, expectedOf } from "../desired/wanted.ts";
+import { findByOwnerMark, hasSameKey, isUnclaimed, oldestOf } from "./by-owner-mark.ts";
 
 /**
  * The remote of an object, whatever is left of what was known about it, or undefined where it has none and one may be
  * created. Throws Waiting while nobody can tell, and Blocked where there is one that is not ours to take.
  */
-export async function find(pass: Pass): Promise<Row | undefined> {
-  const { object } = pass;
+export async function findByID(context: ReconcileContext): Promise<Remote | undefined> {
+  const { object } = context;
   const intent = intentOf(object);
   const id = object.status?.id;
-  if (id !== undefined) return id === intent?.old ? successor(pass, intent, id) : known(pass, id);
+  if (id !== undefined) return id === intent?.old ? findSuccessor(context, intent, id) : findByStatusID(context, id);
   // with an intent that names an old one, what was taken over has been replaced, or is about to be
-  if (object.spec.adopt?.id && intent?.old === undefined) return adoptable(pass, object.spec.adopt.id);
-  const found = object.spec.adopt?.existing || isObserveOnly(object) ? await existing(pass) : undefined;
-  const own = found ?? (intent && (await begun(pass, intent)));
+  if (object.spec.adopt?.id && intent?.old === undefined) return findAdopted(context, object.spec.adopt.id);
+  const found = object.spec.adopt?.existing || isObserveOnly(object) ? await findExisting(context) : undefined;
+  const own = found ?? (intent && (await findByIntent(context, intent)));
   // nothing is taken over to be deleted
-  return own ?? (isDeleting(object) ? undefined : leftBehind(pass));
+  return own ?? (isDeleting(object) ? undefined : findByOwnerMark(context));
 }
 
 /** Nothing but the intent is left: what the create made, or what it was to take the place of. */
-async function begun(pass: Pass, intent: Intent): Promise<Row | undefined> {
-  const made = pass.account.wasRefused(pass.object, intent) ? undefined : await recovered(pass, intent);
-  if (intent.old === undefined || (made && !pass.kind.replacement)) return made;
-  const old = await stillOurs(pass, intent.old);
-  if (made && old) pass.findings.retiring = old.id;
+async function findByIntent(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
+  const made = context.account.wasRefused(context.object, intent)
+    ? undefined
+    : await findInterruptedCreate(context, intent);
+  if (intent.old === undefined || (made && !context.kind.replacement)) return made;
+  const old = await stillOurs(context, intent.old);
+  if (made && old) context.findings.retiring = old.id;
   return made ?? old;
 }
 
-async function stillOurs(pass: Pass, id: string): Promise<Row | undefined> {
-  const row = await remotesOf(pass).find(id, sending(pass), true);
-  return row && isFree(pass, row) && !isForeign(pass, row) ? row : undefined;
+async function stillOurs(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  const row = await remotesOf(context).find(id, requestOptions(context), true);
+  return row && isUnclaimed(context, row) && !isForeign(context, row) ? row : undefined;
 }
 
 /** A create was begun to take the place of this id, and no other id was written down since. */
-async function successor(pass: Pass, intent: Intent, old: string): Promise<Row | undefined> {
-  const made = pass.account.wasRefused(pass.object, intent) ? undefined : await recovered(pass, intent);
-  if (!made) return known(pass, old);
-  pass.findings.retiring = old;
+async function findSuccessor(context: ReconcileContext, intent: Intent, old: string): Promise<Remote | undefined> {
+  const made = context.account.wasRefused(context.object, intent)
+    ? undefined
+    : await findInterruptedCreate(context, intent);
+  if (!made) return findByStatusID(context, old);
+  context.findings.retiring = old;
   return made;
 }
 
-async function known(pass: Pass, id: string): Promise<Row | undefined> {
-  refuseShared(pass, id);
-  const row = await latest(pass, id);
-  if (row) return refuseForeign(pass, row);
-  pass.findings.gone = true;
-  if (isDeleting(pass.object)) return undefined;
-  if (isObserveOnly(pass.object) || pass.object.spec.driftPolicy === "Report") throw missing(pass, id);
+async function findByStatusID(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  refuseShared(context, id);
+  const row = await getFromRightAccount(context, id);
+  if (row) return refuseForeign(context, row);
+  context.findings.gone = true;
+  if (isDeleting(context.object)) return undefined;
+  if (isObserveOnly(context.object) || context.object.spec.driftPolicy === "Report") throw remoteMissing(context, id);
   return undefined;
 }
 
 /** What changes by itself, as a certificate does while it is provisioned, is not known from the last list. */
-export async function latest(pass: Pass, id: string): Promise<Row | undefined> {
-  await refuseWrongAccount(pass, id);
-  const row = await lastKnown(pass, id);
+export async function getFromRightAccount(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  await refuseWrongAccount(context, id);
+  const row = await getUpToDate(context, id);
   // where it had been there, this takes another list
-  if (!row) await refuseWrongAccount(pass, id);
+  if (!row) await refuseWrongAccount(context, id);
   return row;
 }
 
-async function refuseWrongAccount(pass: Pass, id: string): Promise<void> {
-  const remotes = remotesOf(pass);
-  await remotes.listed(0, pass.lane);
+async function refuseWrongAccount(context: ReconcileContext, id: string): Promise<void> {
+  const remotes = remotesOf(context);
+  await remotes.listed(0, context.lane);
   if (!remotes.isMissing(id)) return;
-  if (isDeleting(pass.object)) refuseHollowDeletion(pass, false);
-  else refuseMassLoss(pass);
+  if (isDeleting(context.object)) refuseHollowDeletion(context, false);
+  else refuseMassLoss(context);
 }
 
-async function lastKnown(pass: Pass, id: string): Promise<Row | undefined> {
-  const remotes = remotesOf(pass);
+async function getUpToDate(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  const remotes = remotesOf(context);
   const known = remotes.known(id);
-  const seconds = known && lookAgainAfter(pass, known);
-  if (asksForLook(pass.object) || seconds === undefined || isDeleting(pass.object)) {
-    return look(pass, id, asksForLook(pass.object));
+  const seconds = known && pollSeconds(context, known);
+  if (asksForLook(context.object) || seconds === undefined || isDeleting(context.object)) {
+    return getRemote(context, id, asksForLook(context.object));
   }
-  const alike = remotes.rows.filter((row) => lookAgainAfter(pass, row) !== undefined).length;
-  return remotes.recent(id, pass.clock.now() - (seconds * 1000) / 2, alike, sending(pass));
+  const alike = remotes.rows.filter((row) => pollSeconds(context, row) !== undefined).length;
+  return remotes.recent(id, context.clock.now() - (seconds * 1000) / 2, alike, requestOptions(context));
 }
 
-const lookAgainAfter = (pass: Pass, row: Row): number | undefined =>
-  pass.kind.judge(row, now(pass)).usability.afterSeconds;
+const pollSeconds = (context: ReconcileContext, row: Remote): number | undefined =>
+  context.kind.readiness(row, now(context)).usability.afterSeconds;
 
 /** Taken over because the spec names it. */
-async function adoptable(pass: Pass, id: string): Promise<Row> {
-  refuseShared(pass, id);
-  const row = await remotesOf(pass).find(id, sending(pass), true);
+async function findAdopted(context: ReconcileContext, id: string): Promise<Remote> {
+  refuseShared(context, id);
+  const row = await remotesOf(context).find(id, requestOptions(context), true);
   if (!row)
-    throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${pass.kind.remote.title} ${id}`);
-  pass.findings.adopted = true;
-  return refuseForeign(pass, row);
+    throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${context.kind.remote.title} ${id}`);
+  context.findings.adopted = true;
+  return refuseForeign(context, row);
 }
 
 /** Taken over because it has the same name. Observing needs one; adopting creates one where there is none. */
-async function existing(pass: Pass): Promise<Row | undefined> {
-  const { naturalKey, remote } = pass.kind;
+async function findExisting(context: ReconcileContext): Promise<Remote | undefined> {
+  const { naturalKey, remote } = context.kind;
   if (!naturalKey)
     throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${remote.title} can only be found by its id`);
-  const row = await sameKey(pass, pass.clock.now());
+  const row = await findByNaturalKey(context, context.clock.now());
   if (row) {
-    refuseShared(pass, row.id);
-    pass.findings.adopted = true;
-    return refuseForeign(pass, row);
+    refuseShared(context, row.id);
+    context.findings.adopted = true;
+    return refuseForeign(context, row);
   }
-  if (isObserveOnly(pass.object)) throw missing(pass, String(pass.object.spec[naturalKey]));
+  if (isObserveOnly(context.object)) throw remoteMissing(context, String(context.object.spec[naturalKey]));
   return undefined;
 }
 
 /** The row with the natural key of the spec, from a list that began at `since` (monotonic milliseconds) or later. */
-export async function sameKey(pass: Pass, since: number): Promise<Row | undefined> {
-  if (!pass.kind.naturalKey) return undefined;
-  const remotes = remotesOf(pass);
+export async function findByNaturalKey(context: ReconcileContext, since: number): Promise<Remote | undefined> {
+  if (!context.kind.naturalKey) return undefined;
+  const remotes = remotesOf(context);
   await remotes.listed(since, "retry");
-  return remotes.rows.find((row) => hasSameKey(pass, row));
+  return remotes.rows.find((row) => hasSameKey(context, row));
 }
 
-type Search = (rows: readonly Row[]) => Row | undefined | Promise<Row | undefined>;
+type Search = (rows: readonly Remote[]) => Remote | undefined | Promise<Remote | undefined>;
 
 /**
  * A create was sent, or may have been, and its answer never arrived here: looks for what it made. What is there counts
  * at once; that nothing is there counts only when the create can no longer be under way.
  */
-export async function recovered(
-  pass: Pass,
+export async function findInterruptedCreate(
+  context: ReconcileContext,
   intent: Intent,
-  search: Search = (rows) => madeByUs(pass, intent, rows),
-): Promise<Row | undefined> {
-  const wait = pass.account.settling.wait(pass.object, intent);
+  search: Search = (rows) => selectCreated(context, intent, rows),
+): Promise<Remote | undefined> {
+  const wait = context.account.createSettlement.wait(context.object, intent);
   // the list must have begun after the create was sent; when it is settled already, one from after that will do
-  const since = wait > 0 ? pass.clock.now() : pass.clock.now() + wait;
-  const remotes = remotesOf(pass);
+  const since = wait > 0 ? context.clock.now() : context.clock.now() + wait;
+  const remotes = remotesOf(context);
   await remotes.listed(since, "retry");
   const made = await search(remotes.rows);
   if (made) {
-    pass.findings.recovered = true;
-    if (intent.fields) pass.findings.sentFields = intent.fields;
+    context.findings.recovered = true;
+    if (intent.fields) context.findings.sentFields = intent.fields;
     return made;
   }
   refuseUnsettled(wait);
@@ -162,44 +166,54 @@ export function refuseUnsettled(wait: number): void {
  * What an object of this name had left before is not what this intent was for. The time of the intent is of a calendar
  * that may have been set wrong; that of the object is the API server's.
  */
-const canBeOf = ({ object, account }: Pass, intent: Intent, { created_at: createdAt }: Row): boolean =>
+const canBeOf = ({ object, account }: ReconcileContext, intent: Intent, { created_at: createdAt }: Remote): boolean =>
   createdAt === undefined || covers(intent, createdAt, account.deadlineMs) || isOfLifeOf(object, createdAt);
 
-async function madeByUs(pass: Pass, intent: Intent, rows: readonly Row[]): Promise<Row | undefined> {
-  const { kind, object, owner, account } = pass;
-  const free = (row: Row) => row.id !== intent.old && isFree(pass, row);
-  const within = (row: Row) => covers(intent, row["created_at"], account.deadlineMs) && ownerIn(row) === undefined;
+async function selectCreated(
+  context: ReconcileContext,
+  intent: Intent,
+  rows: readonly Remote[],
+): Promise<Remote | undefined> {
+  const { kind, object, owner, account } = context;
+  const free = (row: Remote) => row.id !== intent.old && isUnclaimed(context, row);
+  const within = (row: Remote) =>
+    covers(intent, row["created_at"], account.deadlineMs) && ownerMarkOf(row) === undefined;
   if (kind.naturalKey) {
-    const row = await sameKey(pass, 0);
+    const row = await findByNaturalKey(context, 0);
     if (!row || !free(row)) return undefined;
-    return ownerIn(row) === ownerText(owner) || within(row) ? row : undefined;
+    return ownerMarkOf(row) === ownerMark(owner) || within(row) ? row : undefined;
   }
-  const like = (wanted: Wanted) => {
-    const alike = rows.filter((one) => free(one) && within(one) && isAsWanted(pass, wanted, one));
-    const row = first(pass, alike);
+  const like = (wanted: Expected) => {
+    const alike = rows.filter((one) => free(one) && within(one) && isAsWanted(context, wanted, one));
+    const row = oldestOf(context, alike);
     // nothing in it tells whose it is, and another object may be looking for the same
     if (row) account.reserve(row.id, object);
     return row;
   };
-  if (intent.sent) return like(wantedBy(intent.sent, kind)) ?? updatedSince(pass, like);
-  const marked = remotesOf(pass).ownedBy(ownerText(owner));
-  const ours = marked.filter((row) => free(row) && canBeOf(pass, intent, row));
+  if (intent.sent) return like(wantedBy(intent.sent, kind)) ?? updatedSince(context, like);
+  const marked = remotesOf(context).ownedBy(ownerMark(owner));
+  const ours = marked.filter((row) => free(row) && canBeOf(context, intent, row));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
-  if (ours.length > 0 || markable) return first(pass, ours);
-  return like(await wantedOf(pass));
+  if (ours.length > 0 || markable) return oldestOf(context, ours);
+  return like(await expectedOf(context));
 }
 
 /** Where it is the status that was lost, the remote may have been updated since it was made. */
-const updatedSince = async (pass: Pass, like: (wanted: Wanted) => Row | undefined): Promise<Row | undefined> =>
-  isDeleting(pass.object) ? undefined : like(await wantedOf(pass));
+const updatedSince = async (
+  context: ReconcileContext,
+  like: (wanted: Expected) => Remote | undefined,
+): Promise<Remote | undefined> => (isDeleting(context.object) ? undefined : like(await expectedOf(context)));
 
-const wantedBy = (body: Body, { spec }: Pass["kind"]): Wanted => ({ body, fields: Object.keys(spec.shape) });
+const wantedBy = (body: Body, { spec }: ReconcileContext["kind"]): Expected => ({
+  body,
+  fields: Object.keys(spec.shape),
+});
 
 /**
  * What the spec leaves open must be unset as well, but for what the service chooses itself when it creates, and what
  * only an update sends is not there yet.
  */
-function isAsWanted({ kind }: Pass, { body, fields }: Wanted, row: Row): boolean {
+function isAsWanted({ kind }: ReconcileContext, { body, fields }: Expected, row: Remote): boolean {
   const found = differences(kind.spec, body, fromAnswer(kind.spec, row), fields);
   return found
     .filter(({ member }) => kind.remote.create.includes(member))
@@ -207,8 +221,8 @@ function isAsWanted({ kind }: Pass, { body, fields }: Wanted, row: Row): boolean
 }
 
 /** Two objects must not steer one remote: the one that has had it longer keeps it. */
-function refuseShared({ cluster, kind, object }: Pass, id: string): void {
-  const [other] = cluster.othersWithID(kind, id, object);
+function refuseShared({ cluster, kind, object }: ReconcileContext, id: string): void {
+  const [other] = cluster.othersWithRemoteID(kind, id, object);
   if (!other || (object.status?.id === id && isOlder(object, other))) return;
   const { namespace, name } = other.metadata;
   throw new Blocked(
@@ -217,33 +231,33 @@ function refuseShared({ cluster, kind, object }: Pass, id: string): void {
   );
 }
 
-function isOlder(one: Pass["object"], other: Pass["object"]): boolean {
-  const age = ({ metadata }: Pass["object"]) => `${metadata.creationTimestamp} ${metadata.uid}`;
+function isOlder(one: ReconcileContext["object"], other: ReconcileContext["object"]): boolean {
+  const age = ({ metadata }: ReconcileContext["object"]) => `${metadata.creationTimestamp} ${metadata.uid}`;
   return age(one) <= age(other);
 }
 
 /** Whether somebody else has marked a remote of this object's meanwhile, as far as the account was last seen. */
-export function isTaken(pass: Pass, id: string): boolean {
-  const row = remotesOf(pass).known(id);
-  return row !== undefined && isForeign(pass, row);
+export function hasForeignMark(context: ReconcileContext, id: string): boolean {
+  const row = remotesOf(context).known(id);
+  return row !== undefined && isForeign(context, row);
 }
 
-function isForeign({ owner }: Pass, row: Row): boolean {
-  const other = ownerIn(row);
-  return other !== undefined && other !== ownerText(owner);
+function isForeign({ owner }: ReconcileContext, row: Remote): boolean {
+  const other = ownerMarkOf(row);
+  return other !== undefined && other !== ownerMark(owner);
 }
 
 /** What another cluster or object has marked as its own is never changed. */
-export function refuseForeign(pass: Pass, row: Row): Row {
-  const other = ownerIn(row);
-  if (!isForeign(pass, row) || isObserveOnly(pass.object)) return row;
+export function refuseForeign(context: ReconcileContext, row: Remote): Remote {
+  const other = ownerMarkOf(row);
+  if (!isForeign(context, row) || isObserveOnly(context.object)) return row;
   throw new Blocked(
     "OwnershipConflict",
     `Remove the owner from the metadata of ${row.id} first: it belongs to ${other}`,
   );
 }
 
-export const missing = ({ kind }: Pass, what: string, cause?: Error): Blocked =>
+export const remoteMissing = ({ kind }: ReconcileContext, what: string, cause?: Error): Blocked =>
   new Blocked(
     "RemoteMissing",
     `Create the ${kind.remote.title} ${what} in the account, or delete this object: it is not there`,

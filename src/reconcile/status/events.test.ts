@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Condition, ManagedObject, Status } from "../../objects/object.ts";
-import { notices } from "./events.ts";
+import { eventsOf } from "./events.ts";
 
 const condition = (
   type: string,
@@ -38,66 +38,66 @@ const remote = { id: "ipp_1" };
 
 describe("notices", () => {
   it("has none for an object that is ready at once", () => {
-    expect(notices(object(unseen), told(ready), { remote, created: true })).toEqual([]);
-    expect(notices({ ...object([]), status: {} }, told(ready), { remote, created: true })).toEqual([]);
+    expect(eventsOf(object(unseen), told(ready), { remote, created: true })).toEqual([]);
+    expect(eventsOf({ ...object([]), status: {} }, told(ready), { remote, created: true })).toEqual([]);
   });
 
   it("has none when nothing has changed", () => {
-    expect(notices(object(ready), told(ready), { remote })).toEqual([]);
-    expect(notices(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), {})).toEqual([]);
+    expect(eventsOf(object(ready), told(ready), { remote })).toEqual([]);
+    expect(eventsOf(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), {})).toEqual([]);
   });
 
   it("tells once that all is well again after trouble", () => {
-    expect(notices(object(failed("InvalidSpec")), told(ready), { remote })).toMatchObject([
+    expect(eventsOf(object(failed("InvalidSpec")), told(ready), { remote })).toMatchObject([
       { type: "Normal", reason: "Available" },
     ]);
   });
 
   it("has one for a failure that two conditions tell in the same words", () => {
-    expect(notices(object(ready), told(failed("InvalidSpec")), {})).toEqual([
+    expect(eventsOf(object(ready), told(failed("InvalidSpec")), {})).toEqual([
       { type: "Warning", reason: "InvalidSpec", action: "Reconcile", note: "Do this" },
     ]);
   });
 
   it("has one when the reason changes", () => {
-    expect(notices(object(failed("ServiceUnavailable")), told(failed("RateLimited")), {})).toMatchObject([
+    expect(eventsOf(object(failed("ServiceUnavailable")), told(failed("RateLimited")), {})).toMatchObject([
       { reason: "RateLimited" },
     ]);
   });
 
   it.each(["ReferenceNotReady", "CertificateProvisioning", "Deleting"])("takes %s for the usual course", (reason) => {
-    expect(notices(object(unseen), told(failed(reason)), {})).toMatchObject([{ type: "Normal", reason }]);
+    expect(eventsOf(object(unseen), told(failed(reason)), {})).toMatchObject([{ type: "Normal", reason }]);
   });
 
   it("names the deletion as what was being done", () => {
-    expect(notices(object(ready, {}, true), told(failed("InUse")), {})).toMatchObject([{ action: "Delete" }]);
+    expect(eventsOf(object(ready, {}, true), told(failed("InUse")), {})).toMatchObject([{ action: "Delete" }]);
   });
 
   it("warns of drift that is left", () => {
     const drift = [...ready, condition("Drifted", "True", "RemoteDiffers")];
-    expect(notices(object(ready), told(drift), { remote })).toMatchObject([
+    expect(eventsOf(object(ready), told(drift), { remote })).toMatchObject([
       { type: "Warning", reason: "RemoteDiffers" },
     ]);
   });
 
   it("tells of each field that was put right", () => {
-    const [notice] = notices(object(ready), told(ready), { remote, corrected: ["description", "labels"] });
+    const [notice] = eventsOf(object(ready), told(ready), { remote, corrected: ["description", "labels"] });
     expect(notice).toMatchObject({ type: "Normal", action: "Update" });
     expect(notice?.note).toContain("spec.description, spec.labels");
   });
 
   it("warns of a remote that somebody else had deleted, once there is a new one", () => {
-    expect(notices(object(ready), told(ready), { gone: true, remote })).toMatchObject([
+    expect(eventsOf(object(ready), told(ready), { gone: true, remote })).toMatchObject([
       { type: "Warning", reason: "RemoteMissing", action: "Create" },
     ]);
-    expect(notices(object(ready), told(ready), { gone: true })).toEqual([]);
+    expect(eventsOf(object(ready), told(ready), { gone: true })).toEqual([]);
   });
 
   it("tells of what was taken over, but not of what is only observed", () => {
-    expect(notices(object(unseen), told(ready), { adopted: true, remote })).toMatchObject([
+    expect(eventsOf(object(unseen), told(ready), { adopted: true, remote })).toMatchObject([
       { note: "Took over ipp_1" },
     ]);
     const observed = object(unseen, { managementPolicy: "ObserveOnly" });
-    expect(notices(observed, told(ready), { adopted: true, remote })).toEqual([]);
+    expect(eventsOf(observed, told(ready), { adopted: true, remote })).toEqual([]);
   });
 });

@@ -1,19 +1,19 @@
 import { conditionOf, isDeleting, isObserveOnly, type ManagedObject, type Status } from "../../objects/object.ts";
-import type { Notice } from "../cluster.ts";
+import type { EventDraft } from "../cluster.ts";
 import type { Findings } from "../context.ts";
 
 /**
  * What is worth an event: a transition that somebody may want to know of later. Creating an object that is ready at
  * once is none, since its status says all there is to say, and an event is one more write for each object.
  */
-export function notices(object: ManagedObject, after: Status, findings: Findings): Notice[] {
+export function eventsOf(object: ManagedObject, after: Status, findings: Findings): EventDraft[] {
   const done = isObserveOnly(object) ? [] : corrections(findings);
   return [...done, ...transitions(object, after)];
 }
 
-function corrections(findings: Findings): Notice[] {
+function corrections(findings: Findings): EventDraft[] {
   const { corrected, adopted, gone, remote, created, retiring, deleted, doubles } = findings;
-  const told: Notice[] = [];
+  const told: EventDraft[] = [];
   if (created && retiring && remote) {
     const note = `Created ${remote.id} in place of ${retiring}, which is deleted once nothing refers to it`;
     told.push({ type: "Normal", reason: "Updating", action: "Create", note });
@@ -41,8 +41,8 @@ function corrections(findings: Findings): Notice[] {
   return told;
 }
 
-function transitions(object: ManagedObject, after: Status): Notice[] {
-  const told = ["Ready", "Synced", "Drifted", "Paused"].flatMap((type): Notice[] => {
+function transitions(object: ManagedObject, after: Status): EventDraft[] {
+  const told = ["Ready", "Synced", "Drifted", "Paused"].flatMap((type): EventDraft[] => {
     const [was, is] = [conditionOf(object.status, type), conditionOf(after, type)];
     if (!is || (was?.status === is.status && was.reason === is.reason)) return [];
     if (is.status === "True" && (!was || was.reason === "Pending"))
@@ -66,7 +66,7 @@ const expected = new Set([
 function notice(
   object: ManagedObject,
   { status, type, reason, message }: { status: string; type: string; reason: string; message: string },
-): Notice {
+): EventDraft {
   const fine = (status === "True" && type !== "Drifted") || expected.has(reason);
   return {
     type: fine ? "Normal" : "Warning",

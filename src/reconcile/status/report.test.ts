@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
-import { Blocked, Retry, type Unfinished, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
-import { type Usability, usable } from "../../schema/define.ts";
+import { type Readiness, usable } from "../../schema/define.ts";
 import type { Findings } from "../context.ts";
-import { appliedFields, type Ending, isSame, nextStatus } from "./report.ts";
+import { appliedFields, isSame, nextStatus, type Outcome } from "./report.ts";
 
 const now = Date.parse("2026-01-01T12:00:00.500Z");
 const earlier = "2026-01-01T10:00:00Z";
@@ -30,11 +30,11 @@ function objectWith(conditions: Condition[], more: Status = {}, deleting = false
   };
 }
 
-const next = (object: ManagedObject, ending: Ending, findings: Findings = {}): Status =>
+const next = (object: ManagedObject, ending: Outcome, findings: Findings = {}): Status =>
   nextStatus({ kind: ReservedDomain, object, findings }, ending, now);
 
-const settled = (usability: Usability = usable): Ending => ({ end: "settled", usability, conditions: [] });
-const unfinished = (fate: Unfinished): Ending => ({ end: "unfinished", fate });
+const settled = (usability: Readiness = usable): Outcome => ({ end: "settled", usability, conditions: [] });
+const unfinished = (fate: ReconcileError): Outcome => ({ end: "unfinished", fate });
 
 const waiting = unfinished(new Waiting("ReferenceNotReady", "Create it"));
 const retrying = unfinished(new Retry("ServiceUnavailable", "Waiting for the service"));
@@ -42,10 +42,10 @@ const blocked = unfinished(new Blocked("InvalidSpec", "Correct the spec"));
 const unauthorized = unfinished(new Blocked("Unauthorized", "Check the API key"));
 const forbidden = unfinished(new Blocked("Forbidden", "Give the permission"));
 
-const pendingDomain: Usability = {
+const pendingDomain: Readiness = {
   ...{ state: "pending", reason: "CertificateProvisioning", message: "Waiting for the certificate", afterSeconds: 5 },
 };
-const failing = (stalledAt: number): Usability => ({
+const failing = (stalledAt: number): Readiness => ({
   ...{ state: "failing", reason: "CertificateDNSError", message: "Make the record", afterSeconds: 60, stalledAt },
 });
 
@@ -69,7 +69,7 @@ type Before = keyof typeof before;
 
 interface Row {
   ending: string;
-  given: Ending;
+  given: Outcome;
   /** Ready and what stands beside it, for each state before. */
   expected: Partial<Record<Before, string>> & { otherwise: string };
 }
@@ -189,7 +189,7 @@ describe("the conditions", () => {
 });
 
 describe("a paused object", () => {
-  const paused: Ending = { end: "paused" };
+  const paused: Outcome = { end: "paused" };
 
   it("keeps everything it said, and says that it is paused", () => {
     const object = objectWith(before.edited, { id: "rd_1", observedGeneration: 1 });
@@ -232,7 +232,7 @@ describe("the rest of the status", () => {
     expect(next(objectWith(before.unseen), retrying, { remote: { id: "rd_2" } }).id).toBe("rd_2");
   });
 
-  it("keeps the id of a remote that is gone until another takes its place, so that it is not made unasked", () => {
+  it("keeps the id of a remote that is gone until another takes its location, so that it is not made unasked", () => {
     const status = next(objectWith(before.ready, known), retrying, { gone: true });
     expect(status.id).toBe(known.id);
     expect(status.appliedFields).toEqual(["domain"]);

@@ -1,40 +1,44 @@
 import { isDeepStrictEqual } from "node:util";
 import { askedAt, type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
-import { Blocked, type Unfinished, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { shownOf } from "../../schema/common.ts";
-import type { Answer, Kind, KindCondition, Usability } from "../../schema/define.ts";
+import type { Answer, Kind, KindCondition, Readiness } from "../../schema/define.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
-import type { Findings, Pass } from "../context.ts";
+import type { Findings, ReconcileContext } from "../context.ts";
 
-/** How a pass ended. */
-export type Ending =
-  | { end: "settled"; usability: Usability; conditions: readonly KindCondition[] }
-  | { end: "unfinished"; fate: Unfinished }
+/** How a reconcile ended. */
+export type Outcome =
+  | { end: "settled"; usability: Readiness; conditions: readonly KindCondition[] }
+  | { end: "unfinished"; fate: ReconcileError }
   | { end: "paused" };
 
 /** Without a generation it is told of the present one. */
-export type Told = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
+export type ConditionDraft = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
 
 const MESSAGE_CHARACTERS = 200;
 
-/** What the status says after a pass. Equal to the status before when nothing has changed. */
-export function nextStatus(pass: Pick<Pass, "kind" | "object" | "findings">, ending: Ending, now: number): Status {
-  const { kind, object, findings } = pass;
+/** What the status says after a reconcile. Equal to the status before when nothing has changed. */
+export function nextStatus(
+  context: Pick<ReconcileContext, "kind" | "object" | "findings">,
+  ending: Outcome,
+  now: number,
+): Status {
+  const { kind, object, findings } = context;
   const before = object.status ?? {};
   // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
   if (ending.end === "paused") return { ...before, conditions: pausedConditions(object, now) };
   return {
     ...before,
     ...observed(kind, before, findings),
-    ...booked(object, findings, ending),
+    ...bookkeeping(object, findings, ending),
     observedGeneration: object.metadata.generation,
-    conditions: tell(object, findings, ending, now).map((one) => stamped(object, one, now)),
+    conditions: conditionsFor(object, findings, ending, now).map((one) => stamped(object, one, now)),
   };
 }
 
 /** What the operator notes for itself; undefined takes a note away. */
-function booked(object: ManagedObject, findings: Findings, ending: Ending): Partial<Status> {
+function bookkeeping(object: ManagedObject, findings: Findings, ending: Outcome): Partial<Status> {
   const { account, retiring, retired, drift, remote, preexisting } = findings;
   const settled = ending.end === "settled";
   const asked = isAnswer(ending) ? askedAt(object) : undefined;
@@ -49,7 +53,7 @@ function booked(object: ManagedObject, findings: Findings, ending: Ending): Part
 }
 
 /** Whether a look that was asked for has been had. One from before a mismatch is told confirms nothing. */
-const isAnswer = (ending: Ending): boolean =>
+const isAnswer = (ending: Outcome): boolean =>
   ending.end === "settled" || (ending.end === "unfinished" && ending.fate.reason === "AccountMismatch");
 
 function observed(kind: Kind, before: Status, findings: Findings): Partial<Status> {
@@ -69,12 +73,12 @@ function observed(kind: Kind, before: Status, findings: Findings): Partial<Statu
   } as Partial<Status>;
 }
 
-function tell(
+function conditionsFor(
   object: ManagedObject,
   findings: Findings,
-  ending: Exclude<Ending, { end: "paused" }>,
+  ending: Exclude<Outcome, { end: "paused" }>,
   now: number,
-): Told[] {
+): ConditionDraft[] {
   switch (ending.end) {
     case "settled":
       return [...settled(ending, now), ...drifted(findings)];
@@ -88,31 +92,31 @@ const pausedConditions = (object: ManagedObject, now: number): Condition[] => [
   stamped(object, paused, now),
 ];
 
-const paused: Told = {
+const paused: ConditionDraft = {
   type: "Paused",
   status: "True",
   reason: "Paused",
   message: "Remove the annotation tunnelgateway.dev/paused to go on: the object is left alone",
 };
 
-const synced: Told = {
+const synced: ConditionDraft = {
   type: "Synced",
   status: "True",
   reason: "Available",
   message: "The last call to the service did what it should",
 };
 
-function settled({ usability, conditions: more }: Extract<Ending, { end: "settled" }>, now: number): Told[] {
+function settled({ usability, conditions: more }: Extract<Outcome, { end: "settled" }>, now: number): ConditionDraft[] {
   if (usability.state === "usable") {
     return [{ type: "Ready", status: "True", reason: "Available", message: usability.message }, synced, ...more];
   }
   const { reason, message } = usability;
   const stalled = usability.state === "failing" && now >= usability.stalledAt;
-  const progress: Told = { type: stalled ? "Stalled" : "Reconciling", status: "True", reason, message };
+  const progress: ConditionDraft = { type: stalled ? "Stalled" : "Reconciling", status: "True", reason, message };
   return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
 }
 
-function drifted({ drift }: Findings): Told[] {
+function drifted({ drift }: Findings): ConditionDraft[] {
   return drift ? [{ type: "Drifted", status: "True", reason: drift.reason, message: drift.message }] : [];
 }
 
@@ -120,21 +124,26 @@ function drifted({ drift }: Findings): Told[] {
  * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
  * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
  */
-function unfinished(object: ManagedObject, findings: Findings, fate: Unfinished): Told[] {
+function unfinished(object: ManagedObject, findings: Findings, fate: ReconcileError): ConditionDraft[] {
   const { reason, message } = fate;
-  const failed: Told = { ...synced, status: "False", reason, message };
+  const failed: ConditionDraft = { ...synced, status: "False", reason, message };
   const lost = findings.gone === true && !findings.remote;
   if (!lost && staysReady(object, fate)) return [...kept(object, ["Ready"]), failed];
   // nothing has been asked of the service yet
   const call = fate instanceof Waiting ? kept(object, ["Synced"]) : [failed];
-  const progress: Told = { type: fate instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message };
+  const progress: ConditionDraft = {
+    type: fate instanceof Blocked ? "Stalled" : "Reconciling",
+    status: "True",
+    reason,
+    message,
+  };
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
 }
 
 /** Reasons of the account, not of the object: what is there stays as it was. */
 const UNTOUCHED: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
 
-function staysReady(object: ManagedObject, fate: Unfinished): boolean {
+function staysReady(object: ManagedObject, fate: ReconcileError): boolean {
   if (object.metadata.deletionTimestamp) return false;
   const ready = conditionOf(object.status, "Ready");
   if (ready?.status !== "True" || ready.observedGeneration !== object.metadata.generation) return false;
@@ -142,14 +151,14 @@ function staysReady(object: ManagedObject, fate: Unfinished): boolean {
 }
 
 /** What was told of an earlier generation is not taken for told of this one. */
-const kept = ({ status }: ManagedObject, types: readonly string[]): Told[] =>
+const kept = ({ status }: ManagedObject, types: readonly string[]): ConditionDraft[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);
 
 /** What conditions are about. */
 type Stampable = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
 
 /** A condition that says the same as before keeps its time, and one that only changes its words does too. */
-export function stamped(object: Stampable, told: Told, now: number): Condition {
+export function stamped(object: Stampable, told: ConditionDraft, now: number): Condition {
   const { type, status, reason, message, observedGeneration = object.metadata.generation } = told;
   const before = conditionOf(object.status, type);
   const unchanged = before?.status === status;

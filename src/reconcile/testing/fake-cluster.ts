@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf, targetsOf } from "../../schema/wire/needs.ts";
-import type { Cluster, Notice, Referrer, SecretContent, SecretValue } from "../cluster.ts";
+import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../cluster.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
 
@@ -13,7 +13,7 @@ type Metadata = Partial<ManagedObject["metadata"]>;
 export class FakeCluster implements Cluster {
   /** Own writes, in order. */
   readonly writes: string[] = [];
-  readonly notices: Notice[] = [];
+  readonly notices: EventDraft[] = [];
   /** Names of the Secrets that were read. */
   readonly secretReads: string[] = [];
   namespaceGoing = false;
@@ -124,7 +124,7 @@ export class FakeCluster implements Cluster {
     return this.#objects.get(`${kind}/${namespace}/${name}`);
   }
 
-  othersWithID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
+  othersWithRemoteID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
     const known = this.#kinds.find((one) => one.kind === kind);
     if (!known) return [];
     return [...this.#objects.values()].filter(
@@ -200,11 +200,11 @@ export class FakeCluster implements Cluster {
     await this.beforeWrite("tryWriteSecret");
   }
 
-  async isNamespaceGoing(): Promise<boolean> {
+  async isNamespaceDeleting(): Promise<boolean> {
     return this.namespaceGoing;
   }
 
-  async isKindGoing({ kind }: Kind): Promise<boolean> {
+  async isKindDeleting({ kind }: Kind): Promise<boolean> {
     return this.kindsGoing.has(kind);
   }
 
@@ -213,7 +213,7 @@ export class FakeCluster implements Cluster {
     return objects.filter(({ status }) => status?.id !== undefined && status.account === account);
   }
 
-  emit(_object: ManagedObject, notice: Notice): void {
+  emit(_object: ManagedObject, notice: EventDraft): void {
     this.notices.push(notice);
   }
 

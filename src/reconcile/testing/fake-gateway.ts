@@ -131,7 +131,7 @@ export class FakeGateway {
     this.#arrive({ verb: "update", resource: resource.name, id, body });
     return this.#perform("update", resource, () => {
       const row = this.#existing(resource, id);
-      refuseUnknown(body, [...resource.update, ...resource.updateUnshown]);
+      refuseUnknown(body, [...resource.update, ...resource.updateUndocumented]);
       if (Object.keys(body).length === 0) throw refusal(400, "nothing to update");
       return this.#keep(resource, this.normalise({ ...updated(resource, row, body), id }));
     });

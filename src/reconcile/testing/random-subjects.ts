@@ -4,7 +4,7 @@ import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { ownerIn } from "../../objects/ownership.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Row } from "./fake-gateway.ts";
 
@@ -25,7 +25,7 @@ export interface Subject {
 const byMark =
   (name: string) =>
   (row: Row): boolean =>
-    ownerIn(row) === `c1/team-a/${name}`;
+    ownerMarkOf(row) === `c1/team-a/${name}`;
 
 const words = (variant: number) => ({ description: `words ${variant}` });
 

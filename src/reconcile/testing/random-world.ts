@@ -75,14 +75,14 @@ export class World {
   async calmDown(): Promise<void> {
     this.scene.cluster.beforeWrite = () => {};
     // longer than anything waits for what refers to it
-    for (let round = 0; round < 3; round += 1) await this.#pass(40);
+    for (let round = 0; round < 3; round += 1) await this.#context(40);
     this.#settleReferences();
     // a deletion of what was replaced rests for minutes after each refusal
-    for (let round = 0; round < 16; round += 1) await this.#pass(round < 4 ? 30 : 600);
+    for (let round = 0; round < 16; round += 1) await this.#context(round < 4 ? 30 : 600);
   }
 
   /** All is looked at and listed, and then this time passes. */
-  async #pass(seconds: number): Promise<void> {
+  async #context(seconds: number): Promise<void> {
     await this.#everything();
     await this.#resync();
     this.#check();

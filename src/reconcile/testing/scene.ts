@@ -1,12 +1,12 @@
 import { Account } from "../../account/account.ts";
-import { Budget } from "../../account/request-budget.ts";
+import { RequestBudget } from "../../account/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { Condition, ManagedObject } from "../../objects/object.ts";
 import { conditionOf } from "../../objects/object.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { Kind } from "../../schema/define.ts";
-import type { Pass } from "../context.ts";
-import { reconcile, type Visit } from "../reconcile.ts";
+import type { ReconcileContext } from "../context.ts";
+import { type ReconcileResult, reconcile } from "../reconcile.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 
@@ -52,13 +52,13 @@ export class Scene {
   }
 
   /** One look at an object, as it is now. */
-  async look(object: ManagedObject): Promise<Visit> {
+  async look(object: ManagedObject): Promise<ReconcileResult> {
     await this.#listOnce(this.#kindOf(object));
     const { secretsWatched = false } = this.#options;
     return reconcile(this.passFor(object), { resyncSeconds: RESYNC_SECONDS, secretsWatched });
   }
 
-  passFor(object: ManagedObject): Pass {
+  passFor(object: ManagedObject): ReconcileContext {
     const kind = this.#kindOf(object);
     const { name, namespace } = object.metadata;
     return {
@@ -73,7 +73,7 @@ export class Scene {
   }
 
   /** Looks again as long as the look says that it is due at once or within a time, which passes meanwhile. */
-  async settle(object: ManagedObject, looks = 10): Promise<Visit> {
+  async settle(object: ManagedObject, looks = 10): Promise<ReconcileResult> {
     for (let count = 1; ; count += 1) {
       const visit = await this.look(object);
       if (visit === null || count === looks) return visit;
@@ -128,8 +128,8 @@ export class Scene {
   }
 
   /** The one list in the life of a process is not counted, but in a process that takes over. */
-  async #listOnce({ place, remote }: Kind): Promise<void> {
-    if (this.#listed.has(remote.name) || place.sort !== "collection") return;
+  async #listOnce({ location, remote }: Kind): Promise<void> {
+    if (this.#listed.has(remote.name) || location.type !== "collection") return;
     this.#listed.add(remote.name);
     const { calls } = this.gateway;
     const count = calls.length;
@@ -142,7 +142,7 @@ export class Scene {
     const { clock, gateway } = this;
     return new Account({
       client: gateway.asClient(),
-      budget: new Budget({ perMinute: 0, clock }),
+      budget: new RequestBudget({ perMinute: 0, clock }),
       clock,
       deadlineMs: DEADLINE_MS,
       undocumented: this.#options.undocumented ?? true,

@@ -20,7 +20,7 @@ export function answerTo(resource: Resource, body: Members): Members {
  * back empty, a module that is left out stays.
  */
 export function updated(resource: Resource, row: Members, body: Members): Members {
-  const mutable = [...resource.update, ...resource.updateUnshown];
+  const mutable = [...resource.update, ...resource.updateUndocumented];
   const emptied = mutable.filter((member) => !(member in body) && isCollection(resource, answered(resource, member)));
   return {
     ...row,

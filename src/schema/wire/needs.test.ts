@@ -26,7 +26,7 @@ describe("needsOf", () => {
       sort: "reference",
       path: "addressRefs[0]",
       to: { name: "db" },
-      trait: { kinds: ["ReservedAddress"], yields: "addr" },
+      trait: { kinds: ["ReservedAddress"], statusField: "addr" },
     });
   });
 

@@ -33,8 +33,8 @@ export const stories: readonly Story[] = [
 
 /** How what was made is found again; each sort of kind has a way of its own. */
 export function sortOfStory({ kind, opaque }: Pick<Story, "kind" | "opaque">): string {
-  const { naturalKey, output, place } = kinds.find((one) => one.kind === kind) ?? {};
-  if (place?.sort !== "collection") return `${place?.sort}`;
+  const { naturalKey, output, location } = kinds.find((one) => one.kind === kind) ?? {};
+  if (location?.type !== "collection") return `${location?.type}`;
   if (output?.once) return "shown once";
   if (naturalKey) return "natural key";
   return opaque ? "no mark" : "mark";
