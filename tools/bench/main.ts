@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startCluster } from "../cluster/cluster.ts";
+import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
 import { type Figures, medians } from "./figures.ts";
 import { usualPace } from "./phases/pace.ts";
@@ -27,6 +28,9 @@ async function main(args: Arguments): Promise<void> {
     await cluster.stop();
   }
 }
+
+// an exit, unlike a signal, ends what was started
+onInterrupt(() => process.exit(INTERRUPTED));
 
 try {
   const args = readArguments(process.argv.slice(2));

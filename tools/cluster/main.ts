@@ -1,13 +1,12 @@
+import { onInterrupt } from "../shared/interrupt.ts";
 import { startCluster } from "./cluster.ts";
 
 const interrupted = new AbortController();
 const ended = new Promise<void>((resolve) => {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => {
-      interrupted.abort();
-      resolve();
-    });
-  }
+  onInterrupt(() => {
+    interrupted.abort();
+    resolve();
+  });
 });
 
 try {

@@ -1,9 +1,8 @@
+import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
 import { demo } from "./demo.ts";
 import { line } from "./screen/line.ts";
 import { Screen } from "./screen/screen.ts";
-
-const INTERRUPTED = 130;
 
 function argumentsOrExit(): Arguments {
   try {
@@ -24,15 +23,13 @@ if (args.help) {
 const screen = new Screen(process.stdout);
 const interrupted = new AbortController();
 process.on("exit", () => screen.restore());
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    // whoever asks twice cannot wait; what was started ends with this process all the same
-    if (interrupted.signal.aborted) process.exit(INTERRUPTED);
-    screen.live([]);
-    screen.print([], line("  stopping ...", "dim"));
-    interrupted.abort();
-  });
-}
+onInterrupt(() => {
+  // whoever asks twice cannot wait; what was started ends with this process all the same
+  if (interrupted.signal.aborted) process.exit(INTERRUPTED);
+  screen.live([]);
+  screen.print([], line("  stopping ...", "dim"));
+  interrupted.abort();
+});
 
 try {
   process.exitCode = await demo(args, screen, interrupted.signal);

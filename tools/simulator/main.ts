@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { onInterrupt } from "../shared/interrupt.ts";
 import type { RouteId } from "./settings.ts";
 import { startSimulator } from "./simulator.ts";
 
@@ -50,8 +51,6 @@ const simulator = await startSimulator({
   routes: values.route?.map(routeOf),
 });
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  process.once(signal, () => void simulator.stop().then(() => process.exit(0)));
-}
+onInterrupt(() => void simulator.stop().then(() => process.exit(0)));
 
 console.log(JSON.stringify({ url: simulator.url, apiKey: simulator.apiKey }));

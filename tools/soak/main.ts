@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { startCluster } from "../cluster/cluster.ts";
+import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
 import { soak } from "./run.ts";
 import { judged, table } from "./table.ts";
@@ -24,6 +25,9 @@ async function main(args: Arguments): Promise<boolean> {
     await cluster.stop();
   }
 }
+
+// an exit, unlike a signal, ends what was started
+onInterrupt(() => process.exit(INTERRUPTED));
 
 try {
   const args = readArguments(process.argv.slice(2), randomInt(2 ** 31));

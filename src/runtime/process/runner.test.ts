@@ -126,10 +126,21 @@ describe("run", () => {
   it("exits at once at the second signal", async () => {
     const [code] = await started();
     proc.emit("SIGTERM");
+    await clock.advance(1_000);
     proc.emit("SIGTERM");
     expect(proc.exits).toEqual([1]);
     drained.resolve();
     await code;
+  });
+
+  it("takes a signal that comes twice at once for one", async () => {
+    const [code] = await started();
+    proc.emit("SIGINT");
+    await clock.advance(999);
+    proc.emit("SIGINT");
+    expect(proc.exits).toEqual([]);
+    drained.resolve();
+    expect(await code).toBe(0);
   });
 
   it("exits at once when the lease is lost", async () => {

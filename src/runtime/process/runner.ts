@@ -45,11 +45,14 @@ export interface RunOptions {
  * Stop, at SIGTERM or SIGINT: controllers take no more work and have the grace period to end what they do, then
  * they are aborted; informers stop; events are flushed; health closes; the lease is released, unless work is
  * still under way; connections close.
- * At once, without any of this: a second signal, a lost lease, an error that nobody handles.
+ * At once, without any of this: a second signal, a lost lease, an error that nobody handles. A signal within a second
+ * of the first is the same one: npm passes Ctrl-C on to a process that has it from the terminal already.
  */
 export async function run(parts: Parts, options: RunOptions): Promise<number> {
   return new Run(parts, options).run();
 }
+
+const SAME_SIGNAL_MS = 1_000;
 
 class Run {
   readonly #parts: Parts;
@@ -62,6 +65,7 @@ class Run {
   /** no more waiting for work that is under way */
   readonly #hardStop = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
+  #signalledAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: Parts, { log, clock = systemClock, graceSeconds = 30, process: given, signal }: RunOptions) {
     this.#parts = parts;
@@ -159,6 +163,9 @@ class Run {
   };
 
   #signalled(name: string): void {
+    const now = this.#clock.now();
+    if (now - this.#signalledAt < SAME_SIGNAL_MS) return;
+    this.#signalledAt = now;
     if (this.#stop.signal.aborted) {
       this.#log.warn({ signal: name }, "Second signal, exiting at once");
       this.#process.exit(1);
