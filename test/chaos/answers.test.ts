@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
+import { randomFrom } from "../../tools/shared/random.ts";
 import type { FaultOptions } from "../../tools/simulator/control/faults.ts";
 import { Gate, type Guard, isWatch, type Substitute, writeKubeconfig } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
-import { randomFrom } from "./support/random.ts";
 
 /** What an API server says instead of an answer. */
 const refusal = (code: number, reason: string, retryAfterSeconds?: number): Substitute => ({

@@ -4,11 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
 import { type Cluster, startCluster } from "../../tools/cluster/cluster.ts";
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { randomFrom } from "../../tools/shared/random.ts";
 import type { Members } from "../../tools/simulator/resource/collection.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
-import { type KubeJSON, manifest, World } from "../support/world.ts";
+import { World } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
-import { randomFrom } from "./support/random.ts";
 
 const COUNT = 40;
 const crds = join(import.meta.dirname, "../../crds");

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
+import { randomFrom } from "../../tools/shared/random.ts";
 import { useWorld } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
-import { randomFrom } from "./support/random.ts";
 
 const HOUR_MS = 3_600_000;
 

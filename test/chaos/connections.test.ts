@@ -2,10 +2,10 @@ import { rm, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
+import { randomFrom } from "../../tools/shared/random.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { useWorld } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
-import { randomFrom } from "./support/random.ts";
 
 describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (chosen) => {
   const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
-import { type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { useWorld } from "../support/world.ts";
 
 /** More than are worked on at the same time. */
 const COUNT = 120;

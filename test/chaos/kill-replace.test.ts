@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { KubeJSON } from "../support/world.ts";
+import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { replacementCases } from "./support/replacements.ts";
 import { STORY_MS, useStage } from "./support/stage.ts";
 

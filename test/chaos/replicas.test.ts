@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from "vitest";
 import { concurrently } from "../../tools/bench/phases/concurrently.ts";
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import type { Members } from "../../tools/simulator/resource/collection.ts";
 import { Replica } from "../support/replica.ts";
-import { type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 const LEASE = "tunnel-gateway-operator";
 

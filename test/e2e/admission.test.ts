@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useCluster } from "../../tools/cluster/use.ts";
-import type { KubeJSON } from "../support/world.ts";
+import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { definitionsOf } from "./support/foreign-definitions.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTelemetry } from "../../src/operator/metrics/telemetry.ts";
-import type { KubeJSON } from "../support/world.ts";
+import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
 
 const required = set({ "gateway.baseURL": "https://api.gateway.example" });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { kinds } from "../../src/kinds/index.ts";
 import { GROUP } from "../../src/schema/contract.ts";
-import type { KubeJSON } from "../support/world.ts";
+import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FINALIZER } from "../../src/schema/contract.ts";
-import { examples } from "../support/examples.ts";
-import { conditionOf, isReady, type KubeJSON, manifest } from "../support/world.ts";
+import { examples } from "../../tools/shared/examples.ts";
+import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { Installation, type Release, until } from "./support/installation.ts";
 import type { Pod } from "./support/pod.ts";
 import type { Recorded } from "./support/recording-proxy.ts";

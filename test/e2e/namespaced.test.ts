@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isReady, manifest } from "../support/world.ts";
+import { isReady, manifest } from "../../tools/shared/objects.ts";
 import { Installation, type Release, until } from "./support/installation.ts";
 import type { Pod } from "./support/pod.ts";
 

@@ -3,9 +3,10 @@ import { customResources, kinds } from "../../src/kinds/index.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../src/objects/reconcile-error.ts";
 import { nextStatus } from "../../src/reconcile/status/report.ts";
 import { API_VERSION, annotations } from "../../src/schema/contract.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { everything, route } from "../support/everything.ts";
 import { secret } from "../support/samples.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 import { argoScripts, judge, type Verdict, words } from "./support/verdict.ts";
 
 /**

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { useWorld } from "../support/world.ts";
 import { type Helm, helmFor, succeeded } from "./support/helm.ts";
 
 const chart = join(import.meta.dirname, "support/object-chart");

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Canaries, canary } from "../support/canaries.ts";
 import { Kube } from "../support/kube.ts";
 import { secret } from "../support/samples.ts";
-import { conditionOf, isReady, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 /** The operator's own account is that of the world; the other one has objects of two namespaces, by GatewayAccounts. */
 const world = useWorld({ startOperator: false });

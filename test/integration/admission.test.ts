@@ -5,9 +5,10 @@ import { kinds } from "../../src/kinds/index.ts";
 import { KubeError } from "../../src/runtime/connection/errors.ts";
 import { specOf } from "../../src/schema/common.ts";
 import { traitsOf, unwrap } from "../../src/schema/traits.ts";
-import { examples } from "../support/examples.ts";
+import { examples } from "../../tools/shared/examples.ts";
+import { conditionOf, type KubeJSON } from "../../tools/shared/objects.ts";
 import { least } from "../support/samples.ts";
-import { conditionOf, type KubeJSON, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 import { immutables, limits, type Rule, rules } from "./admission-rules.ts";
 
 const world = useWorld({ startOperator: false });

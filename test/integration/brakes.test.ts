@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
+import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Gate, type Passage, type Substitute } from "../support/gate.ts";
 import { secret } from "../support/samples.ts";
-import { conditionOf, isReady, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 const KIND = "TunnelGroupBackend";
 const PATH = "/backends/tunnel_group";

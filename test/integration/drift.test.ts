@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { useWorld } from "../support/world.ts";
 
 describe("what somebody else does in the account", () => {
   const world = useWorld({ env: { RESYNC_INTERVAL: "1s" } });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { least, manifestOf, needed } from "../support/samples.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
 

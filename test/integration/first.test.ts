@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { manifest, useWorld } from "../support/world.ts";
+import { manifest } from "../../tools/shared/objects.ts";
+import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
 

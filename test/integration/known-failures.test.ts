@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import type { FaultAction } from "../../tools/simulator/control/faults.ts";
 import { Gate, type Guard, writeKubeconfig } from "../support/gate.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 // What operators of remote accounts are known to get wrong, one by one. What the chaos tests find by killing and
 // chance, these show without either, so that each failure has a test of its own that says what it is.

@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations, FINALIZER } from "../../src/schema/contract.ts";
 import { type Cluster, startCluster } from "../../tools/cluster/cluster.ts";
+import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Kube } from "../support/kube.ts";
 import { OperatorProcess } from "../support/operator-process.ts";
 import { foreignRows, manifestOf, needed, samples, secret } from "../support/samples.ts";
-import { conditionOf, isReady, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 const opaque = { metadata: "not ours to mark" };
 

@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
-import { examples } from "../support/examples.ts";
+import { examples } from "../../tools/shared/examples.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { isOurs } from "../support/kube.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
 

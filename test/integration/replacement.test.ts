@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { AccountWatch } from "../support/account-watch.ts";
 import { authorityPem, configMap, secret, tlsSecret } from "../support/samples.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 const watch = new AccountWatch();
 const world = useWorld({ simulator: { onHandled: watch.onHandled } });

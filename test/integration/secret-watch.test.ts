@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { conditionOf, manifest } from "../../tools/shared/objects.ts";
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import { Gate, type Passage, writeKubeconfig } from "../support/gate.ts";
 import { secret } from "../support/samples.ts";
-import { conditionOf, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 // nothing but the watch tells of a Secret: the next look is an hour away
 const world = useWorld({ startOperator: false, env: { RESYNC_INTERVAL: "1h" } });

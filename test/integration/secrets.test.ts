@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kinds } from "../../src/kinds/index.ts";
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import type { Members } from "../../tools/simulator/resource/collection.ts";
 import { Canaries, canary } from "../support/canaries.ts";
 import { Gate, type Passage, type Substitute, writeKubeconfig } from "../support/gate.ts";
 import { secretFields, secretUses } from "../support/secret-fields.ts";
-import { type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 const operatorsKey = canary(true);
 const world = useWorld({

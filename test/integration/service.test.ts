@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
+import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import type { FaultAction } from "../../tools/simulator/control/faults.ts";
-import { conditionOf, isReady, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 /** What an account goes through as a whole. The first of the objects is Ready before. */
 describe("an account", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { authorityPem, tlsSecret } from "../support/samples.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../support/world.ts";
+import { useWorld } from "../support/world.ts";
 
 // a service that has nothing but what its API page shows; the operator tries the rest all the same
 const world = useWorld({ simulator: { undocumented: false, routes: [] } });

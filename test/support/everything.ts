@@ -1,6 +1,6 @@
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { ed25519PublicKey } from "../../tools/simulator/testing/samples.ts";
 import { authorityPem, configMap, secret, tlsSecret } from "./samples.ts";
-import { type KubeJSON, manifest } from "./world.ts";
 
 const group = (name: string) => ({ kind: "TunnelGroupBackend", name });
 const named = (...names: string[]) => names.map((name) => ({ name }));

@@ -5,7 +5,7 @@ import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 import { Transport } from "../../src/runtime/connection/transport.ts";
 import type { KubeObject, ResourceType } from "../../src/runtime/object.ts";
 import { API_VERSION, GROUP, VERSION } from "../../src/schema/contract.ts";
-import type { KubeJSON } from "./world.ts";
+import type { KubeJSON } from "../../tools/shared/objects.ts";
 
 const builtIn: readonly ResourceType[] = [
   { group: "", version: "v1", plural: "secrets", kind: "Secret" },

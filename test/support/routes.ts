@@ -1,9 +1,10 @@
 import { afterAll, beforeAll } from "vitest";
 import { GatewayClient } from "../../src/gateway/client.ts";
 import { HTTPSEdgeRoute } from "../../src/kinds/https-edge-route.ts";
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
 import { secret } from "./samples.ts";
-import { type KubeJSON, manifest, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export type Spec = Record<string, unknown>;
 

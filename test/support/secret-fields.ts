@@ -2,7 +2,7 @@ import * as z from "zod";
 import { customResources } from "../../src/kinds/index.ts";
 import { traitsOf, unwrap } from "../../src/schema/traits.ts";
 import { needsOf } from "../../src/schema/wire/needs.ts";
-import type { KubeJSON } from "./world.ts";
+import type { KubeJSON } from "../../tools/shared/objects.ts";
 
 /** A value in a Secret that a spec asks for. */
 export interface SecretUse {

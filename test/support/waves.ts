@@ -1,8 +1,6 @@
 import { kinds } from "../../src/kinds/index.ts";
 import { needsOf } from "../../src/schema/wire/needs.ts";
-import type { KubeJSON } from "./world.ts";
-
-const nameOf = ({ kind, metadata }: KubeJSON): string => `${kind}/${metadata.name}`;
+import { type KubeJSON, nameOf } from "../../tools/shared/objects.ts";
 
 /** The objects that the spec of this one refers to, as `Kind/name`. */
 function referencesOf({ kind, spec }: KubeJSON): string[] {

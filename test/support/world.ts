@@ -3,15 +3,12 @@ import { afterAll, afterEach, beforeAll } from "vitest";
 import { stringify } from "yaml";
 import { annotations } from "../../src/schema/contract.ts";
 import { type TestCluster, useCluster } from "../../tools/cluster/use.ts";
+import { exampleRoutes } from "../../tools/shared/examples.ts";
+import { conditionOf, isReady, type KubeJSON, nameOf } from "../../tools/shared/objects.ts";
 import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../tools/simulator/simulator.ts";
-import { exampleRoutes } from "./examples.ts";
 import { isKnown, isOurs, Kube } from "./kube.ts";
 import { OperatorProcess, type OperatorSettings } from "./operator-process.ts";
-
-/** An object as kubectl prints it. */
-// biome-ignore lint/suspicious/noExplicitAny: tests read deep into the JSON of any kind
-export type KubeJSON = any;
 
 export interface WorldOptions {
   simulator?: SimulatorOptions;
@@ -235,19 +232,3 @@ export class World {
 }
 
 const toYAML = (manifest: object | string): string => (typeof manifest === "string" ? manifest : stringify(manifest));
-
-export const conditionOf = (object: KubeJSON, type: string): KubeJSON | undefined =>
-  object?.status?.conditions?.find((condition: { type: string }) => condition.type === type);
-
-const nameOf = ({ kind, metadata }: KubeJSON): string => `${kind}/${metadata.name}`;
-
-export const isReady = (object: KubeJSON): boolean =>
-  conditionOf(object, "Ready")?.status === "True" && object.status.observedGeneration === object.metadata.generation;
-
-/** A manifest of one of our kinds. */
-export const manifest = (kind: string, name: string, spec: object, metadata: object = {}): object => ({
-  apiVersion: "tunnelgateway.dev/v1",
-  kind,
-  metadata: { name, ...metadata },
-  spec,
-});

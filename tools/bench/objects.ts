@@ -20,8 +20,6 @@ export interface Subject {
   object: KubeObject;
 }
 
-export const nameOf = ({ type: { kind }, object }: Subject): string => `${kind}/${object.metadata.name}`;
-
 /** Half of each type, in turn. Names of remotes are unique to the namespace. */
 export function subjects(count: number, namespace: string): Subject[] {
   return Array.from({ length: count }, (_, index) => {

@@ -5,7 +5,8 @@ import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 import { Transport } from "../../src/runtime/connection/transport.ts";
 import { silentLogger } from "../../src/runtime/log.ts";
 import type { KubeObject } from "../../src/runtime/object.ts";
-import { nameOf, type Subject, types } from "./objects.ts";
+import { nameOf } from "../shared/objects.ts";
+import { type Subject, types } from "./objects.ts";
 
 /** When each of the awaited objects came to be as awaited, in milliseconds since the epoch with a fraction. */
 export type Times = ReadonlyMap<string, number>;
@@ -45,7 +46,7 @@ export class Watcher {
   /** Counts changes from now on; `undefined` is an object that is gone. */
   until(subjects: readonly Subject[], isDone: Wait["isDone"], seconds = 600): Promise<Times> {
     const wait: Wait = {
-      pending: new Set(subjects.map(nameOf)),
+      pending: new Set(subjects.map(({ object }) => nameOf(object))),
       times: new Map(),
       isDone,
       done: Promise.withResolvers(),
@@ -67,7 +68,7 @@ export class Watcher {
   }
 
   #seen({ type, object }: Change): void {
-    const name = `${object.kind}/${object.metadata.name}`;
+    const name = nameOf(object);
     const now = type === "deleted" ? undefined : object;
     for (const { pending, times, isDone, done } of this.#waits) {
       if (!pending.has(name) || !isDone(now)) continue;
@@ -76,16 +77,4 @@ export class Watcher {
       if (pending.size === 0) done.resolve(times);
     }
   }
-}
-
-interface Told {
-  observedGeneration?: number;
-  conditions?: { type: string; status: string }[];
-}
-
-/** Ready, as its present spec says. */
-export function isReady(object: KubeObject | undefined): boolean {
-  const status = object?.["status"] as Told | undefined;
-  if (!status || status.observedGeneration !== object?.metadata.generation) return false;
-  return status.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
 }

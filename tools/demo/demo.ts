@@ -1,5 +1,5 @@
-import { exampleRoutes } from "../../test/support/examples.ts";
 import { startCluster } from "../cluster/cluster.ts";
+import { exampleRoutes } from "../shared/examples.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { accountTables } from "./account.ts";
 import type { Arguments } from "./arguments.ts";

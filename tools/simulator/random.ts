@@ -1,3 +1,5 @@
+import { randomFrom } from "../shared/random.ts";
+
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 export interface Random {
@@ -7,15 +9,9 @@ export interface Random {
   text(length: number): string;
 }
 
-/** Mulberry32: the same seed gives the same ids, tokens and chances. */
+/** The same seed gives the same ids, tokens and chances. */
 export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const fraction = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const fraction = randomFrom(seed);
   const text = (length: number): string => {
     let out = "";
     for (let index = 0; index < length; index++) out += base62.charAt(Math.floor(fraction() * 62));

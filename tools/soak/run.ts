@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/runtime/object.ts";
-import { randomFrom } from "../../test/chaos/support/random.ts";
 import { collections, types } from "../bench/objects.ts";
 import { Stage, type StageSettings } from "../bench/stage.ts";
-import { isReady } from "../bench/watcher.ts";
+import { conditionOf, isReady } from "../shared/objects.ts";
+import { randomFrom } from "../shared/random.ts";
 import { type Sample, sampleOf } from "./sample.ts";
 import { Turmoil } from "./turmoil.ts";
 import type { Rest } from "./verdict.ts";
@@ -102,11 +102,10 @@ async function amissAfter(stage: Stage, objects: number, tell: (line: string) =>
 
 type Told = KubeObject & {
   spec: { description?: string };
-  status?: { id?: string; conditions?: { type: string; status: string }[] };
+  status?: { id?: string };
 };
 
-const isSynced = ({ status }: Told): boolean =>
-  status?.conditions?.some((condition) => condition.type === "Synced" && condition.status === "True") ?? false;
+const isSynced = (object: Told): boolean => conditionOf(object, "Synced")?.status === "True";
 
 async function amissNow({ client, service, namespace }: Stage, objects: number): Promise<string[]> {
   const lists = await Promise.all(types.map(async (type) => (await client.listAll<Told>(type, { namespace })).items));

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlreadyExists } from "../../src/runtime/connection/errors.ts";
 import type { KubeObject } from "../../src/runtime/object.ts";
-import type { Random } from "../../test/chaos/support/random.ts";
 import type { Subject } from "../bench/objects.ts";
 import type { Stage } from "../bench/stage.ts";
+import type { Random } from "../shared/random.ts";
 import type { FaultAction } from "../simulator/control/faults.ts";
 
 /** Each with the chance of a request to meet it. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
+import type { Random } from "../../../tools/shared/random.ts";
 import type { Members } from "../../../tools/simulator/resource/collection.ts";
 import type { World } from "../../support/world.ts";
 import { Others } from "./others.ts";
 import { Population } from "./population.ts";
-import type { Random } from "./random.ts";
 
 /** Short, so that a create whose answer was lost is settled 5 seconds after its intent was recorded. */
 export const ORDEAL_ENV = { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" };

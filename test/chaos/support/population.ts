@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { isNotFound, isUnreachable, KubeError } from "../../../src/runtime/connection/errors.ts";
-import { isReady, type KubeJSON, manifest, type World } from "../../support/world.ts";
-import type { Random } from "./random.ts";
+import { isReady, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import type { Random } from "../../../tools/shared/random.ts";
+import type { World } from "../../support/world.ts";
 import { SECRET, type Species, species } from "./species.ts";
 
 const MOST = 80;

@@ -1,7 +1,7 @@
 import { annotations } from "../../../src/schema/contract.ts";
+import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import type { Members } from "../../../tools/simulator/resource/collection.ts";
 import { authorityPem, tlsSecret } from "../../support/samples.ts";
-import { type KubeJSON, manifest } from "../../support/world.ts";
 import type { Point, Stage } from "./stage.ts";
 import { type StepName, typeOf } from "./steps.ts";
 

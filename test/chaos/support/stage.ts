@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
+import { isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
 import type { Members } from "../../../tools/simulator/resource/collection.ts";
 import type { SimulatorOptions } from "../../../tools/simulator/simulator.ts";
 import { Gate, type Guard, type Passage, type Side, type Substitute, writeKubeconfig } from "../../support/gate.ts";
 import type { OperatorProcess } from "../../support/operator-process.ts";
-import { type KubeJSON, useWorld, type World } from "../../support/world.ts";
+import { useWorld, type World } from "../../support/world.ts";
 import { killedSorts } from "./killed.ts";
 import { Others } from "./others.ts";
 import { clusterStep, ServiceSteps, type Sort, type Step, type StepName, sortOf, typeOf } from "./steps.ts";
@@ -251,8 +252,3 @@ function arrive(hold: Hold): void {
 
 const isAt = (point: Point, { of, step }: Step, side: Side): boolean =>
   point.of === of && point.step === step && (point.at === "after") === (side === "after");
-
-const isReady = (object: KubeJSON | undefined): boolean =>
-  object !== undefined &&
-  object.status?.observedGeneration === object.metadata.generation &&
-  object.status.conditions.some(({ type, status }: KubeJSON) => type === "Ready" && status === "True");

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../../../tools/shared/random.ts";
 import type { FaultAction } from "../../../tools/simulator/control/faults.ts";
 import { Gate, type Side, type Substitute, writeKubeconfig } from "../../support/gate.ts";
 import type { World } from "../../support/world.ts";
-import type { Random } from "./random.ts";
 
 /** Each with the chance of a request to meet it. A request is never held for longer than the operator waits. */
 const faults: readonly { probability: number; action: FaultAction }[] = [

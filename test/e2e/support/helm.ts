@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
 import { helmBinary } from "../../../tools/cluster/build/build.ts";
-import type { KubeJSON } from "../../support/world.ts";
+import type { KubeJSON } from "../../../tools/shared/objects.ts";
 
 export const chart = join(import.meta.dirname, "../../../charts/tunnel-gateway-operator");
 

@@ -6,8 +6,8 @@ import { loadConnection } from "../../../src/runtime/connection/kubeconfig.ts";
 import { type Method, Transport } from "../../../src/runtime/connection/transport.ts";
 import type { ResourceType } from "../../../src/runtime/object.ts";
 import type { Cluster } from "../../../tools/cluster/cluster.ts";
+import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { selfSigned } from "../../../tools/simulator/certificates/self-signed.ts";
-import type { KubeJSON } from "../../support/world.ts";
 import { Pod } from "./pod.ts";
 
 const NODE = "node";

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { stringify } from "yaml";
 import type { KubectlRun } from "../../../tools/cluster/kubectl.ts";
 import { freePort } from "../../../tools/cluster/processes/port.ts";
-import type { KubeJSON } from "../../support/world.ts";
+import type { KubeJSON } from "../../../tools/shared/objects.ts";
 
 const main = join(import.meta.dirname, "../../../src/main.ts");
 

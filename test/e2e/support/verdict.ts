@@ -5,7 +5,7 @@ import { json, text } from "node:stream/consumers";
 import { parse } from "yaml";
 import { GROUP } from "../../../src/schema/contract.ts";
 import { verdictBinary } from "../../../tools/cluster/build/build.ts";
-import type { KubeJSON } from "../../support/world.ts";
+import type { KubeJSON } from "../../../tools/shared/objects.ts";
 
 /** What one tool makes of one object: its value, or why it could not say. */
 interface Outcome {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { annotations } from "../../../src/schema/contract.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import type { FaultAction } from "../../../tools/simulator/control/faults.ts";
 import { Canaries } from "../../support/canaries.ts";
 import { secret } from "../../support/samples.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../../support/world.ts";
+import { useWorld } from "../../support/world.ts";
 
 // an interrupted create is settled some 4 seconds after it was begun
 const world = useWorld({ env: { REQUEST_TIMEOUT: "1s" } });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../../support/world.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { useWorld } from "../../support/world.ts";
 
 // provisioning ends when a test says so
 const world = useWorld({ simulator: { certificates: { provisionMs: 3_600_000 } } });

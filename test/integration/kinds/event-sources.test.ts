@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type KubeJSON, manifest, useWorld } from "../../support/world.ts";
+import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { useWorld } from "../../support/world.ts";
 
 const world = useWorld({ env: { REQUEST_TIMEOUT: "1s" } });
 

@@ -1,10 +1,11 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
 import { kinds } from "../../../src/kinds/index.ts";
+import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { seeded } from "../../../tools/simulator/random.ts";
 import { everything, route } from "../../support/everything.ts";
 import { isOurs } from "../../support/kube.ts";
-import { type KubeJSON, useWorld } from "../../support/world.ts";
+import { useWorld } from "../../support/world.ts";
 
 const world = useWorld({ simulator: { routes: [route] } });
 

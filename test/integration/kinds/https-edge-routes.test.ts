@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type * as z from "zod";
 import { HTTPSEdgeRoute } from "../../../src/kinds/https-edge-route.ts";
 import { unwrap } from "../../../src/schema/traits.ts";
+import { conditionOf } from "../../../tools/shared/objects.ts";
 import {
   allModules,
   idpMetadata,
@@ -12,7 +13,7 @@ import {
   useRoutes,
 } from "../../support/routes.ts";
 import { secret } from "../../support/samples.ts";
-import { conditionOf, useWorld } from "../../support/world.ts";
+import { useWorld } from "../../support/world.ts";
 
 const { oidc } = routeModules;
 

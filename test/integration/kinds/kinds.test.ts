@@ -3,11 +3,12 @@ import * as z from "zod";
 import { kinds } from "../../../src/kinds/index.ts";
 import { OWNER_KEY } from "../../../src/schema/contract.ts";
 import { traitsOf, unwrap } from "../../../src/schema/traits.ts";
-import { examples } from "../../support/examples.ts";
+import { examples } from "../../../tools/shared/examples.ts";
+import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { isOurs } from "../../support/kube.ts";
 import { type Field, foreignRows, least, manifestOf, needed, type Sample, samples } from "../../support/samples.ts";
 import { waves } from "../../support/waves.ts";
-import { type KubeJSON, useWorld } from "../../support/world.ts";
+import { useWorld } from "../../support/world.ts";
 
 const world = useWorld();
 

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sessionName } from "../../../src/sessions/naming.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../../support/world.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { useWorld } from "../../support/world.ts";
 
 const examples = join(import.meta.dirname, "../../../examples/commands");
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import { ed25519PublicKey } from "../../../tools/simulator/testing/samples.ts";
 import { secret } from "../../support/samples.ts";
-import { conditionOf, type KubeJSON, manifest, useWorld } from "../../support/world.ts";
+import { useWorld } from "../../support/world.ts";
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;

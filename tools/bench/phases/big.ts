@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isReady } from "../../shared/objects.ts";
 import type { LoggedRequest } from "../../simulator/control/request-log.ts";
 import { type Figures, percentile } from "../figures.ts";
 import type { Subject } from "../objects.ts";
 import { memoryOf } from "../processes.ts";
 import { figuresOf, readingOf } from "../reading.ts";
 import type { Stage } from "../stage.ts";
-import { isReady, preciseNow } from "../watcher.ts";
+import { preciseNow } from "../watcher.ts";
 import type { Pace } from "./pace.ts";
 import { observed } from "./restart.ts";
 

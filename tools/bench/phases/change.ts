@@ -1,10 +1,11 @@
 import type { KubeObject } from "../../../src/runtime/object.ts";
+import { isReady, nameOf } from "../../shared/objects.ts";
 import type { Phase } from "../arguments.ts";
 import type { Figures } from "../figures.ts";
-import { nameOf, type Subject } from "../objects.ts";
+import type { Subject } from "../objects.ts";
 import { figuresOf, readingOf } from "../reading.ts";
 import { type Stage, WRITERS } from "../stage.ts";
-import { isReady, preciseNow } from "../watcher.ts";
+import { preciseNow } from "../watcher.ts";
 import { concurrently } from "./concurrently.ts";
 
 /** Every spec is changed while the operator runs, as fast as the API server takes it. */
@@ -36,7 +37,7 @@ async function changed(
   const sent = new Map<string, number>();
   const before = await readingOf(stage);
   await concurrently(subjects, WRITERS, (subject) => {
-    sent.set(nameOf(subject), preciseNow());
+    sent.set(nameOf(subject.object), preciseNow());
     return change(subject);
   });
   const times = await done;

@@ -1,10 +1,11 @@
+import { isReady } from "../../shared/objects.ts";
 import type { Figures } from "../figures.ts";
 import { runFloor } from "../floor.ts";
 import type { Subject } from "../objects.ts";
 import { cpuSeconds } from "../processes.ts";
 import { figuresOf, readingOf } from "../reading.ts";
 import type { Stage } from "../stage.ts";
-import { isReady, type Times } from "../watcher.ts";
+import type { Times } from "../watcher.ts";
 
 /** Objects of each kind that the operator works on side by side. */
 const CONCURRENCY = 32;

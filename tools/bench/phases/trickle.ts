@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isReady, nameOf } from "../../shared/objects.ts";
 import { type Figures, percentile } from "../figures.ts";
 import { startFollower } from "../floor.ts";
-import { nameOf, type Subject, subjects } from "../objects.ts";
+import { type Subject, subjects } from "../objects.ts";
 import { figuresOf, readingOf } from "../reading.ts";
 import type { Stage } from "../stage.ts";
-import { isReady, preciseNow } from "../watcher.ts";
+import { preciseNow } from "../watcher.ts";
 
 const PER_SECOND = 20;
 
@@ -63,7 +64,7 @@ async function timed(stage: Stage, made: readonly Subject[]): Promise<{ took: nu
   const applies = made.map(async (subject, index) => {
     await sleep(Math.max(begun + (index * 1000) / PER_SECOND - preciseNow(), 0));
     const at = preciseNow();
-    sent.set(nameOf(subject), at);
+    sent.set(nameOf(subject.object), at);
     await stage.client.apply(subject.type, subject.object);
     answered.push(preciseNow() - at);
   });

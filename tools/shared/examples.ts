@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import type { RouteId } from "../../tools/simulator/settings.ts";
-import type { KubeJSON } from "./world.ts";
+import type { RouteId } from "../simulator/settings.ts";
+import type { KubeJSON } from "./objects.ts";
 
 const directory = join(import.meta.dirname, "../../examples");
 
