@@ -23,7 +23,6 @@ import { reconcileAccount } from "./accounts/account-controller.ts";
 import { AccountObjects } from "./accounts/account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts/accounts.ts";
 import { probe } from "./accounts/prober.ts";
-import { Hurry } from "./hurry.ts";
 import { ClusterIdentity } from "./identity.ts";
 import { indexersOf, KubeCluster, referenceKey, secrets, typeOf } from "./kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
@@ -221,16 +220,15 @@ function informerOf(kind: Kind, { client, config, log, clock }: OperatorOptions)
 
 function controllerOf(kind: Kind, parts: Parts): Controller {
   const { options, clock } = parts;
-  const hurry = new Hurry();
   return new Controller({
     name: kind.kind.toLowerCase(),
-    reconcile: async (request) => resultOf(request, await visit(kind, request, parts), hurry),
+    reconcile: async (request) => resultOf(await visit(kind, request, parts)),
     concurrency: CONCURRENCY,
     timeoutSeconds: PASS_SECONDS,
     log: options.log,
     clock,
     backoff: BACKOFF,
-    retryPriority: priority.retry,
+    requeuePriority: priority.retry,
     ...(options.controllerMetrics && { metrics: options.controllerMetrics }),
   });
 }
@@ -272,10 +270,8 @@ function laneOf({ priority: given }: Request): Lane {
   return given < priority.edit ? "retry" : "edit";
 }
 
-function resultOf({ key }: Request, visit: ReconcileResult, hurry: Hurry): Result {
-  if (visit !== null && "soon" in visit) return { afterSeconds: hurry.again(key) };
-  hurry.end(key);
-  if (visit === null) return undefined;
-  if ("backoff" in visit) return visit;
-  return { afterSeconds: visit.afterSeconds, priority: priority.retry };
+function resultOf(visit: ReconcileResult): Result {
+  if (visit === null) return {};
+  if ("soon" in visit) return { stale: true };
+  return "backoff" in visit ? visit : { requeueAfterSeconds: visit.afterSeconds };
 }

@@ -21,19 +21,19 @@ function scene(spec = stop, change: (world: CommandWorld) => Partial<CommandWorl
 describe("a visit", () => {
   test("records the session, then the request, then the answer; afterwards it writes nothing", async () => {
     const { fake, visit, status, condition } = scene();
-    expect(await visit()).toEqual({ afterSeconds: 0 });
+    expect(await visit()).toEqual({ requeueAfterSeconds: 0 });
     expect(status()).toMatchObject({ completions: "1/1", completedAt: "2026-01-01T00:01:00Z" });
     expect(condition("Complete")).toMatchObject({ status: "True", reason: "Completed", observedGeneration: 1 });
     expect(condition("Ready")).toMatchObject({ status: "True" });
     const { resourceVersion } = fake.stored?.metadata ?? {};
-    expect(await visit()).toBeUndefined();
+    expect(await visit()).toEqual({});
     expect(fake.stored?.metadata.resourceVersion).toBe(resourceVersion);
   });
 
   test("deletes a finished command when its time is over", async () => {
     const { fake, visit } = scene({ ...stop, ttlSecondsAfterFinished: 60 });
     await visit();
-    expect(await visit()).toEqual({ afterSeconds: expect.closeTo(66.7, 0) });
+    expect(await visit()).toEqual({ requeueAfterSeconds: expect.closeTo(66.7, 0) });
     fake.pass(60);
     await visit();
     expect(fake.stored).toBeUndefined();
@@ -88,7 +88,7 @@ describe("a visit", () => {
     }));
     await visit();
     expect(status()?.sessions).toMatchObject([{ phase: "Returning" }]);
-    expect(await visit()).toEqual({ afterSeconds: 10 });
+    expect(await visit()).toEqual({ requeueAfterSeconds: 10 });
     expect(since).toEqual([10_000, 10_000]);
   });
 
@@ -123,7 +123,7 @@ describe("a visit", () => {
     const { fake, visit, refresh } = scene();
     const [before] = [fake.stored];
     Object.assign(fake, { stored: { ...before, metadata: { ...before?.metadata, resourceVersion: "7" } } });
-    expect(await visit()).toEqual({ afterSeconds: 0.2 });
+    expect(await visit()).toEqual({ stale: true });
     expect(fake.service.received).toEqual([]);
     refresh();
     await visit();

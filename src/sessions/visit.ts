@@ -38,7 +38,6 @@ type Results = readonly SessionResult[];
 const OWN_LIST_MS = 10_000;
 /** When to look again for what a list will tell, in case nobody does. */
 const LOOK_SECONDS = 60;
-const SOON_SECONDS = 0.2;
 
 const calls: Record<Request, (client: GatewayClient, id: string, options: GatewayOptions) => Promise<void>> = {
   restart: (client, id, options) => client.restartSession(id, options),
@@ -69,14 +68,14 @@ export class CommandVisits {
     try {
       return await this.#visit(key, signal);
     } catch (error) {
-      if (error instanceof Outdated) return { afterSeconds: SOON_SECONDS };
+      if (error instanceof Outdated) return { stale: true };
       throw error;
     }
   }
 
   async #visit(key: string, signal: AbortSignal): Promise<Result> {
     const command = this.#world.command(key);
-    if (!command || command.metadata.deletionTimestamp) return undefined;
+    if (!command || command.metadata.deletionTimestamp) return {};
     if (command.status?.completedAt) return this.#expire(command);
     try {
       return await this.#proceed(command, signal);
@@ -117,7 +116,7 @@ export class CommandVisits {
     await this.#record(command, { sessions, trouble });
     if (trouble) return later(retryAfterSeconds(trouble));
     if (error !== undefined) throw error;
-    return { afterSeconds: 0 };
+    return { requeueAfterSeconds: 0 };
   }
 
   async #choose(command: CommandObject, signal: AbortSignal): Promise<CommandObject> {
@@ -200,18 +199,18 @@ export class CommandVisits {
 
   async #expire(command: CommandObject): Promise<Result> {
     const { ttlSecondsAfterFinished: ttl } = command.spec;
-    if (ttl === undefined) return undefined;
+    if (ttl === undefined) return {};
     const left = (Date.parse(command.status?.completedAt ?? "") - this.#now()) / 1000 + ttl;
-    if (left > 0) return { afterSeconds: waited(left) };
+    if (left > 0) return { requeueAfterSeconds: waited(left) };
     await this.#world.remove(command);
-    return undefined;
+    return {};
   }
 
   #again(sessions: Results): Result {
     const moment = nextMoment(sessions);
     const look = this.#world.mirror.isOn ? LOOK_SECONDS : OWN_LIST_MS / 1000;
-    if (moment === undefined) return { afterSeconds: look };
-    return { afterSeconds: Math.min(look, waited((moment - this.#now()) / 1000)) };
+    if (moment === undefined) return { requeueAfterSeconds: look };
+    return { requeueAfterSeconds: Math.min(look, waited((moment - this.#now()) / 1000)) };
   }
 
   #now = (): number => this.#world.clock.date().getTime();

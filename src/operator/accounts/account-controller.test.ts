@@ -24,7 +24,7 @@ describe("a key", () => {
     const scene = await AccountScene.begin();
     if (data) scene.secret("a", data);
     scene.account("a");
-    expect(await scene.look("a")).toEqual({ afterSeconds: 5 });
+    expect(await scene.look("a")).toEqual({ requeueAfterSeconds: 5 });
     expect(scene.summary("a")).toEqual(["Ready False SecretNotReady", "Reconciling True SecretNotReady"]);
     expect(scene.condition("a", "Ready")?.message).toBe(message);
     expect(scene.seen).toEqual([]);
@@ -33,7 +33,7 @@ describe("a key", () => {
   it("is not asked for between resyncs where a watch tells of Secrets", async () => {
     const scene = await AccountScene.begin({ secretsWatched: true });
     scene.account("a");
-    expect(await scene.look("a")).toEqual({ afterSeconds: 300 });
+    expect(await scene.look("a")).toEqual({ requeueAfterSeconds: 300 });
   });
 
   it("that the service takes makes the account ready, and is held on to with its Secret", async () => {
@@ -47,7 +47,7 @@ describe("a key", () => {
   it("that goes on working costs one request at each resync, and no write", async () => {
     const scene = await settled();
     const writes = scene.writes.length;
-    expect(await scene.look("a")).toEqual({ afterSeconds: 300 });
+    expect(await scene.look("a")).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.keysSent).toEqual(["right", "right"]);
     expect(scene.writes.length).toBe(writes);
   });
@@ -65,7 +65,7 @@ describe("a key", () => {
     const scene = await AccountScene.begin();
     scene.secret("a", { key: "wrong" });
     scene.account("a");
-    expect(await scene.look("a")).toEqual({ afterSeconds: 60 });
+    expect(await scene.look("a")).toEqual({ requeueAfterSeconds: 60 });
     expect(scene.summary("a")).toEqual(["Ready False Unauthorized", "Stalled True Unauthorized"]);
     expect(scene.condition("a", "Ready")?.message).toMatch(/^Check the API key/);
     scene.accepted.add("right");
@@ -100,7 +100,7 @@ describe("a key", () => {
   it("cannot be judged during an outage, which is told and looked at again", async () => {
     const scene = await settled();
     scene.broken = true;
-    expect(await scene.look("a")).toEqual({ afterSeconds: 60 });
+    expect(await scene.look("a")).toEqual({ requeueAfterSeconds: 60 });
     expect(scene.summary("a")).toEqual(["Ready False ServiceUnavailable", "Reconciling True ServiceUnavailable"]);
   });
 
@@ -118,7 +118,7 @@ describe("a base URL", () => {
     const scene = await AccountScene.begin();
     scene.secret("a", { key: "right" });
     scene.account("a", { baseURL: "https://elsewhere.example" });
-    expect(await scene.look("a")).toEqual({ afterSeconds: 1800 });
+    expect(await scene.look("a")).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.summary("a")).toEqual(["Ready False InvalidSpec", "Stalled True InvalidSpec"]);
     expect(scene.condition("a", "Ready")?.message).toMatch(/^Ask for elsewhere\.example to be added/);
     expect(scene.secretReads).toEqual([]);
@@ -154,12 +154,12 @@ describe("an account that is deleted", () => {
     const scene = await settled();
     scene.dependents.set("n/a", 2);
     scene.deleteAccount("a");
-    expect(await scene.look("a")).toEqual({ afterSeconds: 10 });
+    expect(await scene.look("a")).toEqual({ requeueAfterSeconds: 10 });
     expect(scene.summary("a")).toEqual(["Ready False InUse", "Reconciling True InUse"]);
     expect(scene.condition("a", "Ready")?.message).toContain("the 2 objects that need this account");
     expect(scene.finalizersOfSecret("a")).toEqual([FINALIZER]);
     scene.dependents.clear();
-    expect(await scene.look("a")).toBeUndefined();
+    expect(await scene.look("a")).toEqual({});
     expect(scene.now("a")).toBeUndefined();
     expect(scene.finalizersOfSecret("a")).toEqual([]);
   });
@@ -265,13 +265,13 @@ describe("a write of the operator that comes too late", () => {
     scene.secret("a", { key: "own-key" });
     scene.account("a");
     scene.failing = ({ method }) => (method === "PATCH" ? fault : undefined);
-    expect(await scene.look("a")).toEqual({ afterSeconds: 0.2 });
+    expect(await scene.look("a")).toEqual({ stale: true });
     scene.failing = () => undefined;
     await scene.look("a");
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
     scene.deleteAccount("a");
     scene.failing = ({ method }) => (method === "PATCH" ? fault : undefined);
-    expect(await scene.look("a")).toEqual({ afterSeconds: 0.2 });
+    expect(await scene.look("a")).toEqual({ stale: true });
     scene.failing = () => undefined;
     await scene.look("a");
     expect(scene.now("a")).toBeUndefined();

@@ -39,15 +39,15 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
   const object = store.get(request.key);
   if (!object) {
     accounts.drop(request.key);
-    return undefined;
+    return {};
   }
   try {
     if (object.metadata.deletionTimestamp) return await release(options, object, request.key);
     await check(options, object, request);
     await tell(options, object, { usable: true });
-    return { afterSeconds: options.resyncSeconds };
+    return { requeueAfterSeconds: options.resyncSeconds };
   } catch (error) {
-    if (error instanceof Outdated) return { afterSeconds: 0.2 };
+    if (error instanceof Outdated) return { stale: true };
     const fate = reconcileErrorOf(error);
     if (!fate) throw error;
     await tell(options, object, { usable: false, fate });
@@ -57,10 +57,10 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
 
 function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, fate: ReconcileError): Result {
   if (fate.reason === "SecretNotReady")
-    return { afterSeconds: secretsWatched ? resyncSeconds : MISSING_SECRET_SECONDS };
-  if (fate.reason === "Unauthorized" || fate instanceof Retry) return { afterSeconds: 60 };
+    return { requeueAfterSeconds: secretsWatched ? resyncSeconds : MISSING_SECRET_SECONDS };
+  if (fate.reason === "Unauthorized" || fate instanceof Retry) return { requeueAfterSeconds: 60 };
   const seconds = retryAfterSeconds(fate);
-  return seconds === undefined ? { backoff: true } : { afterSeconds: seconds };
+  return seconds === undefined ? { backoff: true } : { requeueAfterSeconds: seconds };
 }
 
 async function check(
@@ -136,12 +136,12 @@ async function release(options: AccountControllerOptions, object: AccountObject,
     const who = count === 1 ? "the object that needs" : `the ${count} objects that need`;
     const fate = new Waiting("InUse", `Delete ${who} this account to delete the remote first`);
     await tell(options, object, { usable: false, fate });
-    return { afterSeconds: 10 };
+    return { requeueAfterSeconds: 10 };
   }
   await letSecretGo(options, object);
   await objects.release(object);
   accounts.drop(key);
-  return undefined;
+  return {};
 }
 
 type Finding = { usable: true } | { usable: false; fate: ReconcileError };

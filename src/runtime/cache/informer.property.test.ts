@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { KubeClient } from "../connection/client.ts";
 import { Transport } from "../connection/transport.ts";
-import { Controller, type Request } from "../controller/controller.ts";
+import { Controller, type Request, type Result } from "../controller/controller.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../object.ts";
 import { FakeApiServer } from "../testing/fake-api-server.ts";
 import { recordingLogger } from "../testing/logs.ts";
@@ -142,12 +142,13 @@ class Reconciler {
     this.controller.start(new AbortController().signal);
   }
 
-  async #reconcile({ key }: Request): Promise<undefined> {
+  async #reconcile({ key }: Request): Promise<Result> {
     const object = this.#world.store.get(key);
     await pause(1);
     const failure = this.#world.failures.shift();
     if (failure) throw failure;
     this.seen.set(key, object);
+    return {};
   }
 
   /** Objects whose last change no reconcile has seen. */

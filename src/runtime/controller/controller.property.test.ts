@@ -115,9 +115,9 @@ class World {
     await this.#pause(seconds);
     switch (end) {
       case "done":
-        return undefined;
+        return {};
       case "comes again":
-        return { afterSeconds: 600 };
+        return { requeueAfterSeconds: 600 };
       case "backs off":
         return { backoff: true, atLeastSeconds: 2 };
       case "throws":

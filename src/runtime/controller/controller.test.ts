@@ -42,13 +42,13 @@ function times(): { times: number[]; note: () => void } {
 }
 
 const pause = (milliseconds: number) =>
-  new Promise<undefined>((resolve) => clock.setTimeout(() => resolve(undefined), milliseconds));
+  new Promise<Result>((resolve) => clock.setTimeout(() => resolve({}), milliseconds));
 
 describe("Controller", () => {
   it("gives a reconcile the object's name, a log that knows it, and an id of its own", async () => {
     const controller = control(async ({ log: own }) => {
       own.info({}, "Hello");
-      return undefined;
+      return {};
     });
     controller.enqueue("ns/a", { priority: 7 });
     await settle();
@@ -70,7 +70,7 @@ describe("Controller", () => {
         expect(running).toBe(1);
         await pause(1_000);
         running -= 1;
-        return undefined;
+        return {};
       },
       { concurrency: 4 },
     );
@@ -96,7 +96,7 @@ describe("Controller", () => {
     const controller = control(
       async () => {
         seen.note();
-        return { afterSeconds: 100 };
+        return { requeueAfterSeconds: 100 };
       },
       { random: () => spread.shift() ?? 0.5 },
     );
@@ -112,7 +112,7 @@ describe("Controller", () => {
     const controller = control(async ({ attempt }) => {
       seen.note();
       if (attempt < 3) throw error;
-      return undefined;
+      return {};
     });
     controller.enqueue("ns/a");
     await clock.advance(60_000);
@@ -124,8 +124,8 @@ describe("Controller", () => {
   });
 
   it("begins to count failures anew after a result that comes again later", async () => {
-    const fates: Result[] = [{ backoff: true }, { afterSeconds: 10 }];
-    const controller = control(async () => fates.shift());
+    const fates: Result[] = [{ backoff: true }, { requeueAfterSeconds: 10 }];
+    const controller = control(async () => fates.shift() ?? {});
     controller.enqueue("ns/a");
     await clock.advance(30_000);
     expect(requests.map(({ attempt }) => attempt)).toEqual([0, 1, 0]);
@@ -133,9 +133,9 @@ describe("Controller", () => {
 
   it("backs off when asked to, never before the time given, and silently without an error", async () => {
     const seen = times();
-    const controller = control(async ({ attempt }) => {
+    const controller = control(async ({ attempt }): Promise<Result> => {
       seen.note();
-      return attempt === 0 ? { backoff: true, atLeastSeconds: 30 } : undefined;
+      return attempt === 0 ? { backoff: true, atLeastSeconds: 30 } : {};
     });
     controller.enqueue("ns/a");
     await clock.advance(60_000);
@@ -143,9 +143,34 @@ describe("Controller", () => {
     expect(log.lines).toEqual([]);
   });
 
+  it("comes again soon after a stale read, later each time, at the same priority and silently", async () => {
+    const seen = times();
+    const controller = control(
+      async ({ attempt }): Promise<Result> => {
+        seen.note();
+        return attempt < 2 ? { stale: true } : {};
+      },
+      { requeuePriority: -50 },
+    );
+    controller.enqueue("ns/a", { priority: 7 });
+    await clock.advance(10_000);
+    expect(seen.times).toEqual([0, 0.2, 0.6]);
+    expect(requests.map(({ priority }) => priority)).toEqual([7, 7, 7]);
+    expect(log.lines).toEqual([]);
+  });
+
+  it("keeps stale reads a few seconds apart, however long the cache is behind", async () => {
+    const controller = control(async () => ({ stale: true }));
+    controller.enqueue("ns/a");
+    await clock.advance(600_000);
+    requests.length = 0;
+    await clock.advance(600_000);
+    expect(requests).toHaveLength(120);
+  });
+
   it("tries again what failed at the priority of retries, until an event raises it", async () => {
     const fail = () => Promise.reject(new Error("out of order"));
-    const controller = control(({ attempt }) => (attempt < 2 ? fail() : pause(0)), { retryPriority: -50 });
+    const controller = control(({ attempt }) => (attempt < 2 ? fail() : pause(0)), { requeuePriority: -50 });
     controller.enqueue("ns/edited");
     controller.enqueue("ns/routine", { priority: -100 });
     await clock.advance(1_000);
@@ -228,7 +253,10 @@ describe("Controller", () => {
   it("keeps keys that come before it starts", async () => {
     const controller = new Controller({
       name: "thing",
-      reconcile: async (request) => void requests.push(request) as undefined,
+      reconcile: async (request) => {
+        requests.push(request);
+        return {};
+      },
       log,
       clock,
     });

@@ -22,15 +22,24 @@ export interface Request {
 }
 
 /**
- * undefined: done until the next event.
- * afterSeconds: done, and again after that, give or take 10 %.
- * backoff: not done; again with exponential delay, never before atLeastSeconds. With an error it counts as one.
- * A thrown error is `{ backoff: true, error }`, unless it is a TerminalError.
+ * When a reconcile wants its key back. All times are seconds. An event brings the key back sooner in any case.
+ *
+ * - `{}`: done, until the next event.
+ * - `requeueAfterSeconds`: done, and again after this time, give or take 10 %.
+ * - `backoff`: failed, and again after `atLeastSeconds` plus a delay that grows with each failure in a row. An `error`
+ *   is logged and counted as one; leave it out where the object's status reports the failure.
+ * - `stale`: the cache was behind, and again as soon as it may have caught up, at the priority of this run. The delay
+ *   grows with each failure in a row here too, to a few seconds.
+ *
+ * A thrown error has the effect of `{ backoff: true, error }`, unless it is a TerminalError.
  */
 export type Result =
-  | undefined
-  | { afterSeconds: number; priority?: number }
-  | { backoff: true; atLeastSeconds?: number; error?: unknown };
+  | { requeueAfterSeconds?: number }
+  | { backoff: true; atLeastSeconds?: number; error?: unknown }
+  | { stale: true };
+
+/** The watch usually delivers within milliseconds, but may be interrupted for minutes. */
+const STALE_BACKOFF: BackoffOptions = { base: 0.4, cap: 10 };
 
 /** A failure that no repetition will mend: counted and logged, not retried. */
 export class TerminalError extends Error {
@@ -66,8 +75,8 @@ export interface ControllerOptions {
   random?: Random;
   /** seconds; default 0.005 to 1000 */
   backoff?: BackoffOptions;
-  /** of keys that failed; default: that of the run that failed */
-  retryPriority?: number;
+  /** of keys that `requeueAfterSeconds` or a failure brings back; default: that of the run before */
+  requeuePriority?: number;
 }
 
 /** Runs reconciles for keys: each key at most once at a time, several keys side by side. */
@@ -176,14 +185,16 @@ export class Controller {
 
   /** The whole fate of a reconcile. */
   #settle({ key, priority }: Taken, result: Result, signal: AbortSignal, log: Logger): Outcome {
-    if (!result) {
-      this.#queue.forget(key);
-      return "success";
+    const { requeuePriority = priority } = this.#options;
+    if ("stale" in result) {
+      this.#queue.retry(key, { priority, backoff: STALE_BACKOFF });
+      return "requeue";
     }
-    if ("afterSeconds" in result) {
+    if (!("backoff" in result)) {
       this.#queue.forget(key);
-      const afterSeconds = result.afterSeconds * (0.9 + 0.2 * this.#random());
-      this.#queue.add(key, { priority: result.priority ?? priority, afterSeconds });
+      if (result.requeueAfterSeconds === undefined) return "success";
+      const afterSeconds = result.requeueAfterSeconds * (0.9 + 0.2 * this.#random());
+      this.#queue.add(key, { priority: requeuePriority, afterSeconds });
       return "requeue_after";
     }
     const { error, atLeastSeconds } = result;
@@ -193,8 +204,7 @@ export class Controller {
       log.error({ error }, "Reconciler error, not retried");
       return "error";
     }
-    const { retryPriority = priority } = this.#options;
-    this.#queue.retry(key, { priority: retryPriority, ...(atLeastSeconds !== undefined && { atLeastSeconds }) });
+    this.#queue.retry(key, { priority: requeuePriority, atLeastSeconds });
     if (error === undefined) return "requeue";
     this.#report(error, signal, log);
     return "error";

@@ -9,6 +9,15 @@ export interface AddOptions {
   afterSeconds?: number | undefined;
 }
 
+export interface RetryOptions {
+  /** default 0 */
+  priority?: number | undefined;
+  /** default 0 */
+  atLeastSeconds?: number | undefined;
+  /** default: that of the queue */
+  backoff?: BackoffOptions;
+}
+
 /** One key handed out for work; it stays locked until `done(key)`. */
 export interface Taken {
   key: string;
@@ -97,12 +106,12 @@ export class Queue {
   }
 
   /** Counts a failure and adds the key with exponential delay and full jitter, on top of `atLeastSeconds`. */
-  retry(key: string, { priority = 0, atLeastSeconds = 0 }: { priority?: number; atLeastSeconds?: number } = {}): void {
+  retry(key: string, { priority = 0, atLeastSeconds = 0, backoff = this.#backoff }: RetryOptions = {}): void {
     if (this.#closed) return;
     const failures = this.failures(key);
     this.#failures.set(key, failures + 1);
     this.#observer.retried();
-    this.add(key, { priority, afterSeconds: atLeastSeconds + fullJitter(this.#backoff, failures, this.#random) });
+    this.add(key, { priority, afterSeconds: atLeastSeconds + fullJitter(backoff, failures, this.#random) });
   }
 
   /** Ends the row of failures; says nothing about whether the key waits. */

@@ -29,7 +29,7 @@ it("counts what a controller does", async () => {
     reconcile: async ({ name }) => {
       if (name === "slow") await new Promise<void>((resolve) => clock.setTimeout(resolve, 4_000));
       if (name === "broken") throw new TypeError("broken");
-      return name === "later" ? { afterSeconds: 60 } : undefined;
+      return name === "later" ? { requeueAfterSeconds: 60 } : {};
     },
     concurrency: 4,
     log: recordingLogger(),
