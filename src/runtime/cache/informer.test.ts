@@ -203,7 +203,7 @@ describe("Informer", () => {
 
   it("ends a watch that the server should have ended, and resumes it without listing", async () => {
     create("a");
-    inform({ timing: { ...quick, watchSeconds: 0, graceSeconds: 0.03 } });
+    inform({ timing: { ...quick, watchSeconds: 0, graceSeconds: 0.2 } });
     await informer.synced;
     await until(() => server.received.length >= 3);
     expect(
