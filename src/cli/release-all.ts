@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { isInvalid, isNotFound } from "../runtime/connection/errors.ts";
-import type { KubeObject, ObjectRef, ResourceType } from "../runtime/object.ts";
+import { removeFinalizer } from "../runtime/connection/finalizer.ts";
+import type { ResourceType } from "../runtime/object.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { operatorAtWork } from "./at-work.ts";
 import { each } from "./each.ts";
@@ -54,28 +55,22 @@ const isHeldOn = ({ object }: Owned): boolean => object.metadata.finalizers?.inc
 const row = (one: Owned): string => `  ${nameOf(one)}`;
 
 async function release(client: KubeClient, { resource, type, ref, object }: Owned): Promise<void> {
-  const secret = object.status?.["secretName"];
+  const name = object.status?.["secretName"];
   // the Secret first: once its object is released, nobody knows any more that it is held
-  if (resource.secretAccess.includes("patch") && typeof secret === "string") {
-    await letGo(client, secrets, { namespace: ref.namespace, name: secret });
+  if (resource.secretAccess.includes("patch") && typeof name === "string") {
+    await ignoringChanges(async () => {
+      const secret = await client.get(secrets, { namespace: ref.namespace, name }, { metadataOnly: true });
+      await removeFinalizer(client, secrets, secret, FINALIZER);
+    });
   }
-  await letGo(client, type, ref, object);
+  await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
 }
 
-/** Reads the object again where somebody else has changed its finalizers meanwhile. */
-async function letGo(client: KubeClient, type: ResourceType, ref: ObjectRef, known?: KubeObject): Promise<void> {
+/** An object that is gone needs no release. One that somebody has changed meanwhile is listed in the end. */
+async function ignoringChanges(work: () => Promise<unknown>): Promise<void> {
   try {
-    const { metadata } = known ?? (await client.get(type, ref, { metadataOnly: true }));
-    const index = metadata.finalizers?.indexOf(FINALIZER) ?? -1;
-    if (index < 0) return;
-    const path = `/metadata/finalizers/${index}`;
-    await client.patchJSON(type, ref, [
-      { op: "test", path: "/metadata/uid", value: metadata.uid },
-      { op: "test", path, value: FINALIZER },
-      { op: "remove", path },
-    ]);
+    await work();
   } catch (error) {
-    // gone, or changed: what is left is seen in the end
     if (!isNotFound(error) && !isInvalid(error)) throw error;
   }
 }

@@ -15,6 +15,7 @@ import {
   isUnreachable,
   KubeError,
 } from "../runtime/connection/errors.ts";
+import { removeFinalizer } from "../runtime/connection/finalizer.ts";
 import type { Logger } from "../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
@@ -148,22 +149,15 @@ export class KubeCluster implements Cluster {
     }
   }
 
-  async removeFinalizer(kind: Kind, { metadata }: ManagedObject): Promise<void> {
-    const path = `/metadata/finalizers/${metadata.finalizers?.indexOf(FINALIZER)}`;
-    const operations = [
-      { op: "test", path: "/metadata/uid", value: metadata.uid },
-      { op: "test", path, value: FINALIZER },
-      { op: "remove", path },
-    ] as const;
-    try {
-      const written = await this.#client.patchJSON<ManagedObject>(typeOf(kind), metadata, operations);
-      const store = this.#store(kind.kind);
-      const { finalizers = [], deletionTimestamp } = written.metadata;
-      if (deletionTimestamp && finalizers.length === 0) store.forget(keyOf(metadata), metadata.uid);
-      else store.put(written);
-    } catch (error) {
-      if (!isNotFound(error)) throw translated(error);
-    }
+  async removeFinalizer(kind: Kind, object: ManagedObject): Promise<void> {
+    const written = await removeFinalizer(this.#client, typeOf(kind), object, FINALIZER).catch((error: unknown) => {
+      throw translated(error);
+    });
+    if (!written) return;
+    const store = this.#store(kind.kind);
+    const { finalizers = [], deletionTimestamp } = written.metadata;
+    if (deletionTimestamp && finalizers.length === 0) store.forget(keyOf(object), object.metadata.uid);
+    else store.put(written);
   }
 
   async writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<void> {

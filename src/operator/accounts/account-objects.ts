@@ -2,6 +2,7 @@ import { GatewayAccount } from "../../kinds/gateway-account.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isNotFound } from "../../runtime/connection/errors.ts";
+import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import { secrets, translated, typeOf } from "../kube-cluster.ts";
@@ -31,7 +32,7 @@ export class AccountObjects {
   }
 
   async release(object: AccountObject): Promise<void> {
-    await ignoringAbsence(() => letGo(this.#client, typeOf(GatewayAccount), object));
+    await ignoringAbsence(() => removeFinalizer(this.#client, typeOf(GatewayAccount), object, FINALIZER));
     this.#store.forget(keyOf(object), object.metadata.uid);
   }
 
@@ -43,7 +44,7 @@ export class AccountObjects {
   }
 
   async releaseSecret(ref: ObjectRef): Promise<void> {
-    await ignoringAbsence(async () => letGo(this.#client, secrets, await this.#metadataOf(ref)));
+    await ignoringAbsence(async () => removeFinalizer(this.#client, secrets, await this.#metadataOf(ref), FINALIZER));
   }
 
   #metadataOf(ref: ObjectRef): Promise<KubeObject> {
@@ -58,15 +59,7 @@ async function hold(client: KubeClient, type: ResourceType, object: KubeObject):
   return client.patchMerge(type, object.metadata, patch);
 }
 
-async function letGo(client: KubeClient, type: ResourceType, { metadata }: KubeObject): Promise<void> {
-  const index = metadata.finalizers?.indexOf(FINALIZER) ?? -1;
-  if (index < 0) return;
-  const path = `/metadata/finalizers/${index}`;
-  const test = { op: "test", path, value: FINALIZER } as const;
-  await client.patchJSON(type, metadata, [test, { op: "remove", path }]);
-}
-
-async function ignoringAbsence(write: () => Promise<void>): Promise<void> {
+async function ignoringAbsence(write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
   } catch (error) {
