@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { killedSorts, sortOfStory, stories } from "./chaos/support/killed.ts";
 import { steps } from "./chaos/support/steps.ts";
 
 const root = join(import.meta.dirname, "..");
-const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
+const pagePath = "docs/architecture/create-protocol.md";
+const page = readFileSync(join(root, pagePath), "utf8");
 
 /** The rows of the table below a heading, each as its cells. */
 function tableBelow(heading: string): string[][] {
@@ -54,8 +55,8 @@ test.each(["natural key", "mark", "no mark", "shown once", "modules", "entry"])(
 
 test("each kill point is tested by a file that kills", () => {
   for (const [number, , , , tests = ""] of killPoints) {
-    const files = [...tests.matchAll(/\((\.\.\/test\/chaos\/[^)]+)\)/g)].map(([, file = ""]) => file);
+    const files = [...tests.matchAll(/\((\.\.\/\.\.\/test\/chaos\/[^)]+)\)/g)].map(([, file = ""]) => file);
     expect(files, `kill point ${number}`).not.toEqual([]);
-    for (const file of files) expect(readFileSync(join(root, "docs", file), "utf8")).toContain("killAt(");
+    for (const file of files) expect(readFileSync(join(root, dirname(pagePath), file), "utf8")).toContain("killAt(");
   }
 });

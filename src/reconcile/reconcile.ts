@@ -38,7 +38,7 @@ export interface ReconcileOptions {
 
 /**
  * Brings the remote of one object to the object's spec, whatever state either is in, and tells the outcome in the
- * status. May be ended at any point and started anew: each step finds what the one before left (docs/architecture.md).
+ * status. May be ended at any point and started anew: each step finds what the one before left (docs/architecture).
  */
 export async function reconcile(context: ReconcileContext, routine: ReconcileOptions): Promise<ReconcileResult> {
   try {

@@ -53,4 +53,4 @@ const byMark = ({ remote, kind }: Kind): string =>
   `Nothing but its id tells one ${remote.title} from another. The operator adds its own key to \`metadata\`, and finds a ` +
   `resource whose id was lost by that; where \`metadata\` is text that is no JSON object, by all writable fields ` +
   `and \`created_at\`. ${adopted}; ${code(kind)} cannot be adopted by name. ` +
-  "See [ownership](../architecture.md#ownership-mark).";
+  "See [ownership](../architecture/finding.md#owner-mark).";

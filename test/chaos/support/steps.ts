@@ -3,7 +3,7 @@ import type { Members } from "../../../tools/simulator/resource/collection.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { Passage } from "../../support/gate.ts";
 
-/** The sorts of requests that a pass waits for; docs/architecture.md says which code sends each. */
+/** The sorts of requests that a reconcile waits for. */
 export const steps = [
   "secret",
   "config map",
