@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Members } from "../../tools/simulator/resource/collection.ts";
-import { type Point, STORY_MS, useStage } from "./support/stage.ts";
-import { type StepName, traces } from "./support/steps.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
+import { type Point, type StepName, traces } from "./support/steps.ts";
 import { type Case, casesOf, type Subject } from "./support/subjects.ts";
 
 const stage = useStage({ patient: true });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Point, STORY_MS, useStage } from "./support/stage.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
+import type { Point } from "./support/steps.ts";
 import { creatingCases, type Moment, sought } from "./support/subjects.ts";
 
 const stage = useStage();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
-import { type Point, STORY_MS, useStage } from "./support/stage.ts";
-import { type StepName, sortOf, traces } from "./support/steps.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
+import { type Point, type StepName, sortOf, traces } from "./support/steps.ts";
 import { casesOf, type Subject, sought, subjects } from "./support/subjects.ts";
 
 const stage = useStage();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds as definitions } from "../../src/kinds/index.ts";
-import { type Point, STORY_MS, useStage } from "./support/stage.ts";
-import { type StepName, sortOf, traces } from "./support/steps.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
+import { type Point, type StepName, sortOf, traces } from "./support/steps.ts";
 import { type Case, casesOf, creatingCases, type Subject, subjects } from "./support/subjects.ts";
 
 const stage = useStage();

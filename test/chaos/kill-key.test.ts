@@ -28,7 +28,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of the cre
   test.each(cases)("$name: the next process ends with one key, and its token in the Secret", async (one) => {
     const { id } = objects.get(one.name).status;
     expect(stage.remotesOf(one).map((row) => row["id"])).toEqual([id]);
-    expect(await isAccepted(stage, one.name)).toBe(true);
+    expect(await isAccepted(stage.world, one.name)).toBe(true);
     expect(stage.createsOf(one.name)).toBe(isTokenLost(one.point) ? 2 : 1);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recreating } from "./support/replacements.ts";
-import { type Point, STORY_MS, useStage } from "./support/stage.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
+import type { Point } from "./support/steps.ts";
 import { type Subject, subjects } from "./support/subjects.ts";
 
 // a service that cannot change a domain

@@ -19,7 +19,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a repla
     const begin = async () => {
       for (const [{ begin: change }, same] of sorts)
         await change(
-          stage,
+          stage.world,
           same.map(({ name }) => name),
         );
     };
@@ -48,9 +48,9 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a repla
   afterAll(() => stage.clear());
 
   async function isThrough({ replacement, name }: (typeof cases)[number], { status }: KubeJSON): Promise<boolean> {
-    const [row, ...more] = replacement.remotes(stage, name);
+    const [row, ...more] = replacement.remotes(stage.world, name);
     if (!row || more.length > 0 || status.retiring !== undefined || status.id !== row["id"]) return false;
-    return replacement.isWanted(stage, name, row);
+    return replacement.isWanted(stage.world, name, row);
   }
 
   test.each(cases)("$name: one remote at the end, and whatever refers to it has it", async (one) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Point, STORY_MS, useStage } from "./support/stage.ts";
-import { type StepName, traces } from "./support/steps.ts";
+import { STORY_MS, useStage } from "./support/stage.ts";
+import { type Point, type StepName, traces } from "./support/steps.ts";
 import { casesOf, type Subject } from "./support/subjects.ts";
 
 const stage = useStage({ patient: true });

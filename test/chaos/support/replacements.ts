@@ -2,8 +2,8 @@ import { annotations } from "../../../src/schema/contract.ts";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import type { Members } from "../../../tools/simulator/resource/collection.ts";
 import { authorityPem, tlsSecret } from "../../support/samples.ts";
-import type { Point, Stage } from "./stage.ts";
-import { type StepName, typeOf } from "./steps.ts";
+import type { World } from "../../support/world.ts";
+import { type Point, type StepName, typeOf } from "./steps.ts";
 
 /** One kind of each sort whose remotes are replaced by others, and why they are. */
 export interface Replacement {
@@ -15,20 +15,20 @@ export interface Replacement {
   /** The object, and what it has to do with. */
   readonly manifests: (name: string) => KubeJSON[];
   /** What makes the remotes of these objects be replaced. */
-  readonly begin: (stage: Stage, names: readonly string[]) => Promise<unknown>;
+  readonly begin: (world: World, names: readonly string[]) => Promise<unknown>;
   /** What the account has for an object. */
-  readonly remotes: (stage: Stage, name: string) => Members[];
+  readonly remotes: (world: World, name: string) => Members[];
   /** Whether a remote is the one that is wanted now, and whatever refers to it does. */
-  readonly isWanted: (stage: Stage, name: string, row: Members) => Promise<boolean> | boolean;
+  readonly isWanted: (world: World, name: string, row: Members) => Promise<boolean> | boolean;
   /** Whether the remote that was made before this point is of no use, so that another has to be made. */
   readonly isLost?: (point: Point) => boolean;
 }
 
-const described = (collection: string) => (stage: Stage, name: string) =>
-  stage.world.simulator.control.objects(collection).filter(({ description }) => description === name);
+const described = (collection: string) => (world: World, name: string) =>
+  world.simulator.control.objects(collection).filter(({ description }) => description === name);
 
 /** Asks for a look, since nothing tells of a Secret. */
-const annotate = ({ world }: Stage, kind: string, names: readonly string[]) =>
+const annotate = (world: World, kind: string, names: readonly string[]) =>
   Promise.all(names.map((name) => world.kube.annotate(kind, name, { [annotations.reconcileRequestedAt]: "now" })));
 
 const renewed = new Map<string, KubeJSON>();
@@ -43,7 +43,7 @@ const authority = (name: string, key: keyof typeof authorities): KubeJSON =>
   });
 
 /** Whether the service takes the token in the Secret of this object. */
-export async function isAccepted({ world }: Stage, name: string): Promise<boolean> {
+export async function isAccepted(world: World, name: string): Promise<boolean> {
   const { data } = (await world.kube.get("Secret", name)) ?? {};
   const authorization = `Bearer ${Buffer.from(data?.token ?? "", "base64").toString()}`;
   const headers = { authorization, "svc-version": "2" };
@@ -55,8 +55,8 @@ export async function isAccepted({ world }: Stage, name: string): Promise<boolea
 export const isTokenLost = ({ step, at }: Point): boolean =>
   step === "POST" ? at !== "before" : step === "write secret" && at === "before";
 
-const subscription = (stage: Stage, name: string): Members | undefined =>
-  described("event_subscriptions")(stage, `of ${name}`)[0];
+const subscription = (world: World, name: string): Members | undefined =>
+  described("event_subscriptions")(world, `of ${name}`)[0];
 
 export const replacements: readonly Replacement[] = [
   {
@@ -73,14 +73,14 @@ export const replacements: readonly Replacement[] = [
         certificateRef: { name },
       }),
     ],
-    async begin(stage, names) {
+    async begin(world, names) {
       for (const name of names) renewed.set(name, tlsSecret(name, { commonName: `${name}.example.org` }));
-      await stage.world.kube.apply(...names.map((name) => renewed.get(name)));
-      await annotate(stage, "TLSCertificate", names);
+      await world.kube.apply(...names.map((name) => renewed.get(name)));
+      await annotate(world, "TLSCertificate", names);
     },
     remotes: described("tls_certificates"),
-    isWanted(stage, name, row) {
-      const [domain] = described("reserved_domains")(stage, `domain-${name}`);
+    isWanted(world, name, row) {
+      const [domain] = described("reserved_domains")(world, `domain-${name}`);
       const isServed = (domain?.["certificate"] as Members | null)?.["id"] === row["id"];
       return isServed && row["certificate_pem"] === renewed.get(name).stringData["tls.crt"];
     },
@@ -94,9 +94,9 @@ export const replacements: readonly Replacement[] = [
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: authorities },
       authority(name, "one"),
     ],
-    begin: ({ world }, names) => world.kube.apply(...names.map((name) => authority(name, "two"))),
+    begin: (world, names) => world.kube.apply(...names.map((name) => authority(name, "two"))),
     remotes: described("certificate_authorities"),
-    isWanted: (_stage, _name, row) => row["ca_pem"] === authorities.two,
+    isWanted: (_world, _name, row) => row["ca_pem"] === authorities.two,
   },
   {
     // by its mark, and of use only with the value that is shown once
@@ -104,12 +104,12 @@ export const replacements: readonly Replacement[] = [
     kind: "APIKey",
     steps: ["try secret", "intent", "POST", "write secret", "status", "DELETE"],
     manifests: (name) => [manifest("APIKey", name, { description: name, tokenSecretName: name })],
-    async begin(stage, names) {
-      await Promise.all(names.map((name) => stage.world.kube.delete("Secret", name)));
-      await annotate(stage, "APIKey", names);
+    async begin(world, names) {
+      await Promise.all(names.map((name) => world.kube.delete("Secret", name)));
+      await annotate(world, "APIKey", names);
     },
     remotes: described("api_keys"),
-    isWanted: (stage, name) => isAccepted(stage, name),
+    isWanted: isAccepted,
     isLost: isTokenLost,
   },
   {
@@ -121,13 +121,13 @@ export const replacements: readonly Replacement[] = [
       manifest("EventSubscription", `of-${name}`, { description: `of ${name}` }),
       manifest("EventSource", name, { subscriptionRef: { name: `of-${name}` }, type: typeOf(name) }),
     ],
-    async begin(stage, names) {
-      for (const name of names) stage.world.simulator.control.remove(String(subscription(stage, name)?.["id"]));
+    async begin(world, names) {
+      for (const name of names) world.simulator.control.remove(String(subscription(world, name)?.["id"]));
       const subscriptions = names.map((name) => `of-${name}`);
-      await annotate(stage, "EventSubscription", subscriptions);
+      await annotate(world, "EventSubscription", subscriptions);
     },
-    remotes(stage, name) {
-      const { id, sources = [] } = subscription(stage, name) ?? {};
+    remotes(world, name) {
+      const { id, sources = [] } = subscription(world, name) ?? {};
       return (sources as Members[]).map(({ type }) => ({ id: `${id}/${type}` }));
     },
     isWanted: () => true,

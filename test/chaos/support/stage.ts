@@ -8,17 +8,8 @@ import type { OperatorProcess } from "../../support/operator-process.ts";
 import { useWorld, type World } from "../../support/world.ts";
 import { killedSorts } from "./killed.ts";
 import { Others } from "./others.ts";
-import { clusterStep, ServiceSteps, type Sort, type Step, type StepName, sortOf, typeOf } from "./steps.ts";
+import { clusterStep, type Point, ServiceSteps, type Sort, type Step, type StepName, sortOf, typeOf } from "./steps.ts";
 import { type Case, manifestsOf } from "./subjects.ts";
-
-/** Where a process is killed. */
-export interface Point extends Step {
-  /**
-   * `before`: the request never arrives. `late`: it arrives when the next process is at work already.
-   * `after`: it was carried out, and its answer is lost. An answer that arrived is `before` the next step.
-   */
-  readonly at: Side | "late";
-}
 
 const PATIENCE_SECONDS = 40;
 

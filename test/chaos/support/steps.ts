@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Members } from "../../../tools/simulator/resource/collection.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
-import type { Passage } from "../../support/gate.ts";
+import type { Passage, Side } from "../../support/gate.ts";
 
 /** The sorts of requests that a reconcile waits for. */
 export const steps = [
@@ -49,6 +49,15 @@ export interface Step {
   readonly step: StepName;
   /** Of a create: the collection in which it will be sought. */
   readonly soughtIn?: string;
+}
+
+/** Where a process is killed. */
+export interface Point extends Step {
+  /**
+   * `before`: the request never arrives. `late`: it arrives when the next process is at work already.
+   * `after`: it was carried out, and its answer is lost. An answer that arrived is `before` the next step.
+   */
+  readonly at: Side | "late";
 }
 
 const object = /^\/apis\/tunnelgateway\.dev\/v1\/namespaces\/[^/]+\/[^/]+\/([^/?]+)(\/status)?/;
