@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import type { FaultOptions } from "../../tools/simulator/control/faults.ts";
-import { Gate, type Guard, isWatch, type Substitute, writeKubeconfig } from "../support/gate.ts";
+import { ClusterGate, type Guard, isWatch, type Substitute } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
 
@@ -32,22 +32,19 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
   const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });
   const random = randomFrom(chosen);
   const ordeal = new Ordeal(world, random);
-  let gate: Gate;
-  let removeKubeconfig: () => Promise<void>;
+  let gate: ClusterGate;
   let lists = 0;
 
   beforeAll(async () => {
-    gate = await Gate.beforeCluster(world.cluster.kubeconfig);
-    const { path, remove } = await writeKubeconfig(gate.url);
-    removeKubeconfig = remove;
+    gate = await ClusterGate.beforeCluster(world.cluster.kubeconfig);
     behave(() => undefined);
-    await world.startOperator({}, { kubeconfig: path });
+    await world.startOperator({}, { kubeconfig: gate.kubeconfig });
     await ordeal.begin();
   });
 
   afterAll(async () => {
     await world.operator.stop("SIGKILL");
-    await Promise.all([gate.close(), removeKubeconfig()]);
+    await gate.close();
   });
 
   /** Lists are counted. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import type { FaultAction } from "../../tools/simulator/control/faults.ts";
-import { Gate, type Guard, writeKubeconfig } from "../support/gate.ts";
+import { ClusterGate, type Guard } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
 
 // What operators of remote accounts are known to get wrong, one by one. What the chaos tests find by killing and
@@ -12,17 +12,15 @@ const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "1s" } })
 const control = () => world.simulator.control;
 const posts = (path: string) => control().requests({ method: "POST", path });
 
-let cluster: Gate;
-let kubeconfig: Awaited<ReturnType<typeof writeKubeconfig>>;
+let cluster: ClusterGate;
 
 /** The API server refuses what this says, and nothing else. */
 let refuses: (passage: Parameters<Guard>[0]) => boolean = () => false;
 
-const start = () => world.startOperator({}, { kubeconfig: kubeconfig.path });
+const start = () => world.startOperator({}, { kubeconfig: cluster.kubeconfig });
 
 beforeAll(async () => {
-  cluster = await Gate.beforeCluster(world.cluster.kubeconfig);
-  kubeconfig = await writeKubeconfig(cluster.url);
+  cluster = await ClusterGate.beforeCluster(world.cluster.kubeconfig);
   cluster.guard = (passage, side) =>
     side === "before" && refuses(passage) ? { status: 500, body: '{"kind":"Status","code":500}' } : undefined;
   await start();
@@ -33,9 +31,7 @@ beforeEach(() => {
   control().clearFaults();
 });
 
-afterAll(async () => {
-  await Promise.all([cluster.close(), kubeconfig.remove()]);
-});
+afterAll(() => cluster.close());
 
 // guards against dropping the id of what was just made when it cannot be written down at once: nobody would know it
 describe("the id of a new remote is kept when the write of the status fails", () => {

@@ -1,33 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { conditionOf, manifest } from "../../tools/shared/objects.ts";
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
-import { Gate, type Passage, writeKubeconfig } from "../support/gate.ts";
+import { ClusterGate, type Passage } from "../support/gate.ts";
 import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 // nothing but the watch tells of a Secret: the next look is an hour away
 const world = useWorld({ startOperator: false, env: { RESYNC_INTERVAL: "1h" } });
 
-let gate: Gate;
-let kubeconfig: Awaited<ReturnType<typeof writeKubeconfig>>;
+let gate: ClusterGate;
 /** Lists and watches of Secrets that the operator has asked for. */
 const follows: Passage[] = [];
 
 beforeAll(async () => {
-  gate = await Gate.beforeCluster(world.cluster.kubeconfig);
+  gate = await ClusterGate.beforeCluster(world.cluster.kubeconfig);
   gate.guard = (passage, side) => {
     if (side === "before" && passage.method === "GET" && /\/secrets(\?|$)/.test(passage.path)) follows.push(passage);
     return undefined;
   };
-  kubeconfig = await writeKubeconfig(gate.url);
 });
 
 afterAll(async () => {
-  await kubeconfig.remove();
   await gate.close();
 });
 
-const start = (env: Record<string, string>) => world.startOperator(env, { kubeconfig: kubeconfig.path });
+const start = (env: Record<string, string>) => world.startOperator(env, { kubeconfig: gate.kubeconfig });
 
 const destination = (name: string, secretName = name) =>
   manifest("EventDestination", name, {

@@ -4,7 +4,7 @@ import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import type { Members } from "../../tools/simulator/resource/collection.ts";
 import { Canaries, canary } from "../support/canaries.ts";
-import { Gate, type Passage, type Substitute, writeKubeconfig } from "../support/gate.ts";
+import { ClusterGate, Gate, type Passage, type Substitute } from "../support/gate.ts";
 import { secretFields, secretUses } from "../support/secret-fields.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -106,24 +106,22 @@ let asked = 0;
 let pending = new Set<string>();
 /** Every request is answered 401. */
 let refusing = false;
-let kubeconfig: Awaited<ReturnType<typeof writeKubeconfig>>;
 
 beforeAll(async () => {
   canaries.add("the operator's API key", operatorsKey);
-  const [kube, service] = [await Gate.beforeCluster(world.cluster.kubeconfig), await Gate.before(world.simulator.url)];
+  const kube = await ClusterGate.beforeCluster(world.cluster.kubeconfig);
+  const service = await Gate.before(world.simulator.url);
   gates.push(kube, service);
   kube.guard = ({ method, path, body }, side) => {
     if (side === "before" && method !== "GET" && !path.includes("/secrets")) writes.push(body);
     return undefined;
   };
   service.guard = (passage, side) => (side === "before" ? echoed(passage) : undefined);
-  kubeconfig = await writeKubeconfig(kube.url);
   const gateway = { url: service.url, apiKey: operatorsKey };
-  await world.startOperator({}, { kubeconfig: kubeconfig.path, gateway });
+  await world.startOperator({}, { kubeconfig: kube.kubeconfig, gateway });
 });
 
 afterAll(async () => {
-  await kubeconfig.remove();
   await Promise.all(gates.map((gate) => gate.close()));
 });
 

@@ -11,8 +11,8 @@ import { request as requestHTTPS } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stringify } from "yaml";
 import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
+import { kubeconfigFor } from "../../tools/shared/kubeconfig.ts";
 
 /** A request on its way through a gate. */
 export interface Passage {
@@ -50,7 +50,7 @@ export class Gate {
   readonly #watches = new Set<Watch>();
   guard: Guard = () => undefined;
 
-  private constructor(behind: Behind) {
+  protected constructor(behind: Behind) {
     this.#behind = behind;
     this.#server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
@@ -58,13 +58,9 @@ export class Gate {
   }
 
   static async before(server: string): Promise<Gate> {
-    return new Gate({ server }).#listening();
-  }
-
-  /** In front of an API server, with the rights of the kubeconfig for whoever comes. */
-  static async beforeCluster(kubeconfig: string): Promise<Gate> {
-    const { server, credentials } = loadConnection({ kubeconfig });
-    return new Gate({ server, ...(await credentials({ anew: false })) }).#listening();
+    const gate = new Gate({ server });
+    await gate.listen();
+    return gate;
   }
 
   get url(): string {
@@ -83,9 +79,8 @@ export class Gate {
     });
   }
 
-  async #listening(): Promise<Gate> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return this;
+  protected listen(): Promise<void> {
+    return new Promise((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -125,6 +120,35 @@ export class Gate {
 }
 
 export const isWatch = ({ path }: Pick<Passage, "path">): boolean => /[?&]watch=true(&|$)/.test(path);
+
+/** A gate in front of an API server. Whoever comes has the rights of the kubeconfig. */
+export class ClusterGate extends Gate {
+  readonly #directory: string;
+
+  private constructor(behind: Behind, directory: string) {
+    super(behind);
+    this.#directory = directory;
+  }
+
+  static async beforeCluster(kubeconfig: string): Promise<ClusterGate> {
+    const { server, credentials } = loadConnection({ kubeconfig });
+    const directory = await mkdtemp(join(tmpdir(), "tunnel-gateway-kubeconfig-"));
+    const gate = new ClusterGate({ server, ...(await credentials({ anew: false })) }, directory);
+    await gate.listen();
+    await writeFile(gate.kubeconfig, kubeconfigFor({ server: gate.url }));
+    return gate;
+  }
+
+  /** A file that names the gate and no credential. It is there until the gate is closed. */
+  get kubeconfig(): string {
+    return join(this.#directory, "kubeconfig");
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await rm(this.#directory, { recursive: true });
+  }
+}
 
 /** Passes lines on, and comes between two of them. */
 class Watch {
@@ -170,23 +194,4 @@ async function textOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
-}
-
-/** A file that names the server and no credential. */
-export async function writeKubeconfig(server: string): Promise<{ path: string; remove: () => Promise<void> }> {
-  const directory = await mkdtemp(join(tmpdir(), "tunnel-gateway-kubeconfig-"));
-  const path = join(directory, "kubeconfig");
-  const named = { name: "gate" };
-  await writeFile(
-    path,
-    stringify({
-      apiVersion: "v1",
-      kind: "Config",
-      clusters: [{ ...named, cluster: { server } }],
-      users: [{ ...named, user: {} }],
-      contexts: [{ ...named, context: { cluster: "gate", user: "gate" } }],
-      "current-context": "gate",
-    }),
-  );
-  return { path, remove: () => rm(directory, { recursive: true }) };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
 import type { Members } from "../../../tools/simulator/resource/collection.ts";
 import type { SimulatorOptions } from "../../../tools/simulator/simulator.ts";
-import { Gate, type Guard, type Passage, type Side, type Substitute, writeKubeconfig } from "../../support/gate.ts";
+import { ClusterGate, Gate, type Guard, type Passage, type Side, type Substitute } from "../../support/gate.ts";
 import type { OperatorProcess } from "../../support/operator-process.ts";
 import { useWorld, type World } from "../../support/world.ts";
 import { killedSorts } from "./killed.ts";
@@ -54,7 +54,6 @@ export class Stage {
   #others: Others | undefined;
   #gates: readonly Gate[] = [];
   #via: Parameters<World["startOperator"]>[1] = {};
-  #removeKubeconfig: (() => Promise<void>) | undefined;
   #holds: readonly Hold[] = [];
   #late: Hold[] = [];
   #steps: Step[] = [];
@@ -68,8 +67,7 @@ export class Stage {
 
   async open(): Promise<void> {
     const { cluster, simulator } = this.world;
-    const [kube, service] = [await Gate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
-    const kubeconfig = await writeKubeconfig(kube.url);
+    const [kube, service] = [await ClusterGate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
     const steps = new ServiceSteps(simulator);
     this.#others = new Others(simulator);
     kube.guard = this.#guard(clusterStep, async () => ({ raw: "" }));
@@ -78,15 +76,14 @@ export class Stage {
       () => never,
     );
     this.#gates = [kube, service];
-    this.#via = { kubeconfig: kubeconfig.path, gateway: { url: service.url, apiKey: simulator.apiKey } };
-    this.#removeKubeconfig = kubeconfig.remove;
+    this.#via = { kubeconfig: kube.kubeconfig, gateway: { url: service.url, apiKey: simulator.apiKey } };
   }
 
   async close(): Promise<void> {
     expect([...this.#nameless], "Requests that no test can kill at: name them in steps.ts").toEqual([]);
     const spared = [...this.#passed].filter((sort) => !killedSorts.has(sort));
     expect(spared, "Steps at which no test kills: add a story to killed.ts").toEqual([]);
-    await Promise.all([...this.#gates.map((gate) => gate.close()), this.#removeKubeconfig?.()]);
+    await Promise.all(this.#gates.map((gate) => gate.close()));
   }
 
   get others(): Others {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../../tools/shared/random.ts";
 import type { FaultAction } from "../../../tools/simulator/control/faults.ts";
-import { Gate, type Side, type Substitute, writeKubeconfig } from "../../support/gate.ts";
+import { ClusterGate, Gate, type Side, type Substitute } from "../../support/gate.ts";
 import type { World } from "../../support/world.ts";
 
 /** Each with the chance of a request to meet it. A request is never held for longer than the operator waits. */
@@ -27,7 +27,6 @@ export class Storm {
   readonly #random: Random;
   #gates: Gate[] = [];
   #via: Parameters<World["startOperator"]>[1] = {};
-  #close: () => Promise<void> = async () => {};
   #left = Number.POSITIVE_INFINITY;
   kills = 0;
 
@@ -38,17 +37,15 @@ export class Storm {
 
   async open(): Promise<void> {
     const { cluster, simulator } = this.#world;
-    const [kube, service] = [await Gate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
+    const [kube, service] = [await ClusterGate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
     kube.guard = ({ method }) => (method === "GET" ? undefined : this.#strike());
     service.guard = (_, side) => this.#strike() ?? this.#failing(side);
-    const { path, remove } = await writeKubeconfig(kube.url);
-    this.#via = { kubeconfig: path, gateway: { url: service.url, apiKey: simulator.apiKey } };
+    this.#via = { kubeconfig: kube.kubeconfig, gateway: { url: service.url, apiKey: simulator.apiKey } };
     this.#gates = [kube, service];
-    this.#close = remove;
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#close(), ...this.#gates.map((gate) => gate.close())]);
+    await Promise.all(this.#gates.map((gate) => gate.close()));
   }
 
   /** Kills one process after the other. */

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { stringify } from "yaml";
 import type { KubectlRun } from "../../../tools/cluster/kubectl.ts";
 import { freePort } from "../../../tools/cluster/processes/port.ts";
+import { kubeconfigFor } from "../../../tools/shared/kubeconfig.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
 
 const main = join(import.meta.dirname, "../../../src/main.ts");
@@ -154,15 +154,8 @@ export class Pod implements AsyncDisposable {
     const { kubectl, namespace, server, spec } = this.#options;
     const { stdout: token } = await kubectl(["create", "token", spec.serviceAccountName, "-n", namespace]);
     const path = join(this.#directory, "kubeconfig");
-    const config = {
-      apiVersion: "v1",
-      kind: "Config",
-      clusters: [{ name: "test", cluster: { server, "insecure-skip-tls-verify": true } }],
-      users: [{ name: "test", user: { token: token.trim() } }],
-      contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
-      "current-context": "test",
-    };
-    await writeFile(path, stringify(config), { mode: 0o600 });
+    const text = kubeconfigFor({ server, skipsTLSVerification: true, token: token.trim() });
+    await writeFile(path, text, { mode: 0o600 });
     return path;
   }
 }

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { kubeconfigFor } from "../../shared/kubeconfig.ts";
 
 /** What the components of a control plane read, in their directory. */
 export interface Files {
@@ -32,25 +33,8 @@ export async function writeFiles(directory: string): Promise<Files> {
 }
 
 /** Once the API server has made its certificate. The kubeconfig stands alone: it may be copied elsewhere. */
-export async function writeKubeconfig(files: Files, url: string): Promise<void> {
-  const certificate = await readFile(files.certificate, "base64");
-  const text = `apiVersion: v1
-kind: Config
-current-context: test
-clusters:
-  - name: test
-    cluster:
-      server: ${url}
-      certificate-authority-data: ${certificate}
-users:
-  - name: admin
-    user:
-      token: ${files.adminToken}
-contexts:
-  - name: test
-    context:
-      cluster: test
-      user: admin
-`;
+export async function writeKubeconfig(files: Files, server: string): Promise<void> {
+  const certificateAuthority = await readFile(files.certificate, "base64");
+  const text = kubeconfigFor({ server, certificateAuthority, token: files.adminToken });
   await writeFile(files.kubeconfig, text, PRIVATE);
 }

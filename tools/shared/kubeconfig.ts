@@ -1,0 +1,29 @@
+import { stringify } from "yaml";
+
+export interface Access {
+  readonly server: string;
+  /** PEM in base64. Without it, certificates are checked as usual. */
+  readonly certificateAuthority?: string;
+  /** Default false. */
+  readonly skipsTLSVerification?: boolean;
+  /** Without it, requests carry no credential. */
+  readonly token?: string;
+}
+
+/** The text of a kubeconfig with one cluster and one user, which needs no other file. */
+export function kubeconfigFor({ server, certificateAuthority, skipsTLSVerification, token }: Access): string {
+  const name = "test";
+  const cluster = {
+    server,
+    ...(certificateAuthority !== undefined && { "certificate-authority-data": certificateAuthority }),
+    ...(skipsTLSVerification && { "insecure-skip-tls-verify": true }),
+  };
+  return stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster }],
+    users: [{ name, user: token === undefined ? {} : { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    "current-context": name,
+  });
+}
