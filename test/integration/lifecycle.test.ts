@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations, FINALIZER } from "../../src/schema/contract.ts";
-import { type Cluster, startCluster } from "../../tools/cluster/cluster.ts";
+import type { Cluster } from "../../tools/cluster/cluster.ts";
+import { startCluster } from "../../tools/cluster/start.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Kube } from "../support/kube.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startCluster } from "../cluster/cluster.ts";
+import { startCluster } from "../cluster/start.ts";
 import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
 import { type Figures, medians } from "./figures.ts";

@@ -1,10 +1,3 @@
-import { join } from "node:path";
-import { type Binaries, buildTool } from "./build/build.ts";
-import { ASSETS, type Source, sourcesOn } from "./build/source.ts";
-import { startControlPlane } from "./control-plane.ts";
-import { existingCluster } from "./existing.ts";
-import { factsOfThisMachine } from "./facts.ts";
-import { startK3s } from "./k3s.ts";
 import type { KubectlRun } from "./kubectl.ts";
 
 /** A Kubernetes API, with everything behind it that needs no nodes, until it is stopped. */
@@ -33,52 +26,4 @@ export interface StartOptions {
   readonly onProgress?: ((line: string) => void) | undefined;
   /** Gives up starting. A cluster that has started is ended by `stop`. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/**
- * A cluster from the best source this machine has: TEST_KUBECONFIG, KUBEBUILDER_ASSETS, Docker, or a build with Go,
- * which takes minutes once and is kept in the user's cache folder.
- *
- * Nothing of it outlives this process, even one that is killed.
- *
- * @throws saying what to install when there is no source; with the last lines of the log when a component fails.
- */
-export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
-  return startFirst(sourcesOn(await factsOfThisMachine()), options);
-}
-
-async function startFirst([source, ...others]: [Source, ...Source[]], options: StartOptions): Promise<Cluster> {
-  try {
-    return await startFrom(source, options);
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    const [next, ...rest] = others;
-    if (!next || !needsDownload(source)) throw error;
-    options.onProgress?.(`no cluster from ${source.from}, going on with ${next.from}: ${error}`);
-    return startFirst([next, ...rest], options);
-  }
-}
-
-/** An engine that cannot pull, or a compiler that cannot fetch modules, is no reason to go without. */
-const needsDownload = ({ from }: Source): boolean => from === "docker" || from === "build";
-
-async function startFrom(source: Source, options: StartOptions): Promise<Cluster> {
-  switch (source.from) {
-    case "kubeconfig":
-      return existingCluster(source.path, options);
-    case "assets":
-      return startControlPlane(assetsIn(source.directory, source.controllerManager), options);
-    case "docker":
-      return startK3s(options);
-    case "build":
-      return startControlPlane(
-        { ...(await buildTool("kubernetes", options)), ...(await buildTool("etcd", options)) },
-        options,
-      );
-  }
-}
-
-function assetsIn(directory: string, controllerManager: boolean): Binaries {
-  const names = ASSETS.filter((name) => controllerManager || name !== "kube-controller-manager");
-  return Object.fromEntries(names.map((name) => [name, join(directory, name)]));
 }

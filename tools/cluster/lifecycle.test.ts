@@ -7,10 +7,11 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { sourcesOn } from "./build/source.ts";
-import { type Cluster, startCluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane.ts";
 import { factsOfThisMachine } from "./facts.ts";
 import { processesWith, runningAmong } from "./processes/process-table.ts";
+import { startCluster } from "./start.ts";
 
 const [{ from }] = sourcesOn(await factsOfThisMachine());
 const ours = from === "assets" || from === "build";

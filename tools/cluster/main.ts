@@ -1,5 +1,5 @@
 import { onInterrupt } from "../shared/interrupt.ts";
-import { startCluster } from "./cluster.ts";
+import { startCluster } from "./start.ts";
 
 const interrupted = new AbortController();
 const ended = new Promise<void>((resolve) => {

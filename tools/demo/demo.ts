@@ -1,4 +1,4 @@
-import { startCluster } from "../cluster/cluster.ts";
+import { startCluster } from "../cluster/start.ts";
 import { exampleRoutes } from "../shared/examples.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { accountTables } from "./account.ts";

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { startCluster } from "../cluster/cluster.ts";
+import { startCluster } from "../cluster/start.ts";
 import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
 import { soak } from "./run.ts";
