@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
 import type { Cluster } from "../../tools/cluster/cluster.ts";
+import { installKinds } from "../../tools/cluster/install-kinds.ts";
 import { startCluster } from "../../tools/cluster/start.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
@@ -13,7 +13,6 @@ import { World } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
 
 const COUNT = 40;
-const crds = join(import.meta.dirname, "../../crds");
 
 /** A cluster of its own: the others' API server must not be killed under them. */
 let cluster: Cluster;
@@ -21,8 +20,7 @@ let world: World;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
-  await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
+  await installKinds(cluster);
   const freshNamespace = async () => {
     const name = `world-${randomUUID().slice(0, 8)}`;
     await cluster.kubectlRun(["create", "namespace", name]);

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations, FINALIZER } from "../../src/schema/contract.ts";
 import type { Cluster } from "../../tools/cluster/cluster.ts";
+import { installKinds } from "../../tools/cluster/install-kinds.ts";
 import { startCluster } from "../../tools/cluster/start.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
@@ -238,9 +238,7 @@ describe("a kind that is uninstalled", () => {
 
   beforeAll(async () => {
     [cluster, simulator] = await Promise.all([startCluster(), startSimulator()]);
-    const crds = join(import.meta.dirname, "../../crds");
-    await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
-    await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
+    await installKinds(cluster);
     operator = await OperatorProcess.start({ kubeconfig: cluster.kubeconfig, gateway: simulator });
     kube = new Kube(cluster.kubeconfig, "default");
   });

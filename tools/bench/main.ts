@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { installKinds } from "../cluster/install-kinds.ts";
 import { startCluster } from "../cluster/start.ts";
 import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
@@ -10,15 +10,12 @@ import { runBench } from "./run.ts";
 import { details, judged, table } from "./table.ts";
 import { verdicts } from "./targets.ts";
 
-const crds = join(import.meta.dirname, "../../crds");
-
 async function main(args: Arguments): Promise<void> {
   if (!existsSync(args.operator)) throw new UsageError(`${args.operator} is not there: npm run build makes it`);
   const baseline: Figures[] = args.baseline ? JSON.parse(await readFile(args.baseline, "utf8")).figures : [];
   const cluster = await startCluster({ onProgress: (line) => console.error(line) });
   try {
-    await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
-    await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
+    await installKinds(cluster);
     const pace = { ...usualPace, trickle: args.trickleSeconds };
     const runs = await runBench({ ...args, cluster, pace, onFigures: (one) => console.error(`\n${table([one])}`) });
     const figures = medians(runs);

@@ -1,9 +1,10 @@
+import { installKinds } from "../cluster/install-kinds.ts";
 import { startCluster } from "../cluster/start.ts";
 import { exampleRoutes } from "../shared/examples.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { accountTables } from "./account.ts";
 import type { Arguments } from "./arguments.ts";
-import { applyExamples, createNamespace, installKinds, isShared, NAMESPACE, removeNamespace } from "./manifests.ts";
+import { applyExamples, createNamespace, isShared, NAMESPACE, removeNamespace } from "./manifests.ts";
 import { keyOf, readObjects } from "./objects.ts";
 import { startOperator } from "./operator.ts";
 import { watchBecomingReady } from "./screen/becoming-ready.ts";

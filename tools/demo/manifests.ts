@@ -20,14 +20,6 @@ export async function removeNamespace(cluster: Cluster): Promise<void> {
   await cluster.kubectlRun(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=60s"]);
 }
 
-/** Answers the names of the CRDs, which are established. */
-export async function installKinds({ kubectlRun }: Cluster): Promise<string[]> {
-  const { stdout } = await kubectlRun(["apply", `--filename=${ROOT}/crds`, "--output=name"]);
-  const crds = stdout.split("\n").filter(Boolean);
-  await kubectlRun(["wait", "--for=condition=Established", "--timeout=30s", ...crds]);
-  return crds;
-}
-
 interface Applied {
   readonly items: readonly {
     readonly apiVersion: string;

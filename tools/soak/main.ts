@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { installKinds } from "../cluster/install-kinds.ts";
 import { startCluster } from "../cluster/start.ts";
 import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { type Arguments, readArguments, USAGE, UsageError } from "./arguments.ts";
@@ -8,15 +8,12 @@ import { soak } from "./run.ts";
 import { judged, table } from "./table.ts";
 import { verdicts } from "./verdict.ts";
 
-const crds = join(import.meta.dirname, "../../crds");
-
 async function main(args: Arguments): Promise<boolean> {
   if (!existsSync(args.operator)) throw new UsageError(`${args.operator} is not there: npm run build makes it`);
   const tell = (line: string) => console.error(line);
   const cluster = await startCluster({ onProgress: tell });
   try {
-    await cluster.kubectlRun(["apply", "--server-side", "-f", crds]);
-    await cluster.kubectlRun(["wait", "--for=condition=Established", "-f", crds]);
+    await installKinds(cluster);
     const { samples, calm, rest } = await soak({ ...args, cluster, tell });
     const all = verdicts(samples, rest);
     console.log(`\n${table(samples)}\n\nAt rest:\n${table(calm, 6)}\n\n${judged(all)}`);
