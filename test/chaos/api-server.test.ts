@@ -7,7 +7,7 @@ import { installKinds } from "../../tools/cluster/install-kinds.ts";
 import { startCluster } from "../../tools/cluster/start.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
-import type { Members } from "../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { World } from "../support/world.ts";
 import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Members } from "../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../tools/simulator/shape/members.ts";
 import { STORY_MS, useStage } from "./support/stage.ts";
 import { type Point, type StepName, traces } from "./support/steps.ts";
 import { type Case, casesOf, type Subject } from "./support/subjects.ts";

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { concurrently } from "../../tools/bench/phases/concurrently.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
-import type { Members } from "../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Replica } from "../support/replica.ts";
 import { useWorld } from "../support/world.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { kinds } from "../../src/kinds/index.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
-import type { Members } from "../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Canaries, canary } from "../support/canaries.ts";
 import { ClusterGate, Gate, type Passage, type Substitute } from "../support/gate.ts";
 import { secretFields, secretUses } from "../support/secret-fields.ts";

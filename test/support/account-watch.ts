@@ -1,5 +1,5 @@
 import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
-import type { Members } from "../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../tools/simulator/simulator.ts";
 
 /** What each request to the service left behind, and that it never left what must not be. */

@@ -1,6 +1,6 @@
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { type SelfSignedOptions, selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
-import type { Members } from "../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../tools/simulator/shape/members.ts";
 import { ed25519PublicKey } from "../../tools/simulator/testing/samples.ts";
 
 /** The status of a needed object, to speak of its remote in the words of a request. */

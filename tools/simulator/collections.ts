@@ -9,10 +9,10 @@ import { eventSubscriptions } from "./families/events/event-subscriptions.ts";
 import { ipPolicies } from "./families/ip-policies.ts";
 import { reservedAddrs } from "./families/reserved-addrs.ts";
 import { reservedDomains } from "./families/reserved-domains.ts";
+import { tunnelSessions } from "./families/sessions/tunnel-sessions.ts";
 import { sshCredentials } from "./families/ssh-credentials.ts";
 import { sshHostCertificates } from "./families/ssh-host-certificates.ts";
 import { tlsCertificates } from "./families/tls-certificates.ts";
-import { tunnelSessions } from "./families/tunnel-sessions.ts";
 import type { Collection } from "./resource/collection.ts";
 
 /** Everything the account holds. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Route } from "./http/route.ts";
-import type { Members } from "./resource/collection.ts";
 import { routes } from "./routes.ts";
+import type { Members } from "./shape/members.ts";
 import { type Account, openAccount } from "./testing/account.ts";
 import { sampleBodies, sampleModules } from "./testing/samples.ts";
 

@@ -1,11 +1,11 @@
 import { Agenda } from "./agenda.ts";
 import { CertificateCourse } from "./certificates/course.ts";
-import { Agents } from "./families/agents.ts";
 import { reservedDomains } from "./families/reserved-domains.ts";
+import { Agents } from "./families/sessions/agents.ts";
 import { issueCertificate } from "./families/tls-certificates.ts";
 import { Keyring } from "./keyring.ts";
 import { type Random, seeded } from "./random.ts";
-import { Cursors } from "./resource/paging.ts";
+import { Cursors } from "./resource/cursors.ts";
 import { Store } from "./resource/store.ts";
 import type { Settings } from "./settings.ts";
 

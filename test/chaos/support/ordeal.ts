@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Random } from "../../../tools/shared/random.ts";
-import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { World } from "../../support/world.ts";
 import { Others } from "./others.ts";
 import { Population } from "./population.ts";

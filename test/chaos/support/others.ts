@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { Given } from "./subjects.ts";
 

@@ -1,6 +1,6 @@
 import { annotations } from "../../../src/schema/contract.ts";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
-import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../../tools/simulator/shape/members.ts";
 import { authorityPem, tlsSecret } from "../../support/samples.ts";
 import type { World } from "../../support/world.ts";
 import { type Point, type StepName, typeOf } from "./steps.ts";

@@ -1,5 +1,5 @@
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
-import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../../tools/simulator/shape/members.ts";
 
 type Parts = Record<string, unknown>;
 

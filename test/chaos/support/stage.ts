@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import { isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
-import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { SimulatorOptions } from "../../../tools/simulator/simulator.ts";
 import { ClusterGate, Gate, type Guard, type Passage, type Side, type Substitute } from "../../support/gate.ts";
 import type { OperatorProcess } from "../../support/operator-process.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { Passage, Side } from "../../support/gate.ts";
 

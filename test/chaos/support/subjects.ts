@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import type { Control } from "../../../tools/simulator/control/control.ts";
-import type { Members } from "../../../tools/simulator/resource/collection.ts";
+import type { Members } from "../../../tools/simulator/shape/members.ts";
 import { inID, type Point, type StepName, sortOf, typeOf } from "./steps.ts";
 
 type Operation = "create" | "update" | "delete" | "adopt";

@@ -1,6 +1,7 @@
 import type { Agenda } from "../agenda.ts";
-import type { Members, Row } from "../resource/collection.ts";
+import type { Row } from "../resource/collection.ts";
 import type { Store } from "../resource/store.ts";
+import type { Members } from "../shape/members.ts";
 import { days, stamp } from "../shape/time.ts";
 
 export type CertificateState = "issued" | "provisioning" | "dns_error" | "internal_error";

@@ -1,10 +1,11 @@
 import { collectionNamed, collections } from "../collections.ts";
 import { httpsRoutes, routeModuleNames } from "../families/edges/https-routes.ts";
-import { tunnelSessions } from "../families/tunnel-sessions.ts";
-import type { Collection, Members, Row } from "../resource/collection.ts";
+import { tunnelSessions } from "../families/sessions/tunnel-sessions.ts";
+import type { Collection, Row } from "../resource/collection.ts";
 import { createRow, removeRow, updateRow } from "../resource/lifecycle.ts";
 import { viewOf } from "../resource/view.ts";
 import { changed, created, type Fields } from "../shape/check.ts";
+import type { Members } from "../shape/members.ts";
 import type { World } from "../world.ts";
 import type { Control } from "./control.ts";
 

@@ -1,7 +1,7 @@
 import type { CertificateSteering } from "../certificates/course.ts";
-import type { AgentBehaviour } from "../families/agents.ts";
-import type { Members } from "../resource/collection.ts";
+import type { AgentBehaviour } from "../families/sessions/agents.ts";
 import type { RouteId } from "../settings.ts";
+import type { Members } from "../shape/members.ts";
 import type { FaultOptions } from "./faults.ts";
 import type { OutageKind } from "./outage.ts";
 import type { RequestFilter } from "./request-filter.ts";

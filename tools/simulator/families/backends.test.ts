@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Members } from "../resource/collection.ts";
+import type { Members } from "../shape/members.ts";
 import { type Account, openAccount } from "../testing/account.ts";
 
 let account: Account;

@@ -1,10 +1,10 @@
 import { certificatePem, extendedKeyUsages, keyUsages, leafOf, nameParts, validity } from "../certificates/x509.ts";
-import type { Collection, Members } from "../resource/collection.ts";
+import type { Collection, CollectionContext } from "../resource/collection.ts";
+import type { Members } from "../shape/members.ts";
 import { texts } from "../shape/texts.ts";
 import { days, stamp } from "../shape/time.ts";
-import type { World } from "../world.ts";
 
-function read({ ca_pem: pem }: Members, { clock }: World): Members {
+function read({ ca_pem: pem }: Members, { clock }: CollectionContext): Members {
   const certificate = leafOf(String(pem));
   if (!certificate) return unreadable(clock());
   return {

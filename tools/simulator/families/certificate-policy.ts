@@ -1,7 +1,7 @@
-import type { Members, Row } from "../resource/collection.ts";
+import type { CollectionContext, Row } from "../resource/collection.ts";
 import { type Check, object } from "../shape/check.ts";
+import type { Members } from "../shape/members.ts";
 import { oneOf, orNull } from "../shape/scalars.ts";
-import type { World } from "../world.ts";
 
 /** Null switches automatic certificates off. */
 export const certificatePolicy: Check = orNull(
@@ -16,8 +16,8 @@ export const unmanaged: Members = { certificate_management_policy: null, certifi
 const policyOf = (row: Row | undefined): string => JSON.stringify(row?.members.certificate_management_policy ?? null);
 
 /** A new or different policy starts a job; a policy that is taken away ends it. */
-export function followPolicy(row: Row, before: Row | undefined, world: World): void {
+export function followPolicy(row: Row, before: Row | undefined, context: CollectionContext): void {
   if (policyOf(row) === policyOf(before)) return;
-  const course = world.certificates;
+  const course = context.certificates;
   row.members.certificate_management_policy ? course.start(row) : course.stop(row);
 }

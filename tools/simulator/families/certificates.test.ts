@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { selfSigned } from "../certificates/self-signed.ts";
-import type { Members } from "../resource/collection.ts";
+import type { Members } from "../shape/members.ts";
 import { type Account, openAccount } from "../testing/account.ts";
 
 const shaped = "-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { collections } from "../collections.ts";
-import type { Collection, Members } from "../resource/collection.ts";
+import type { Collection } from "../resource/collection.ts";
+import type { Members } from "../shape/members.ts";
 import { type Account, openAccount } from "../testing/account.ts";
 import { sampleBodies } from "../testing/samples.ts";
 

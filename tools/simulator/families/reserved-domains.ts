@@ -1,17 +1,17 @@
 import { invalid } from "../http/refusal.ts";
-import type { Collection, Members } from "../resource/collection.ts";
+import type { Collection, CollectionContext } from "../resource/collection.ts";
+import type { Members } from "../shape/members.ts";
 import { domain } from "../shape/names.ts";
 import { reference } from "../shape/references.ts";
 import { orNull } from "../shape/scalars.ts";
 import { texts } from "../shape/texts.ts";
-import type { World } from "../world.ts";
 import { certificatePolicy, followPolicy, unmanaged } from "./certificate-policy.ts";
 import { region } from "./regions.ts";
 
 /** Names below it belong to the service, which needs no records from the user. */
 const serviceOwned = ".gateway.example";
 
-function targets(name: string, { random }: World): Members {
+function targets(name: string, { random }: CollectionContext): Members {
   const custom = !name.endsWith(serviceOwned);
   const target = `${random.text(10).toLowerCase()}.${random.text(5).toLowerCase()}`;
   return {
@@ -51,20 +51,20 @@ export const reservedDomains: Collection = {
     ...(given.certificate_management_policy ? { certificate_id: before.issued_id ?? null } : {}),
     ...given,
   }),
-  compute: (members, world) => ({
+  compute: (members, context) => ({
     ...unmanaged,
     certificate_id: null,
     issued_id: null,
     ...members,
-    ...targets(String(members.domain), world),
+    ...targets(String(members.domain), context),
   }),
   changed: followPolicy,
-  removed: (row, world) => world.certificates.discard(row),
+  removed: (row, context) => context.certificates.discard(row),
   holds: ({ certificate_id: id }) => (id ? [String(id)] : []),
-  show: ({ certificate_id: id, issued_id: _, region: where, ...members }, view) => ({
+  show: ({ certificate_id: id, issued_id: _, region: where, ...members }, links) => ({
     ...members,
     region: where ?? "",
-    certificate: view.ref(id),
+    certificate: links.ref(id),
     http_endpoint_configuration: null,
     https_endpoint_configuration: null,
   }),

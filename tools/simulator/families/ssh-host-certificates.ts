@@ -1,13 +1,13 @@
 import { invalid } from "../http/refusal.ts";
-import { type Collection, everyVerb, type Members } from "../resource/collection.ts";
+import { type Collection, type CollectionContext, everyVerb } from "../resource/collection.ts";
+import type { Members } from "../shape/members.ts";
 import { sshKeyType, sshPublicKey, timestamp } from "../shape/names.ts";
 import { foreign } from "../shape/references.ts";
 import { list, nonEmpty } from "../shape/scalars.ts";
 import { texts } from "../shape/texts.ts";
 import { days, stamp } from "../shape/time.ts";
-import type { World } from "../world.ts";
 
-function sign(members: Members, { clock }: World): Members {
+function sign(members: Members, { clock }: CollectionContext): Members {
   const after = String(members.valid_after ?? stamp(clock()));
   const until = String(members.valid_until ?? stamp(clock() + days(365)));
   if (Date.parse(until) <= Date.parse(after)) throw invalid("valid_until: must be after valid_after");

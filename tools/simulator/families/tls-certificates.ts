@@ -13,11 +13,11 @@ import {
   validity,
 } from "../certificates/x509.ts";
 import { invalid } from "../http/refusal.ts";
-import type { Collection, Members, Row } from "../resource/collection.ts";
+import type { Collection, CollectionContext, Row } from "../resource/collection.ts";
 import type { Store } from "../resource/store.ts";
+import type { Members } from "../shape/members.ts";
 import { texts } from "../shape/texts.ts";
 import { days, stamp } from "../shape/time.ts";
-import type { World } from "../world.ts";
 
 function subject(parts: Readonly<Record<string, string>>): Members {
   return {
@@ -53,7 +53,7 @@ const unreadable = (now: number): Members => ({
   serial_number: "00",
 });
 
-function read({ certificate_pem: pem }: Members, { clock }: World): Members {
+function read({ certificate_pem: pem }: Members, { clock }: CollectionContext): Members {
   const leaf = leafOf(String(pem));
   return { issued_at: null, ...(leaf ? readable(leaf) : unreadable(clock())) };
 }

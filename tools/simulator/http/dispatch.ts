@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Members } from "../resource/collection.ts";
 import { viewOf } from "../resource/view.ts";
-import { isMembers } from "../shape/check.ts";
+import { isMembers, type Members } from "../shape/members.ts";
 import type { World } from "../world.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { badRequest, Refusal, unauthorized, unsupported } from "./refusal.ts";

@@ -1,5 +1,5 @@
-import type { Members } from "../resource/collection.ts";
 import type { View } from "../resource/view.ts";
+import type { Members } from "../shape/members.ts";
 import type { World } from "../world.ts";
 
 export interface Answer {

@@ -1,8 +1,37 @@
+import type { Keyring } from "../keyring.ts";
+import type { Random } from "../random.ts";
 import type { Fields } from "../shape/check.ts";
-import type { World } from "../world.ts";
-import type { View } from "./view.ts";
+import type { Members } from "../shape/members.ts";
 
-export type Members = Record<string, unknown>;
+export interface Ref {
+  readonly id: string;
+  readonly uri: string;
+}
+
+/** How rows are linked for a caller who reached the service at `origin`. */
+export interface Links {
+  readonly origin: string;
+  /** Null when there is no such row. */
+  ref(id: unknown): Ref | null;
+  /** Rows that are gone are left out. */
+  refs(ids: unknown): Ref[];
+}
+
+/** What the functions of a collection may use of the account. */
+export interface CollectionContext {
+  readonly clock: () => number;
+  readonly random: Random;
+  readonly keyring: Keyring;
+  /** The certificate jobs of rows that have a `certificate_management_policy`. */
+  readonly certificates: {
+    /** Begins a job that ends by itself. */
+    start(row: Row): void;
+    /** For a row whose policy was taken away. */
+    stop(row: Row): void;
+    /** For a row that is gone. */
+    discard(row: Row): void;
+  };
+}
 
 /** One remote object. Never changed in place: a change is a new row of the same sequence. */
 export interface Row {
@@ -41,14 +70,14 @@ export interface Collection {
   /** What the members become when `given` is applied; by default `given` wins member by member. */
   readonly merge?: (before: Members, given: Members) => Members;
   /** Read-only members made at creation. */
-  readonly compute?: (members: Members, world: World) => Members;
+  readonly compute?: (members: Members, context: CollectionContext) => Members;
   /** After a create (`before` undefined) or an update. */
-  readonly changed?: (row: Row, before: Row | undefined, world: World) => void;
-  readonly removed?: (row: Row, world: World) => void;
+  readonly changed?: (row: Row, before: Row | undefined, context: CollectionContext) => void;
+  readonly removed?: (row: Row, context: CollectionContext) => void;
   /** Ids that cannot be deleted while a row with these members is there. */
   readonly holds?: (members: Members) => readonly string[];
   /** The members as answers show them; by default as they are. */
-  readonly show?: (members: Members, view: View, id: string) => Members;
+  readonly show?: (members: Members, links: Links, id: string) => Members;
   /** Members that only the answer to the create carries. */
   readonly showOnce?: (row: Row) => Members;
 }

@@ -1,6 +1,7 @@
 import { conflict, inUse } from "../http/refusal.ts";
+import type { Members } from "../shape/members.ts";
 import type { World } from "../world.ts";
-import type { Collection, Members, Row } from "./collection.ts";
+import type { Collection, Row } from "./collection.ts";
 
 /** Adds a row of checked members; `given` are read-only members that the caller chooses. */
 export function createRow(collection: Collection, members: Members, world: World, given: Members = {}): Row {

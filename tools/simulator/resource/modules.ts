@@ -1,16 +1,16 @@
 import { notFound } from "../http/refusal.ts";
 import type { Call, Route } from "../http/route.ts";
 import type { Check, Field, Fields } from "../shape/check.ts";
-import type { Members, Row } from "./collection.ts";
+import type { Members } from "../shape/members.ts";
+import type { Links, Row } from "./collection.ts";
 import { updateRow } from "./lifecycle.ts";
-import type { View } from "./view.ts";
 
 /** A part of an edge or route that is replaced whole, and unset while null. */
 export interface Module {
   readonly name: string;
   readonly check: Check;
   /** By default as it was given. */
-  readonly show?: (value: Members, view: View, ownerId: string) => Members;
+  readonly show?: (value: Members, links: Links, ownerId: string) => Members;
 }
 
 export type ModuleVerb = "PUT" | "GET" | "DELETE";
@@ -24,12 +24,14 @@ export const moduleFields = (modules: readonly Module[]): Fields =>
 /** What a collection of edges or routes shows of them. */
 export const showModules =
   (modules: readonly Module[]) =>
-  (members: Members, view: View, ownerId: string): Members =>
-    Object.fromEntries(modules.map((module) => [module.name, showModule(module, members[module.name], view, ownerId)]));
+  (members: Members, links: Links, ownerId: string): Members =>
+    Object.fromEntries(
+      modules.map((module) => [module.name, showModule(module, members[module.name], links, ownerId)]),
+    );
 
-function showModule({ show }: Module, value: unknown, view: View, ownerId: string): Members | null {
+function showModule({ show }: Module, value: unknown, links: Links, ownerId: string): Members | null {
   if (!value) return null;
-  return show ? show(value as Members, view, ownerId) : (value as Members);
+  return show ? show(value as Members, links, ownerId) : (value as Members);
 }
 
 export interface ModuleOwner {

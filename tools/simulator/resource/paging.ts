@@ -1,30 +1,8 @@
-import { invalid } from "../http/refusal.ts";
+import type { Members } from "../shape/members.ts";
 import type { World } from "../world.ts";
-import type { Collection, Members, Row } from "./collection.ts";
+import type { Collection } from "./collection.ts";
 import { positionOf } from "./store.ts";
 import type { View } from "./view.ts";
-
-/** Cursors that were given out: nobody can make one up. */
-export class Cursors {
-  readonly #issued = new Map<string, number>();
-
-  issue(row: Row, limit: number): string {
-    const query = `before_id=${row.id}&limit=${limit}`;
-    this.#issued.set(query, row.sequence);
-    return query;
-  }
-
-  /** The sequence below which the page begins. */
-  read(query: string): number {
-    const sequence = this.#issued.get(query);
-    if (sequence === undefined) throw invalid(`unknown query parameters: ${query}`);
-    return sequence;
-  }
-
-  clear(): void {
-    this.#issued.clear();
-  }
-}
 
 /** One page of the list, newest first. */
 export function page(collection: Collection, query: string, view: View, world: World): Members {

@@ -1,6 +1,7 @@
 import type { Random } from "../random.ts";
+import type { Members } from "../shape/members.ts";
 import { stamp } from "../shape/time.ts";
-import type { Collection, Members, Row } from "./collection.ts";
+import type { Collection, Row } from "./collection.ts";
 
 interface Change {
   readonly at: number;

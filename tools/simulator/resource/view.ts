@@ -1,18 +1,9 @@
-import type { Collection, Members, Row, Unset } from "./collection.ts";
+import type { Members } from "../shape/members.ts";
+import type { Collection, Links, Row, Unset } from "./collection.ts";
 import type { Store } from "./store.ts";
 
-export interface Ref {
-  readonly id: string;
-  readonly uri: string;
-}
-
 /** How rows look to one caller, who reached the service at `origin`. */
-export interface View {
-  readonly origin: string;
-  /** Null when there is no such row. */
-  ref(id: unknown): Ref | null;
-  /** Rows that are gone are left out. */
-  refs(ids: unknown): Ref[];
+export interface View extends Links {
   show(row: Row): Members;
 }
 

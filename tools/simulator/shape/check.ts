@@ -1,9 +1,13 @@
 import { invalid } from "../http/refusal.ts";
-import type { Members } from "../resource/collection.ts";
-import type { Store } from "../resource/store.ts";
+import { isMembers, type Members } from "./members.ts";
+
+/** Tells whether there is something of an id. */
+export interface Lookup {
+  find(id: unknown): unknown;
+}
 
 /** Answers the value as it is stored, or refuses it, naming where it stands. */
-export type Check = (value: unknown, at: string, store: Store) => unknown;
+export type Check = (value: unknown, at: string, store: Lookup) => unknown;
 
 export interface Field {
   readonly check: Check;
@@ -23,7 +27,7 @@ export interface Field {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** The given members, checked. Refuses any that is not a field. */
-function checkMembers(fields: Fields, body: Members, at: string, store: Store): Members {
+function checkMembers(fields: Fields, body: Members, at: string, store: Lookup): Members {
   const members: Members = {};
   for (const [name, value] of Object.entries(body)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -47,13 +51,13 @@ const without = (fields: Fields, mark: "createOnly" | "updateOnly"): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, field]) => !field[mark]));
 
 /** A body that creates: every field is checked, then completed with its initial value. */
-export function created(fields: Fields, body: Members, store: Store): Members {
+export function created(fields: Fields, body: Members, store: Lookup): Members {
   const accepted = without(fields, "updateOnly");
   return complete(accepted, checkMembers(accepted, body, "", store), "");
 }
 
 /** A body that updates: what it leaves out stays, but for fields that are emptied by that. */
-export function updated(fields: Fields, body: Members, store: Store): Members {
+export function updated(fields: Fields, body: Members, store: Lookup): Members {
   const members = changed(fields, body, store);
   for (const [name, field] of Object.entries(fields)) {
     if (members[name] === undefined && "whenOmitted" in field) members[name] = field.whenOmitted;
@@ -62,7 +66,7 @@ export function updated(fields: Fields, body: Members, store: Store): Members {
 }
 
 /** Only what is given, checked. */
-export const changed = (fields: Fields, body: Members, store: Store): Members =>
+export const changed = (fields: Fields, body: Members, store: Lookup): Members =>
   checkMembers(without(fields, "createOnly"), body, "", store);
 
 /** An object with exactly these members; `rule` refuses what single members cannot. */
@@ -75,6 +79,3 @@ export function object(fields: Fields, rule?: (members: Members, at: string) => 
     return members;
   };
 }
-
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

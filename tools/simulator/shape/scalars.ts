@@ -1,5 +1,6 @@
 import { invalid } from "../http/refusal.ts";
-import { type Check, isMembers } from "./check.ts";
+import type { Check } from "./check.ts";
+import { isMembers } from "./members.ts";
 
 export const string: Check = (value, at) => {
   if (typeof value !== "string") throw invalid(`${at}: must be a string`);

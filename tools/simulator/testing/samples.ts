@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { selfSigned } from "../certificates/self-signed.ts";
-import type { Members } from "../resource/collection.ts";
+import type { Members } from "../shape/members.ts";
 import type { Control } from "../simulator.ts";
 
 /** A public key in authorized-keys format. */

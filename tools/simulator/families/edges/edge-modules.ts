@@ -1,7 +1,7 @@
 import { invalid } from "../../http/refusal.ts";
-import type { Members } from "../../resource/collection.ts";
 import type { Module } from "../../resource/modules.ts";
 import { type Field, object } from "../../shape/check.ts";
+import type { Members } from "../../shape/members.ts";
 import { anyBackend, reference } from "../../shape/references.ts";
 import { anyObject, boolean, list, nonEmpty, oneOf, orNull, string } from "../../shape/scalars.ts";
 
@@ -10,21 +10,21 @@ export const enabled: Field = { check: boolean, initial: true };
 export const backend: Module = {
   name: "backend",
   check: object({ enabled, backend_id: { check: anyBackend, required: true } }),
-  show: (value, view) => ({ enabled: value.enabled, backend: view.ref(value.backend_id) }),
+  show: (value, links) => ({ enabled: value.enabled, backend: links.ref(value.backend_id) }),
 };
 
 export const ipRestriction: Module = {
   name: "ip_restriction",
   check: object({ enabled, ip_policy_ids: { check: list(reference("ipp")), initial: [] } }),
-  show: (value, view) => ({ enabled: value.enabled, ip_policies: view.refs(value.ip_policy_ids) }),
+  show: (value, links) => ({ enabled: value.enabled, ip_policies: links.refs(value.ip_policy_ids) }),
 };
 
 export const mutualTls: Module = {
   name: "mutual_tls",
   check: object({ enabled, certificate_authority_ids: { check: list(reference("ca")), required: true } }),
-  show: (value, view) => ({
+  show: (value, links) => ({
     enabled: value.enabled,
-    certificate_authorities: view.refs(value.certificate_authority_ids),
+    certificate_authorities: links.refs(value.certificate_authority_ids),
   }),
 };
 

@@ -1,9 +1,9 @@
 import { invalid } from "../../http/refusal.ts";
 import type { Route } from "../../http/route.ts";
-import { type Collection, everyVerb, type Members } from "../../resource/collection.ts";
+import { type Collection, everyVerb, type Links } from "../../resource/collection.ts";
 import { rowOf } from "../../resource/crud.ts";
 import { type Module, type ModuleVerb, moduleFields, moduleRoutes, showModules } from "../../resource/modules.ts";
-import type { View } from "../../resource/view.ts";
+import type { Members } from "../../shape/members.ts";
 import { hostport } from "../../shape/names.ts";
 import { list } from "../../shape/scalars.ts";
 import { texts } from "../../shape/texts.ts";
@@ -18,9 +18,9 @@ const edgeFields = (modules: readonly Module[]) => ({
   ...moduleFields(modules),
 });
 
-const showEdge = (modules: readonly Module[]) => (members: Members, view: View, id: string) => ({
+const showEdge = (modules: readonly Module[]) => (members: Members, links: Links, id: string) => ({
   hostports: (members.hostports as string[]).length > 0 ? members.hostports : null,
-  ...showModules(modules)(members, view, id),
+  ...showModules(modules)(members, links, id),
 });
 
 export const tcpEdges: Collection = {

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Members } from "../../resource/collection.ts";
+import type { Members } from "../../shape/members.ts";
 import { type Account, openAccount } from "../../testing/account.ts";
 import { sampleModules } from "../../testing/samples.ts";
 

@@ -25,7 +25,7 @@ export const httpsRoutes: Collection = {
   listKey: "routes",
   verbs: {},
   fields: {},
-  show: (members, view, id) => ({ edge_id: members.edge_id, ...showModules(modules)(members, view, id) }),
+  show: (members, links, id) => ({ edge_id: members.edge_id, ...showModules(modules)(members, links, id) }),
 };
 
 function find(call: Call): Row {

@@ -1,6 +1,7 @@
 import { invalid } from "../../http/refusal.ts";
-import { type Collection, everyVerb, type Members } from "../../resource/collection.ts";
+import { type Collection, everyVerb } from "../../resource/collection.ts";
 import { type Check, type Fields, object } from "../../shape/check.ts";
+import type { Members } from "../../shape/members.ts";
 import { nonEmpty, string } from "../../shape/scalars.ts";
 import { texts } from "../../shape/texts.ts";
 

@@ -1,10 +1,10 @@
 import { conflict, invalid, notFound } from "../../http/refusal.ts";
 import type { Call, Route } from "../../http/route.ts";
-import { type Collection, everyVerb, type Members, type Row } from "../../resource/collection.ts";
+import { type Collection, everyVerb, type Links, type Row } from "../../resource/collection.ts";
 import { rowOf } from "../../resource/crud.ts";
 import { updateRow } from "../../resource/lifecycle.ts";
-import type { View } from "../../resource/view.ts";
 import { type Check, created, object, updated } from "../../shape/check.ts";
+import type { Members } from "../../shape/members.ts";
 import { reference } from "../../shape/references.ts";
 import { list, matching } from "../../shape/scalars.ts";
 import { textsInCharacters } from "../../shape/texts.ts";
@@ -20,7 +20,7 @@ const sources: Check = (value, at, store) => {
   return types;
 };
 
-const shown = (id: string, name: string, { origin }: View): Members => ({
+const shown = (id: string, name: string, { origin }: Links): Members => ({
   type: name,
   uri: `${origin}/event_subscriptions/${id}/sources/${name}`,
 });
@@ -37,10 +37,10 @@ export const eventSubscriptions: Collection = {
     destination_ids: { check: list(reference("ed")), initial: [] },
   },
   holds: ({ destination_ids: ids }) => ids as string[],
-  show: ({ sources: types, destination_ids: ids, ...members }, view, id) => ({
+  show: ({ sources: types, destination_ids: ids, ...members }, links, id) => ({
     ...members,
-    sources: (types as string[]).map((name) => shown(id, name, view)),
-    destinations: view.refs(ids),
+    sources: (types as string[]).map((name) => shown(id, name, links)),
+    destinations: links.refs(ids),
   }),
 };
 

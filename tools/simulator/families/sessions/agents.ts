@@ -1,8 +1,9 @@
-import type { Agenda } from "../agenda.ts";
-import { commandFailed } from "../http/refusal.ts";
-import type { Members, Row } from "../resource/collection.ts";
-import type { Store } from "../resource/store.ts";
-import { stamp } from "../shape/time.ts";
+import type { Agenda } from "../../agenda.ts";
+import { commandFailed } from "../../http/refusal.ts";
+import type { Row } from "../../resource/collection.ts";
+import type { Store } from "../../resource/store.ts";
+import type { Members } from "../../shape/members.ts";
+import { stamp } from "../../shape/time.ts";
 import { tunnelSessions } from "./tunnel-sessions.ts";
 
 export type UpdateRefusal = "none_available" | "disabled" | "updating" | "awaiting_restart";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Members } from "../resource/collection.ts";
-import { type Account, openAccount } from "../testing/account.ts";
+import type { Members } from "../../shape/members.ts";
+import { type Account, openAccount } from "../../testing/account.ts";
 import type { AgentBehaviour } from "./agents.ts";
 
 let account: Account;

@@ -1,0 +1,24 @@
+import { invalid } from "../http/refusal.ts";
+import type { Row } from "./collection.ts";
+
+/** Cursors that were given out: nobody can make one up. */
+export class Cursors {
+  readonly #issued = new Map<string, number>();
+
+  issue(row: Row, limit: number): string {
+    const query = `before_id=${row.id}&limit=${limit}`;
+    this.#issued.set(query, row.sequence);
+    return query;
+  }
+
+  /** The sequence below which the page begins. */
+  read(query: string): number {
+    const sequence = this.#issued.get(query);
+    if (sequence === undefined) throw invalid(`unknown query parameters: ${query}`);
+    return sequence;
+  }
+
+  clear(): void {
+    this.#issued.clear();
+  }
+}
