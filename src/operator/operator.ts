@@ -111,7 +111,7 @@ export function createOperator(options: OperatorOptions): Operator {
   for (const kind of kinds) {
     informers.get(kind.kind)?.addHandler((change) => {
       if (change.type === "deleted") objectGone(kind, change.object);
-      for (const wake of requestsFor(kind, change, informers)) {
+      for (const wake of requestsFor(kind, change, { kinds, informers })) {
         controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
       }
     });

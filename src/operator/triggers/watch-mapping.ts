@@ -4,6 +4,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { sentStatusFields } from "../../schema/wire/needs.ts";
 import { type Informers, referenceKey, referencesOf } from "../kube-cluster.ts";
 
 /** Who goes first: what people wait for, then what failed before, then routine looks. */
@@ -15,16 +16,18 @@ export interface Wake {
   priority: number;
 }
 
-/** The status fields that references to other kinds send. */
-const YIELDED = ["id", "addr"] as const;
+interface Cached {
+  kinds: readonly Kind[];
+  informers: Informers;
+}
 
 /** Which objects have something to do because one of them changed. */
-export function requestsFor(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+export function requestsFor(kind: Kind, change: Change<ManagedObject>, cached: Cached): Wake[] {
   return [
     ...own(kind, change),
-    ...referrers(kind, change, informers),
-    ...referents(kind, change, informers),
-    ...rivals(kind, change, informers),
+    ...referrers(kind, change, cached),
+    ...referents(kind, change, cached.informers),
+    ...rivals(kind, change, cached.informers),
   ];
 }
 
@@ -47,17 +50,17 @@ function concernsUs(old: ManagedObject, object: ManagedObject): boolean {
   return lostFinalizer === true || !isDeepStrictEqual(asked(old), asked(object));
 }
 
-/** Objects that wait for this one, or send something of its status. */
-function referrers({ kind }: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+/** Objects that refer to this one, when they have to wait for it no longer, or to send something else. */
+function referrers({ kind }: Kind, change: Change<ManagedObject>, { kinds, informers }: Cached): Wake[] {
   const { object } = change;
-  if (change.type === "updated" && !yieldsOtherwise(change.old, object)) return [];
+  if (change.type === "updated" && !concernsReferrers(change.old, object, sentStatusFields(kind, kinds))) return [];
   if (change.type === "added" && change.initial) return [];
   const reference = referenceKey(kind, object.metadata.namespace, object.metadata.name);
   return everywhere(informers, "references", reference);
 }
 
-const yieldsOtherwise = (old: ManagedObject, object: ManagedObject): boolean =>
-  YIELDED.some((field) => old.status?.[field] !== object.status?.[field]) ||
+const concernsReferrers = (old: ManagedObject, object: ManagedObject, sentFields: readonly string[]): boolean =>
+  sentFields.some((field) => !isDeepStrictEqual(old.status?.[field], object.status?.[field])) ||
   old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
 
 /** Objects being deleted that may have waited for this one to go, or to refer to something else. */

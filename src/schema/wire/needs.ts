@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Kind } from "../define.ts";
 import { memoize } from "../memoize.ts";
 import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 
@@ -10,15 +11,24 @@ export type Need =
 /** The path of one of the members that a field spreads into. */
 export const spreadPath = (path: string, member: string): string => `${path}#${member}`;
 
-/** The kinds that specs of this schema can refer to. */
-export const targetsOf = memoize((schema: z.ZodType): readonly string[] => {
+/** The references that specs of this schema can hold. */
+const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait[] => {
   const { reference } = traitsOf(schema);
-  if (reference) return reference.kinds;
+  if (reference) return [reference];
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray) return targetsOf(inner.element as z.ZodType);
+  if (inner instanceof z.ZodArray) return referencesIn(inner.element as z.ZodType);
   if (!(inner instanceof z.ZodObject)) return [];
-  return Object.values(inner.shape).flatMap((member) => targetsOf(member as z.ZodType));
+  return Object.values(inner.shape).flatMap((member) => referencesIn(member as z.ZodType));
 });
+
+/** The kinds that specs of this schema can refer to. */
+export const targetsOf = (schema: z.ZodType): string[] => referencesIn(schema).flatMap(({ kinds }) => kinds);
+
+/** The status fields of objects of `kind` that objects which refer to them send to the service. */
+export const sentStatusFields = (kind: string, kinds: readonly Pick<Kind, "spec">[]): string[] =>
+  kinds
+    .flatMap(({ spec }) => referencesIn(spec))
+    .flatMap((reference) => (reference.kinds.includes(kind) ? reference.statusField : []));
 
 /** All references, Secrets and ConfigMaps of a spec, in the order of its fields. */
 export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
