@@ -6,7 +6,7 @@ import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { conditionOf, type ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
-import type { ReconcileContext } from "../reconcile/context.ts";
+import type { Change, ReconcileContext } from "../reconcile/context.ts";
 import { type ReconcileResult, reconcile } from "../reconcile/reconcile.ts";
 import { Informer } from "../runtime/cache/informer.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
@@ -242,7 +242,9 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Reconc
   const lane = laneOf(request);
   const context: ReconcileContext = {
     ...{ kind, object, owner, cluster, clock, lane, signal },
-    findings: { account: accounts.nameOf(object) },
+    accountName: accounts.nameOf(object),
+    state: {},
+    changes: [],
     get account() {
       return accounts.of(object);
     },
@@ -250,18 +252,20 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Reconc
   const { resyncSeconds, watchSecrets } = options.config;
   const visit = await reconcile(context, { resyncSeconds, secretsWatched: watchSecrets });
   logChanges(request.log, context);
-  options.metrics?.onPass(kind.kind, context.findings);
+  options.metrics?.onChanges(kind.kind, context.changes);
   return visit;
 }
 
+const messages = { Adopted: "Took over", Created: "Created", Updated: "Updated", Deleted: "Deleted" } as const;
+
 /** A line for each change in the account, and none where nothing was changed. */
-function logChanges(log: Logger, { object, findings }: ReconcileContext): void {
-  const { remote, created, updated, corrected, deleted, adopted } = findings;
-  const about = { remoteID: remote?.id ?? deleted, generation: object.metadata.generation };
-  if (adopted && !object.status?.id) log.info(about, "Took over");
-  if (created) log.info(about, "Created");
-  if (updated) log.info({ ...about, fields: updated, drifted: corrected !== undefined }, "Updated");
-  if (deleted) log.info({ ...about, remoteID: deleted }, "Deleted");
+function logChanges(log: Logger, { object, changes }: ReconcileContext): void {
+  for (const change of changes) {
+    const known = change.type === "Adopted" && object.status?.id !== undefined;
+    if (known || !(change.type in messages)) continue;
+    const { type, id, ...details } = change as Extract<Change, { type: keyof typeof messages }>;
+    log.info({ remoteID: id, generation: object.metadata.generation, ...details }, messages[type]);
+  }
 }
 
 /** Who corrects what failed does not wait behind what fails again. */

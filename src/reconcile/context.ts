@@ -7,49 +7,45 @@ import { managedMembers } from "../objects/identity.ts";
 import type { ManagedObject, SecretVersion } from "../objects/object.ts";
 import type { Owner } from "../objects/ownership.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { Answer, Kind } from "../schema/define.ts";
+import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** What came out of a reconcile by now. It reaches the status even when a later step fails. */
-export interface Findings {
+/** What a reconcile did or found in the account. Events, log lines and metrics are made of these, in their order. */
+export type Change =
+  /** The remote belongs to this object from now on; it was in the account already. */
+  | { type: "Adopted"; id: string }
+  /** The remote is what an interrupted create of this object has made. */
+  | { type: "Recovered"; id: string }
+  /** These remotes could be this object's as well. They are left as they are. */
+  | { type: "Duplicates"; ids: string[] }
+  /** The service says that the remote with the id in the status does not exist. */
+  | { type: "Missing"; id: string }
+  /** `replaces`: the remote that is deleted once nothing refers to it. */
+  | { type: "Created"; id: string; replaces?: string | undefined }
+  /** `drifted`: somebody else had changed these spec fields in the account. */
+  | { type: "Updated"; id: string; fields: string[]; drifted: boolean }
+  | { type: "Deleted"; id: string };
+
+/** What is known of the remote so far. It reaches the status even when a later step fails. */
+export interface RemoteState {
   /** The latest answer about the remote. */
-  remote?: Answer & { id: string };
-  /** The GatewayAccount whose account this is; empty for the operator's own credentials. */
-  account?: string;
-  /** The id in the status names nothing any more. */
-  gone?: true;
-  /** The remote that this one took the place of, to be deleted once nothing refers to it. */
-  retiring?: string;
-  /** The one that was to be deleted is gone. */
-  retired?: true;
+  remote?: Remote;
+  /** Id of the remote that is deleted once nothing refers to it; null when it is gone. Unset: as the status says. */
+  retiring?: string | null;
   appliedFields?: string[];
-  /** Spec fields that a create had sent whose answer was lost; the status does not know of them yet. */
+  /** Spec fields that an interrupted create had sent; the status does not know of them yet. */
   sentFields?: readonly string[];
   appliedSecrets?: SecretVersion[];
   appliedDigest?: string;
-  /** Something that changes the remote was sent, whatever came of it. */
+  /** A request that changes the remote was sent, whatever came of it. */
   sent?: true;
   /** Spec fields that differ in the account and are left so. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
-  /** Fields that somebody else had changed, and that were put right. */
-  corrected?: string[];
-  /** The remote was made in this reconcile. */
-  created?: true;
-  /** The id of the remote that was deleted in this reconcile. */
-  deleted?: string;
-  /** Spec fields that were sent in an update. */
-  updated?: string[];
-  /** The remote is shared, and was there before any object of ours. */
+  /** The remote is shared, and was there before any object of this operator. */
   preexisting?: boolean;
-  /** The remote is what an interrupted create has made. */
-  recovered?: true;
-  /** Ids of further remotes that pass for this object's, and are left as they are. */
-  doubles?: string[];
-  /** The remote was taken over in this reconcile. */
-  adopted?: true;
 }
 
-/** One look at one object. */
+/** All that one reconcile of one object works with. */
 export interface ReconcileContext {
   readonly kind: Kind;
   /** As last written; replaced by the answer of each own write. */
@@ -61,7 +57,19 @@ export interface ReconcileContext {
   readonly clock: Clock;
   readonly lane: Lane;
   readonly signal: AbortSignal;
-  readonly findings: Findings;
+  /** The GatewayAccount that `account` belongs to; empty for the operator's own credentials. */
+  readonly accountName: string;
+  readonly state: RemoteState;
+  readonly changes: Change[];
+}
+
+/** Whether this reconcile has recorded such a change. */
+export const has = ({ changes }: Pick<ReconcileContext, "changes">, type: Change["type"]): boolean =>
+  changes.some((change) => change.type === type);
+
+/** Id of the remote that was replaced and is still to be deleted. */
+export function retiringOf({ state, object }: Pick<ReconcileContext, "state" | "object">): string | undefined {
+  return state.retiring === undefined ? object.status?.retiring : (state.retiring ?? undefined);
 }
 
 export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);
@@ -73,12 +81,12 @@ export const getRemote = (context: ReconcileContext, id: string, fresh = false):
 export const requestOptions = ({ lane, signal }: ReconcileContext): RequestOptions => ({ lane, signal });
 
 /** Objects of a kind with a remote in the account of this reconcile, whether its own object has one yet or not. */
-export const objectsInAccount = ({ cluster, object, findings }: ReconcileContext, kind: Kind): ManagedObject[] =>
-  cluster.inAccount(kind, object.metadata.namespace, findings.account || undefined);
+export const objectsInAccount = ({ cluster, object, accountName }: ReconcileContext, kind: Kind): ManagedObject[] =>
+  cluster.inAccount(kind, object.metadata.namespace, accountName || undefined);
 
 /** Epoch milliseconds. */
 export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
 
 /** Spec fields whose values the account has from this object, the spec as it is now aside. */
-export const appliedOf = ({ findings, object }: ReconcileContext): readonly string[] =>
-  findings.sentFields ?? object.status?.appliedFields ?? [];
+export const appliedOf = ({ state, object }: ReconcileContext): readonly string[] =>
+  state.sentFields ?? object.status?.appliedFields ?? [];

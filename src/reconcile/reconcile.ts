@@ -11,9 +11,9 @@ import { deleteObject } from "./apply/delete.ts";
 import { delivered } from "./apply/output-secret.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
-import { appliedOf, now, type ReconcileContext } from "./context.ts";
+import { appliedOf, has, now, type ReconcileContext, retiringOf } from "./context.ts";
 import { type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
-import { plan } from "./desired/plan.ts";
+import { plan, specFields } from "./desired/plan.ts";
 import { locate } from "./find/locate.ts";
 import { eventsOf } from "./status/events.ts";
 import { appliedFields, isSame, nextStatus, type Outcome } from "./status/report.ts";
@@ -59,7 +59,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "go
     await deleteObject(context);
     return "gone";
   } catch (error) {
-    const fate = reconcileErrorOf(error) ?? (context.findings.created && unfinishedCreate());
+    const fate = reconcileErrorOf(error) ?? (has(context, "Created") && unfinishedCreate());
     if (!fate) throw error;
     return { end: "unfinished", fate };
   }
@@ -69,27 +69,27 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "go
 const unfinishedCreate = (): Retry => new Retry("Creating", "Going on with what was created");
 
 async function converge(context: ReconcileContext): Promise<Remote> {
-  const { findings, kind } = context;
+  const { state, kind } = context;
   const found = await locate(context);
   // an object that has an id, and no finalizer, leaves its remote behind when it goes
-  if (found && (isObserveOnly(context.object) || hasFinalizer(context.object))) findings.remote = found;
+  if (found && (isObserveOnly(context.object) || hasFinalizer(context.object))) state.remote = found;
   if (isObserveOnly(context.object)) return compared(context, found);
   const desired = await resolveDesired(kind, context.object, context.cluster);
   if (found) {
     await ensureFinalizer(context);
-    findings.remote = found;
+    state.remote = found;
     await deleteReplaced(context);
   }
   const applied = appliedFields(kind, context.object.spec);
   // sent from here on, whether the answer arrives or not
-  findings.appliedFields = [...new Set([...appliedOf(context), ...applied])];
+  state.appliedFields = [...new Set([...appliedOf(context), ...applied])];
   const made = found ?? (await create(context, desired));
-  findings.remote = made;
-  findings.remote = await update(context, desired, await current(context, desired, made));
-  findings.appliedFields = applied;
-  findings.appliedSecrets = desired.secrets;
-  findings.appliedDigest = desired.digest;
-  return findings.remote as Remote;
+  state.remote = made;
+  state.remote = await update(context, desired, await current(context, desired, made));
+  state.appliedFields = applied;
+  state.appliedSecrets = desired.secrets;
+  state.appliedDigest = desired.digest;
+  return state.remote as Remote;
 }
 
 /** The remote to go on with: the one that was found, or a new one where it runs out or its one-time value is lost. */
@@ -104,14 +104,14 @@ async function current(context: ReconcileContext, desired: Desired, row: Remote)
 
 /** Only observed: what differs is shown, nothing is written, and no Secret is read. */
 async function compared(context: ReconcileContext, found: Remote | undefined): Promise<Remote> {
-  const { kind, object, findings, cluster } = context;
+  const { kind, object, state, cluster } = context;
   if (!found) throw new TypeError(`${kind.kind} ${object.metadata.name} is only observed and was not found`);
   const wanted = await resolveWithoutSecrets(kind, object, cluster);
   const { fields, frozen } = plan(kind, { wanted, seen: fromAnswer(kind.spec, found), applied: [], renewed: [] });
   const differing = [...frozen, ...fields];
   if (differing.length > 0) {
-    const message = `Change ${differing.map((field) => `spec.${field}`).join(", ")} to match, or ignore it: the account has other values`;
-    findings.drift = { fields: differing, reason: "RemoteDiffers", message };
+    const message = `Change ${specFields(differing)} to match, or ignore it: the account has other values`;
+    state.drift = { fields: differing, reason: "RemoteDiffers", message };
   }
   return found;
 }
@@ -134,7 +134,7 @@ async function report(context: ReconcileContext, ending: Outcome): Promise<void>
   const before = context.object;
   const status = nextStatus(context, ending, now(context));
   if (!isSame(before.status, status)) await context.cluster.writeStatus(context.kind, before, status);
-  for (const notice of eventsOf(before, status, context.findings)) context.cluster.emit(before, notice);
+  for (const notice of eventsOf(before, status, context)) context.cluster.emit(before, notice);
 }
 
 function resultOf(context: ReconcileContext, ending: Outcome, routine: ReconcileOptions): ReconcileResult {
@@ -148,11 +148,11 @@ function resultOf(context: ReconcileContext, ending: Outcome, routine: Reconcile
 
 /** What a settled object has to be looked at for, each in so many seconds. */
 function requeueTimes(context: ReconcileContext, { resyncSeconds }: ReconcileOptions): (number | undefined)[] {
-  const { kind, object, findings } = context;
-  const renewsAt = findings.remote && kind.renewsAt(findings.remote, object.spec);
+  const { kind, object, state } = context;
+  const renewsAt = state.remote && kind.renewsAt(state.remote, object.spec);
   const reads = kind.output !== undefined || listOf(kind) === undefined || readsOthers(context);
   return [
-    isRetiring(context) ? RETIRING_SECONDS : undefined,
+    retiringOf(context) !== undefined ? RETIRING_SECONDS : undefined,
     renewsAt === undefined ? undefined : Math.max((renewsAt - now(context)) / 1000, 1),
     reads ? resyncSeconds : undefined,
   ];
@@ -163,9 +163,6 @@ const readsOthers = ({ kind, object }: ReconcileContext): boolean =>
   needsOf(kind.spec, object.spec).some(
     ({ sort }) => sort === "configMap" || (sort === "secret" && !isObserveOnly(object)),
   );
-
-const isRetiring = ({ findings, object }: ReconcileContext): boolean =>
-  !findings.retired && (findings.retiring ?? object.status?.retiring) !== undefined;
 
 function resultOfError(
   context: ReconcileContext,

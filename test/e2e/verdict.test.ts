@@ -209,7 +209,11 @@ test("of any kind, as a look that ends in some way leaves it", () => {
       const leaves = (fate: ReconcileError) =>
         structuredClone({
           ...object,
-          status: nextStatus({ kind, object, findings: {} }, { end: "unfinished", fate }, now),
+          status: nextStatus(
+            { kind, object, accountName: "", state: {}, changes: [] },
+            { end: "unfinished", fate },
+            now,
+          ),
         });
       record(`${state}, and waiting`, BUSY, leaves(new Waiting("ReferenceNotReady", "Create it")));
       record(`${state}, and tried again`, BUSY, leaves(new Retry("ServiceUnavailable", "Waiting")));

@@ -71,7 +71,7 @@ const KEPT =
   "the object says [ReplacementRequired](../troubleshooting.md#replacementrequired) and the resource stays as it is, " +
   "unless the spec says `replacement: Recreate`";
 
-/** What happens to what cannot be changed in location, and what is kept in a Secret. Empty where there is nothing to say. */
+/** What happens to what cannot be changed in place, and what is kept in a Secret. Empty where there is nothing to say. */
 export function lifecycle({ replacement, output }: Kind): string[] {
   return [
     replacement === "CreateFirst"

@@ -26,7 +26,7 @@ beforeEach(() => {
 async function look(object: ManagedObject): Promise<void> {
   const context = scene.passFor(object);
   await reconcile(context, { resyncSeconds: RESYNC_SECONDS });
-  metrics.onPass(context.kind.kind, context.findings);
+  metrics.onChanges(context.kind.kind, context.changes);
 }
 
 /** The series of a metric. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
-import type { Findings } from "../../reconcile/context.ts";
+import type { Change } from "../../reconcile/context.ts";
 import type { Observed } from "./metrics.ts";
 
 /** In place of the field, when it was the whole remote that somebody had deleted. */
@@ -8,8 +8,8 @@ const REMOTE = "id";
 
 /** What others change in the account. Labels hold names of spec fields, never values. */
 export interface DriftMetrics {
-  /** What came out of a reconcile. */
-  onPass: (kind: string, findings: Findings) => void;
+  /** What a reconcile has done. */
+  onChanges: (kind: string, changes: readonly Change[]) => void;
 }
 
 export function createDriftMetrics(
@@ -24,9 +24,11 @@ export function createDriftMetrics(
     registers,
   });
   return {
-    onPass(kind, { corrected = [], gone, created }) {
-      for (const field of corrected) corrections.inc({ kind, field });
-      if (gone && created) corrections.inc({ kind, field: REMOTE });
+    onChanges(kind, changes) {
+      const fields = changes.flatMap((change) => (change.type === "Updated" && change.drifted ? change.fields : []));
+      for (const field of fields) corrections.inc({ kind, field });
+      const [missing, created] = ["Missing", "Created"].map((type) => changes.some((change) => change.type === type));
+      if (missing && created) corrections.inc({ kind, field: REMOTE });
     },
   };
 }

@@ -18,7 +18,7 @@ export interface Observed {
   clock: Clock;
 }
 
-export interface OperatorMetrics extends Pick<DriftMetrics, "onPass"> {
+export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges"> {
   onExchange: (event: ExchangeEvent) => void;
   onWait: (lane: Lane, seconds: number) => void;
   observe: (observed: Observed) => void;
@@ -54,7 +54,7 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   certificateMetrics(registers, look);
   inventoryMetrics(registers, look);
   return {
-    onPass: drift.onPass,
+    onChanges: drift.onChanges,
     onExchange({ resource, method, status, outcome, seconds: took }) {
       requests.inc({ resource, method, code: status ?? outcome });
       seconds.observe({ resource, method }, took);

@@ -1,6 +1,6 @@
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { visible } from "../../schema/wire/applied.ts";
-import { now, type ReconcileContext } from "../context.ts";
+import { has, now, type ReconcileContext } from "../context.ts";
 import { nextStatus } from "../status/report.ts";
 
 /**
@@ -9,11 +9,11 @@ import { nextStatus } from "../status/report.ts";
  * known by what it is like, and changes. What a create sends is in its intent.
  */
 export async function checkpointUpdate(context: ReconcileContext): Promise<void> {
-  const { kind, object, cluster, findings } = context;
+  const { kind, object, cluster, state } = context;
   const { status = {} } = object;
-  if (findings.created) return;
-  if (findings.recovered && status.id !== findings.remote?.id) await checkpointID(context, "Updating the resource");
-  const { appliedFields = [] } = findings;
+  if (has(context, "Created")) return;
+  if (has(context, "Recovered") && status.id !== state.remote?.id) await checkpointID(context, "Updating the resource");
+  const { appliedFields = [] } = state;
   if (visible(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
   await cluster.writeStatus(kind, object, { ...status, appliedFields });
   const { namespace, name, uid, generation } = object.metadata;

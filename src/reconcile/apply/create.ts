@@ -33,10 +33,10 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   if (elapsed > sendWindow(context.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
-  const row = await send(context, body, intent);
+  const row = await send(context, body, intent, old);
   // from here on the id reaches the status, whatever fails, and so does that of the one to be deleted
-  Object.assign(context.findings, { remote: row, appliedSecrets: desired.secrets });
-  if (old !== undefined) Object.assign(context.findings, { retiring: old, retired: undefined });
+  Object.assign(context.state, { remote: row, appliedSecrets: desired.secrets });
+  if (old !== undefined) context.state.retiring = old;
   if (context.kind.output?.once) await deliver(context, row);
   // of an answer that could not be read the id is all there is
   return Object.keys(row).length > 1 ? row : await read(context, row.id);
@@ -48,19 +48,21 @@ async function read(context: ReconcileContext, id: string): Promise<Remote> {
   return row;
 }
 
-async function send(context: ReconcileContext, body: Body, intent: Intent): Promise<Remote> {
-  context.findings.sent = true;
+async function send(context: ReconcileContext, body: Body, intent: Intent, old?: string): Promise<Remote> {
+  context.state.sent = true;
   try {
-    return made(context, await remotesOf(context).create(body, requestOptions(context)));
+    return made(context, await remotesOf(context).create(body, requestOptions(context)), old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
+    // an answer that cannot be read but has an id: the remote was created
+    if (error.id !== undefined) return made(context, { id: error.id }, old);
     return await afterFailure(context, intent, error);
   }
 }
 
-function made({ findings, kind }: ReconcileContext, row: Remote): Remote {
-  findings.created = true;
-  if (isShared(kind)) findings.preexisting = false;
+function made({ state, changes, kind }: ReconcileContext, row: Remote, replaces?: string): Remote {
+  changes.push({ type: "Created", id: row.id, replaces });
+  if (isShared(kind)) state.preexisting = false;
   return row;
 }
 
@@ -93,8 +95,6 @@ async function record(context: ReconcileContext, body: Body): Promise<Intent> {
 }
 
 async function afterFailure(context: ReconcileContext, intent: Intent, error: GatewayError): Promise<Remote> {
-  // it was done
-  if (error.id !== undefined) return made(context, { id: error.id });
   if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
   context.account.refused(context.object, intent);
   if (error.kind === "refused") return takeOrRefuse(context, error);
@@ -115,7 +115,7 @@ async function takeOrRefuse(context: ReconcileContext, error: GatewayError): Pro
 async function shared(context: ReconcileContext): Promise<Remote | undefined> {
   const id = identityOf(context.kind, context.object, context.cluster);
   const row = id === undefined ? undefined : await getRemote(context, id, true);
-  if (row) context.findings.preexisting = isPreexisting(context, row.id);
+  if (row) context.state.preexisting = isPreexisting(context, row.id);
   return row;
 }
 
@@ -125,7 +125,7 @@ async function existing(context: ReconcileContext, error: GatewayError): Promise
   if (!row) return undefined;
   const owner = ownerMarkOf(row);
   if (owner === ownerMark(context.owner) && isUnclaimed(context, row)) {
-    context.findings.adopted = true;
+    context.changes.push({ type: "Adopted", id: row.id });
     return row;
   }
   const claim = owner ? `, which belongs to ${owner}` : "";

@@ -3,7 +3,7 @@ import { openIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { now, type ReconcileContext, remotesOf } from "../context.ts";
+import { now, type ReconcileContext, remotesOf, retiringOf } from "../context.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { hasForeignMark, refuseForeign, refuseUnsettled } from "../find/find.ts";
 import { locate } from "../find/locate.ts";
@@ -66,14 +66,14 @@ function retain(context: ReconcileContext): void {
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (isMadeElsewhere(context.kind)) return releaseModules(context);
   const id = await idOf(context);
-  const retiring = context.findings.retiring ?? context.object.status?.retiring;
+  const retiring = retiringOf(context);
   const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !hasForeignMark(context, one));
   if (ids.length === 0) return;
   waitForReferrers(context);
   await waitForUsers(context, ids);
-  if (id !== undefined) context.findings.remote ??= { id };
+  if (id !== undefined) context.state.remote ??= { id };
   for (const one of ids.filter((each) => !staysForOthers(context, each))) {
-    if (await deleteUnlessNamespaceGoes(context, one)) context.findings.deleted = one;
+    if (await deleteUnlessNamespaceGoes(context, one)) context.changes.push({ type: "Deleted", id: one });
   }
 }
 

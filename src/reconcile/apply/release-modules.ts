@@ -45,7 +45,7 @@ async function isRemoved(context: ReconcileContext, member: string, module: Modu
 
 /** Takes out of a remote that was made elsewhere what this object has put into it, and nothing else. */
 export async function releaseModules(context: ReconcileContext): Promise<void> {
-  const { kind, object, cluster, findings } = context;
+  const { kind, object, cluster, changes } = context;
   // without a status a reconcile was interrupted before it could say what it sent
   const applied = visible(object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)));
   const id = object.status?.id ?? identityOf(kind, object, cluster);
@@ -56,7 +56,7 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, row), applied, renewed: [] });
   if (Object.keys(body).length > 0) row = await remotesOf(context).update(id, body, requestOptions(context));
   for (const member of remove) row = await removeModule(context, member, row);
-  if (remove.length > 0) findings.deleted = id;
+  if (remove.length > 0) changes.push({ type: "Deleted", id });
   if (!settled) waitForLate(context);
 }
 

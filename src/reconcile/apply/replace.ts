@@ -5,7 +5,7 @@ import { managedMembers } from "../../objects/identity.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
-import { type ReconcileContext, requestOptions } from "../context.ts";
+import { type ReconcileContext, requestOptions, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { hasForeignMark } from "../find/find.ts";
 import { staysForOthers } from "../find/sharing.ts";
@@ -22,8 +22,8 @@ const POSTPONE_SECONDS = 300;
  * There is never more than one of either: another replacement waits until the last one is through.
  */
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
-  const { object, findings } = context;
-  const retiring = findings.retired ? undefined : (findings.retiring ?? object.status?.retiring);
+  const { object } = context;
+  const retiring = retiringOf(context);
   if (retiring !== undefined) {
     throw new Waiting("Updating", `Waiting for ${retiring} to be deleted before the next replacement`, {
       afterSeconds: 5,
@@ -36,7 +36,7 @@ export async function replace(context: ReconcileContext, desired: Desired, old: 
 
 /** Deletes the remote and creates it anew; for what cannot exist twice. */
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
-  const { findings, kind, object } = context;
+  const { changes, kind, object } = context;
   // a process that ends in between must know what the new one takes the place of
   if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
   if (!(await deleteRemote(context, id))) {
@@ -45,15 +45,15 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
       `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.remote.title}`,
     );
   }
-  findings.deleted = id;
+  changes.push({ type: "Deleted", id });
   return create(context, desired);
 }
 
 /** Deletes the remote that was replaced, as soon as nothing refers to it any more. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
-  const { findings, object, account } = context;
-  const id = findings.retiring ?? object.status?.retiring;
-  if (id === undefined || id === findings.remote?.id || account.isPostponed(id)) return;
+  const { state, account } = context;
+  const id = retiringOf(context);
+  if (id === undefined || id === state.remote?.id || account.isPostponed(id)) return;
   if (await isReferredTo(context, id)) return;
   try {
     if (!staysForOthers(context, id) && !hasForeignMark(context, id)) await deleteWithLossGuard(context, id);
@@ -63,8 +63,8 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
     account.postpone(id, POSTPONE_SECONDS);
     return;
   }
-  findings.deleted = id;
-  findings.retired = true;
+  context.changes.push({ type: "Deleted", id });
+  state.retiring = null;
 }
 
 /** A create of it may have been sent, and may name what it was to refer to then. */

@@ -8,9 +8,9 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
-import { appliedOf, getRemote, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { appliedOf, getRemote, has, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
-import { isEmpty, type Plan, plan, renewedMembers } from "../desired/plan.ts";
+import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { remoteMissing } from "../find/find.ts";
 import { claimsOf } from "../find/sharing.ts";
 import { checkpointUpdate } from "./checkpoint.ts";
@@ -35,8 +35,7 @@ export async function update(context: ReconcileContext, desired: Desired, found:
   const applied = isPossible(context, next) ? await apply(context, next, row) : undefined;
   if (!applied) return unchanged(context, desired, row);
   row = applied;
-  context.findings.updated = next.fields;
-  if (drifted) context.findings.corrected = next.fields;
+  context.changes.push({ type: "Updated", id: row.id, fields: next.fields, drifted });
   return holds(context, desired, row, next, drifted);
 }
 
@@ -57,16 +56,16 @@ function holds(context: ReconcileContext, desired: Desired, row: Remote, sent: P
   const left = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
   const rounds = context.account.corrections.note(context.object, sent.fields, drifted || !isEmpty(left));
   if (isEmpty(left)) return row;
-  context.findings.remote = row;
+  context.state.remote = row;
   if (rounds >= ROUNDS) return leave(context, left, "RemoteNormalises", row);
-  throw new Retry("Updating", `Sending again: the service answered with other values for ${names(left.fields)}`);
+  throw new Retry("Updating", `Sending again: the service answered with other values for ${specFields(left.fields)}`);
 }
 
 function planFor(context: ReconcileContext, desired: Desired, row: Remote, applied = appliedOf(context)): Plan {
   const { kind, object } = context;
   const { body, secrets } = desired;
   const seen = fromAnswer(kind.spec, row);
-  const sent = context.findings.appliedSecrets ?? object.status?.appliedSecrets;
+  const sent = context.state.appliedSecrets ?? object.status?.appliedSecrets;
   const renewed = renewedMembers(kind, object.spec, secrets, sent);
   if (mustBeMarked(context, row, isDrift(context, desired))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, row, applied) };
@@ -86,15 +85,15 @@ function ownedMetadata({ kind, owner }: ReconcileContext, wanted: Body, row: Rem
  * What was taken over gets its mark with the first update, so that another cluster does not take it as well; what
  * somebody has taken the mark off gets it back, unless changes of others are only reported.
  */
-const mustBeMarked = (
-  { findings, object, owner, account, kind }: ReconcileContext,
-  row: Remote,
-  drifted: boolean,
-): boolean =>
-  (findings.adopted === true || (drifted && object.spec.driftPolicy !== "Report")) &&
-  account.supports(kind.remote, "update") &&
-  ownerMarkOf(row) === undefined &&
-  canBeMarked((row["metadata"] as string | null | undefined) ?? undefined, owner);
+function mustBeMarked(context: ReconcileContext, row: Remote, drifted: boolean): boolean {
+  const { object, owner, account, kind } = context;
+  return (
+    (has(context, "Adopted") || (drifted && object.spec.driftPolicy !== "Report")) &&
+    account.supports(kind.remote, "update") &&
+    ownerMarkOf(row) === undefined &&
+    canBeMarked((row["metadata"] as string | null | undefined) ?? undefined, owner)
+  );
+}
 
 /**
  * Everything this object asks for was in the account, and nothing was sent since: somebody else has changed it. Whether
@@ -141,18 +140,13 @@ function isLeft(context: ReconcileContext, desired: Desired, next: Plan, drifted
 
 const differing = ({ frozen, fields }: Plan): string[] => [...frozen, ...fields];
 
-function leave<T>(
-  { findings }: ReconcileContext,
-  plan: Plan,
-  reason: "RemoteDiffers" | "RemoteNormalises",
-  row?: T,
-): T {
+function leave<T>({ state }: ReconcileContext, plan: Plan, reason: "RemoteDiffers" | "RemoteNormalises", row?: T): T {
   const fields = differing(plan);
   const message =
     reason === "RemoteDiffers"
-      ? `Put ${names(fields)} right in the account, or set driftPolicy: Correct: somebody else has changed it`
-      : `Write ${names(fields)} as the account has it: the service does not keep the value of the spec`;
-  findings.drift = { fields, reason, message };
+      ? `Put ${specFields(fields)} right in the account, or set driftPolicy: Correct: somebody else has changed it`
+      : `Write ${specFields(fields)} as the account has it: the service does not keep the value of the spec`;
+  state.drift = { fields, reason, message };
   return row as T;
 }
 
@@ -177,19 +171,19 @@ const blocked = (context: ReconcileContext, { frozen, fields }: Plan): Blocked =
 const immutable = ({ kind }: ReconcileContext, frozen: readonly string[]): Blocked =>
   new Blocked(
     "ImmutableField",
-    `Correct ${names(frozen)} or create a new object: a ${kind.remote.title} cannot change it, and the account has another value`,
+    `Correct ${specFields(frozen)} or create a new object: a ${kind.remote.title} cannot change it, and the account has another value`,
   );
 
 const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blocked =>
   new Blocked(
     "ReplacementRequired",
-    `Delete and recreate this object to change ${names(fields)}: the service cannot update a ${kind.remote.title}`,
+    `Delete and recreate this object to change ${specFields(fields)}: the service cannot update a ${kind.remote.title}`,
   );
 
 /** Undefined when the service turns out not to have the operation. */
 async function apply(context: ReconcileContext, { body, remove }: Plan, row: Remote): Promise<Remote | undefined> {
   await checkpointUpdate(context);
-  context.findings.sent = true;
+  context.state.sent = true;
   let current = row;
   if (Object.keys(body).length > 0) {
     const patched = await patch(context, body, row);
@@ -222,6 +216,3 @@ function isPossible({ account, kind }: ReconcileContext, { body, frozen, undocum
   if (Object.keys(body).length === 0) return true;
   return account.supports(kind.remote, "update") && (undocumented.length === 0 || account.triesUndocumented);
 }
-
-/** Fields as a reader finds them in the spec. */
-const names = (fields: readonly string[]): string => fields.map((field) => `spec.${field}`).join(", ");

@@ -104,3 +104,6 @@ export function renewedMembers(
     .filter(([, schema]) => !traitsOf(schema).spreads && !traitsOf(schema).createOnly)
     .map(([field, schema]) => sentAs(field, schema));
 }
+
+/** Names of spec fields for messages: `spec.description, spec.labels`. */
+export const specFields = (fields: readonly string[]): string => fields.map((field) => `spec.${field}`).join(", ");

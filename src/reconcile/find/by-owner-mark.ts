@@ -13,7 +13,7 @@ import { expectedOf } from "../desired/wanted.ts";
  * one list of the resource in the life of a process.
  */
 export async function findByOwnerMark(context: ReconcileContext): Promise<Remote | undefined> {
-  const { kind, owner, findings } = context;
+  const { kind, owner, changes } = context;
   // a value that is shown once is lost by now, and whoever has it still needs it
   if (kind.output?.once || !kind.remote.create.includes("metadata")) return undefined;
   const remotes = remotesOf(context);
@@ -28,7 +28,7 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   if (!row) return undefined;
   const now = await remotes.find(row.id, requestOptions(context), true);
   if (!now || ownerMarkOf(now) !== ownerMark(owner)) return undefined;
-  findings.adopted = true;
+  changes.push({ type: "Adopted", id: now.id });
   return now;
 }
 
@@ -49,9 +49,9 @@ export function hasSameKey({ kind, object }: ReconcileContext, row: Remote): boo
 }
 
 /** Of several that may be this object's the oldest. The others stay, and are told. */
-export function oldestOf({ findings }: ReconcileContext, rows: readonly Remote[]): Remote | undefined {
+export function oldestOf({ changes }: ReconcileContext, rows: readonly Remote[]): Remote | undefined {
   const time = (row: Remote) => Date.parse(String(row["created_at"])) || 0;
   const [oldest, ...others] = rows.toSorted((a, b) => time(a) - time(b));
-  if (others.length > 0) findings.doubles = others.map(({ id }) => id);
+  if (others.length > 0) changes.push({ type: "Duplicates", ids: others.map(({ id }) => id) });
   return oldest;
 }

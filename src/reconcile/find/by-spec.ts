@@ -23,18 +23,18 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
     (await getNamed(context, id)) ??
     (begun && (await findInterruptedCreate(context, begun, (rows) => withID(rows, id))));
   if (!row) return noteAbsence(context, id);
-  if (begun) context.findings.preexisting = false;
-  else if (object.status?.id !== id) context.findings.preexisting = isPreexisting(context, id);
+  if (begun) context.state.preexisting = false;
+  else if (object.status?.id !== id) context.state.preexisting = isPreexisting(context, id);
   return row;
 }
 
 const withID = (rows: readonly Remote[], id: string): Remote | undefined => rows.find((row) => row.id === id);
 
 function noteAbsence(context: ReconcileContext, id: string): undefined {
-  const { object, findings } = context;
-  if (object.status?.id === id) findings.gone = true;
+  const { object, changes } = context;
+  if (object.status?.id === id) changes.push({ type: "Missing", id });
   if (isDeleting(object)) return;
-  if (isObserveOnly(object) || (findings.gone && object.spec.driftPolicy === "Report"))
+  if (isObserveOnly(object) || (object.status?.id === id && object.spec.driftPolicy === "Report"))
     throw remoteMissing(context, id);
 }
 
@@ -55,7 +55,7 @@ async function getNamed(context: ReconcileContext, id: string): Promise<Remote |
 function retireFormer(context: ReconcileContext, id: string): void {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
-  if (remotesOf(context).known(before)) context.findings.retiring = before;
+  if (remotesOf(context).known(before)) context.state.retiring = before;
 }
 
 /** A create may have been sent whose outcome was never written down. */

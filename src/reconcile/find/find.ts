@@ -35,7 +35,7 @@ async function findByIntent(context: ReconcileContext, intent: Intent): Promise<
     : await findInterruptedCreate(context, intent);
   if (intent.old === undefined || (made && !context.kind.replacement)) return made;
   const old = await stillOurs(context, intent.old);
-  if (made && old) context.findings.retiring = old.id;
+  if (made && old) context.state.retiring = old.id;
   return made ?? old;
 }
 
@@ -50,7 +50,7 @@ async function findSuccessor(context: ReconcileContext, intent: Intent, old: str
     ? undefined
     : await findInterruptedCreate(context, intent);
   if (!made) return findByStatusID(context, old);
-  context.findings.retiring = old;
+  context.state.retiring = old;
   return made;
 }
 
@@ -58,7 +58,7 @@ async function findByStatusID(context: ReconcileContext, id: string): Promise<Re
   refuseShared(context, id);
   const row = await getFromRightAccount(context, id);
   if (row) return refuseForeign(context, row);
-  context.findings.gone = true;
+  context.changes.push({ type: "Missing", id });
   if (isDeleting(context.object)) return undefined;
   if (isObserveOnly(context.object) || context.object.spec.driftPolicy === "Report") throw remoteMissing(context, id);
   return undefined;
@@ -101,8 +101,13 @@ async function findAdopted(context: ReconcileContext, id: string): Promise<Remot
   const row = await remotesOf(context).find(id, requestOptions(context), true);
   if (!row)
     throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${context.kind.remote.title} ${id}`);
-  context.findings.adopted = true;
-  return refuseForeign(context, row);
+  return adopted(context, row);
+}
+
+function adopted(context: ReconcileContext, row: Remote): Remote {
+  refuseForeign(context, row);
+  context.changes.push({ type: "Adopted", id: row.id });
+  return row;
 }
 
 /** Taken over because it has the same name. Observing needs one; adopting creates one where there is none. */
@@ -113,8 +118,7 @@ async function findExisting(context: ReconcileContext): Promise<Remote | undefin
   const row = await findByNaturalKey(context, context.clock.now());
   if (row) {
     refuseShared(context, row.id);
-    context.findings.adopted = true;
-    return refuseForeign(context, row);
+    return adopted(context, row);
   }
   if (isObserveOnly(context.object)) throw remoteMissing(context, String(context.object.spec[naturalKey]));
   return undefined;
@@ -146,8 +150,8 @@ export async function findInterruptedCreate(
   await remotes.listed(since, "retry");
   const made = await search(remotes.rows);
   if (made) {
-    context.findings.recovered = true;
-    if (intent.fields) context.findings.sentFields = intent.fields;
+    context.changes.push({ type: "Recovered", id: made.id });
+    if (intent.fields) context.state.sentFields = intent.fields;
     return made;
   }
   refuseUnsettled(wait);

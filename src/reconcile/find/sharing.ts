@@ -11,10 +11,10 @@ import type { ReconcileContext } from "../context.ts";
 
 /** Whether the remote stays when this object lets go of it. */
 export function staysForOthers(context: ReconcileContext, id: string): boolean {
-  const { kind, object, findings } = context;
+  const { kind, object, state } = context;
   if (kind.location.type !== "entry") return false;
   const { location } = kind;
-  const preexisting = findings.preexisting ?? object.status?.preexisting ?? false;
+  const preexisting = state.preexisting ?? object.status?.preexisting ?? false;
   if (preexisting && id === object.status?.id) return true;
   const key = keyOf(id);
   const listed = parentsOf(context, location, id).some((parent) => !isDeleting(parent) && lists(parent, location, key));

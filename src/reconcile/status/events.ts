@@ -1,44 +1,61 @@
+import type { Remote } from "../../account/inventory.ts";
 import { conditionOf, isDeleting, isObserveOnly, type ManagedObject, type Status } from "../../objects/object.ts";
 import type { EventDraft } from "../cluster.ts";
-import type { Findings } from "../context.ts";
+import type { Change, ReconcileContext } from "../context.ts";
+import { specFields } from "../desired/plan.ts";
 
 /**
  * What is worth an event: a transition that somebody may want to know of later. Creating an object that is ready at
  * once is none, since its status says all there is to say, and an event is one more write for each object.
  */
-export function eventsOf(object: ManagedObject, after: Status, findings: Findings): EventDraft[] {
-  const done = isObserveOnly(object) ? [] : corrections(findings);
-  return [...done, ...transitions(object, after)];
+export function eventsOf(
+  object: ManagedObject,
+  after: Status,
+  { changes, state }: Pick<ReconcileContext, "changes" | "state">,
+): EventDraft[] {
+  // without a remote the reconcile has failed halfway, and its status says why
+  const { remote } = state;
+  const told =
+    isObserveOnly(object) || !remote ? [] : changes.flatMap((_, index) => eventOf(changes, index, remote) ?? []);
+  return [...told, ...transitions(object, after)];
 }
 
-function corrections(findings: Findings): EventDraft[] {
-  const { corrected, adopted, gone, remote, created, retiring, deleted, doubles } = findings;
-  const told: EventDraft[] = [];
-  if (created && retiring && remote) {
-    const note = `Created ${remote.id} in place of ${retiring}, which is deleted once nothing refers to it`;
-    told.push({ type: "Normal", reason: "Updating", action: "Create", note });
+function eventOf(changes: readonly Change[], index: number, remote: Remote): EventDraft | undefined {
+  const change = changes[index];
+  switch (change?.type) {
+    case "Created":
+      return replacement(change, changes.slice(0, index));
+    case "Updated": {
+      if (!change.drifted) return undefined;
+      const note = `Put ${specFields(change.fields)} right: somebody else had changed it in the account`;
+      return { type: "Normal", reason: "RemoteDiffers", action: "Update", note };
+    }
+    case "Missing": {
+      const note = `Created ${remote.id}: somebody else had deleted the remote in the account`;
+      return { type: "Warning", reason: "RemoteMissing", action: "Create", note };
+    }
+    case "Adopted":
+      return { type: "Normal", reason: "Available", action: "Observe", note: `Took over ${change.id}` };
+    case "Duplicates": {
+      const note = `Delete ${change.ids.join(", ")} in the account, unless another object has it or something uses it: it passes for this object's as well, which keeps ${remote.id}`;
+      return { type: "Warning", reason: "OwnershipConflict", action: "Observe", note };
+    }
+    default:
+      return undefined;
   }
-  if (created && deleted && !retiring && remote) {
-    const note = `Created ${remote.id} in place of ${deleted}, which was deleted`;
-    told.push({ type: "Normal", reason: "Updating", action: "Create", note });
-  }
-  if (corrected) {
-    const fields = corrected.map((field) => `spec.${field}`).join(", ");
-    const note = `Put ${fields} right: somebody else had changed it in the account`;
-    told.push({ type: "Normal", reason: "RemoteDiffers", action: "Update", note });
-  }
-  if (gone && remote) {
-    const note = `Created ${remote.id}: somebody else had deleted the remote in the account`;
-    told.push({ type: "Warning", reason: "RemoteMissing", action: "Create", note });
-  }
-  if (adopted && remote) {
-    told.push({ type: "Normal", reason: "Available", action: "Observe", note: `Took over ${remote.id}` });
-  }
-  if (doubles && remote) {
-    const note = `Delete ${doubles.join(", ")} in the account, unless another object has it or something uses it: it passes for this object's as well, which keeps ${remote.id}`;
-    told.push({ type: "Warning", reason: "OwnershipConflict", action: "Observe", note });
-  }
-  return told;
+}
+
+/** Creating the first remote of an object is no event: its status says so. */
+function replacement(
+  { id, replaces }: Extract<Change, { type: "Created" }>,
+  before: readonly Change[],
+): EventDraft | undefined {
+  const deleted = before.findLast((change) => change.type === "Deleted");
+  const what = replaces
+    ? `${replaces}, which is deleted once nothing refers to it`
+    : deleted && `${deleted.id}, which was deleted`;
+  if (!what) return undefined;
+  return { type: "Normal", reason: "Updating", action: "Create", note: `Created ${id} in place of ${what}` };
 }
 
 function transitions(object: ManagedObject, after: Status): EventDraft[] {

@@ -4,7 +4,7 @@ import { type Condition, conditionOf, type ManagedObject, type Status } from "..
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { type Readiness, usable } from "../../schema/define.ts";
-import type { Findings } from "../context.ts";
+import type { Change, RemoteState } from "../context.ts";
 import { appliedFields, isSame, nextStatus, type Outcome } from "./report.ts";
 
 const now = Date.parse("2026-01-01T12:00:00.500Z");
@@ -30,8 +30,8 @@ function objectWith(conditions: Condition[], more: Status = {}, deleting = false
   };
 }
 
-const next = (object: ManagedObject, ending: Outcome, findings: Findings = {}): Status =>
-  nextStatus({ kind: ReservedDomain, object, findings }, ending, now);
+const next = (object: ManagedObject, ending: Outcome, state: RemoteState = {}, changes: Change[] = []): Status =>
+  nextStatus({ kind: ReservedDomain, object, accountName: "", state, changes }, ending, now);
 
 const settled = (usability: Readiness = usable): Outcome => ({ end: "settled", usability, conditions: [] });
 const unfinished = (fate: ReconcileError): Outcome => ({ end: "unfinished", fate });
@@ -126,7 +126,7 @@ describe("the conditions", () => {
     const object = objectWith(before[state]);
     const after = next(object, given);
     const later = nextStatus(
-      { kind: ReservedDomain, object: { ...object, status: after }, findings: {} },
+      { kind: ReservedDomain, object: { ...object, status: after }, accountName: "", state: {}, changes: [] },
       given,
       now + 60_000,
     );
@@ -153,8 +153,8 @@ describe("the conditions", () => {
   });
 
   it("do not call an object ready whose remote is certainly gone", () => {
-    expect(summary(next(objectWith(before.ready), retrying, { gone: true }))).toBe("False Reconciling");
-    expect(summary(next(objectWith(before.ready), waiting, { gone: true }))).toBe("False Synced Reconciling");
+    expect(summary(next(objectWith(before.ready), retrying, {}, [{ type: "Missing", id: "rd_1" }]))).toBe("False Reconciling");
+    expect(summary(next(objectWith(before.ready), waiting, {}, [{ type: "Missing", id: "rd_1" }]))).toBe("False Synced Reconciling");
   });
 
   it.each([waiting, retrying])("do not call an object ready that is being deleted", (ending) => {
@@ -203,7 +203,11 @@ describe("a paused object", () => {
     const object = objectWith(before.ready);
     const once = next(object, paused);
     expect(
-      nextStatus({ kind: ReservedDomain, object: { ...object, status: once }, findings: {} }, paused, now + 1e6),
+      nextStatus(
+        { kind: ReservedDomain, object: { ...object, status: once }, accountName: "", state: {}, changes: [] },
+        paused,
+        now + 1e6,
+      ),
     ).toEqual(once);
   });
 
@@ -232,8 +236,8 @@ describe("the rest of the status", () => {
     expect(next(objectWith(before.unseen), retrying, { remote: { id: "rd_2" } }).id).toBe("rd_2");
   });
 
-  it("keeps the id of a remote that is gone until another takes its location, so that it is not made unasked", () => {
-    const status = next(objectWith(before.ready, known), retrying, { gone: true });
+  it("keeps the id of a remote that is gone until another takes its place, so that it is not made unasked", () => {
+    const status = next(objectWith(before.ready, known), retrying, {}, [{ type: "Missing", id: "rd_1" }]);
     expect(status.id).toBe(known.id);
     expect(status.appliedFields).toEqual(["domain"]);
   });

@@ -5,7 +5,7 @@ import { shownOf } from "../../schema/common.ts";
 import type { Answer, Kind, KindCondition, Readiness } from "../../schema/define.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
-import type { Findings, ReconcileContext } from "../context.ts";
+import { has, type ReconcileContext, type RemoteState } from "../context.ts";
 
 /** How a reconcile ended. */
 export type Outcome =
@@ -18,36 +18,35 @@ export type ConditionDraft = Pick<Condition, "type" | "status" | "reason" | "mes
 
 const MESSAGE_CHARACTERS = 200;
 
+/** What a status is made of. */
+type Reported = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
+
 /** What the status says after a reconcile. Equal to the status before when nothing has changed. */
-export function nextStatus(
-  context: Pick<ReconcileContext, "kind" | "object" | "findings">,
-  ending: Outcome,
-  now: number,
-): Status {
-  const { kind, object, findings } = context;
+export function nextStatus(context: Reported, ending: Outcome, now: number): Status {
+  const { kind, object, state } = context;
   const before = object.status ?? {};
   // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
   if (ending.end === "paused") return { ...before, conditions: pausedConditions(object, now) };
   return {
     ...before,
-    ...observed(kind, before, findings),
-    ...bookkeeping(object, findings, ending),
+    ...observed(kind, before, state),
+    ...bookkeeping(context, ending),
     observedGeneration: object.metadata.generation,
-    conditions: conditionsFor(object, findings, ending, now).map((one) => stamped(object, one, now)),
+    conditions: conditionsFor(context, ending, now).map((one) => stamped(object, one, now)),
   };
 }
 
 /** What the operator notes for itself; undefined takes a note away. */
-function bookkeeping(object: ManagedObject, findings: Findings, ending: Outcome): Partial<Status> {
-  const { account, retiring, retired, drift, remote, preexisting } = findings;
+function bookkeeping({ object, accountName, state }: Reported, ending: Outcome): Partial<Status> {
+  const { retiring, drift, remote, preexisting } = state;
   const settled = ending.end === "settled";
   const asked = isAnswer(ending) ? askedAt(object) : undefined;
   const owned = remote?.id ?? object.status?.id;
   return {
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
-    ...(account !== undefined && owned !== undefined && { account: account || undefined }),
+    ...(owned !== undefined && { account: accountName || undefined }),
     ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
-    ...((retiring || retired) && { retiring: retired ? undefined : retiring }),
+    ...(retiring !== undefined && { retiring: retiring ?? undefined }),
     ...((drift || settled) && { drift: drift?.fields }),
   };
 }
@@ -56,8 +55,8 @@ function bookkeeping(object: ManagedObject, findings: Findings, ending: Outcome)
 const isAnswer = (ending: Outcome): boolean =>
   ending.end === "settled" || (ending.end === "unfinished" && ending.fate.reason === "AccountMismatch");
 
-function observed(kind: Kind, before: Status, findings: Findings): Partial<Status> {
-  const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = findings;
+function observed(kind: Kind, before: Status, state: RemoteState): Partial<Status> {
+  const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = state;
   const shown = shownOf(kind);
   const fresh = remote ? (toStatus(shown, remote) as Status) : undefined;
   // an answer without its other members (an unreadable one with an id) takes nothing away
@@ -73,17 +72,12 @@ function observed(kind: Kind, before: Status, findings: Findings): Partial<Statu
   } as Partial<Status>;
 }
 
-function conditionsFor(
-  object: ManagedObject,
-  findings: Findings,
-  ending: Exclude<Outcome, { end: "paused" }>,
-  now: number,
-): ConditionDraft[] {
+function conditionsFor(context: Reported, ending: Exclude<Outcome, { end: "paused" }>, now: number): ConditionDraft[] {
   switch (ending.end) {
     case "settled":
-      return [...settled(ending, now), ...drifted(findings)];
+      return [...settled(ending, now), ...drifted(context.state)];
     case "unfinished":
-      return [...unfinished(object, findings, ending.fate), ...kept(object, ["CertificateReady", "Drifted"])];
+      return [...unfinished(context, ending.fate), ...kept(context.object, ["CertificateReady", "Drifted"])];
   }
 }
 
@@ -116,7 +110,7 @@ function settled({ usability, conditions: more }: Extract<Outcome, { end: "settl
   return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
 }
 
-function drifted({ drift }: Findings): ConditionDraft[] {
+function drifted({ drift }: RemoteState): ConditionDraft[] {
   return drift ? [{ type: "Drifted", status: "True", reason: drift.reason, message: drift.message }] : [];
 }
 
@@ -124,10 +118,11 @@ function drifted({ drift }: Findings): ConditionDraft[] {
  * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
  * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
  */
-function unfinished(object: ManagedObject, findings: Findings, fate: ReconcileError): ConditionDraft[] {
+function unfinished(context: Reported, fate: ReconcileError): ConditionDraft[] {
+  const { object } = context;
   const { reason, message } = fate;
   const failed: ConditionDraft = { ...synced, status: "False", reason, message };
-  const lost = findings.gone === true && !findings.remote;
+  const lost = has(context, "Missing") && !context.state.remote;
   if (!lost && staysReady(object, fate)) return [...kept(object, ["Ready"]), failed];
   // nothing has been asked of the service yet
   const call = fate instanceof Waiting ? kept(object, ["Synced"]) : [failed];

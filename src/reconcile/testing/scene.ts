@@ -68,7 +68,9 @@ export class Scene {
       ...{ cluster: this.cluster, account: this.#account, clock: this.clock },
       lane: "edit",
       signal: new AbortController().signal,
-      findings: { account: this.accountName },
+      accountName: this.accountName,
+      state: {},
+      changes: [],
     };
   }
 
