@@ -36,34 +36,94 @@ const isExempt = (file: string): boolean => file.endsWith(".test.ts") || file.sp
 const production = sources("src").filter((file) => !isExempt(file));
 const imports = production.flatMap((file) => importsOf(file, readFileSync(join(root, file), "utf8")));
 
-/** `src/schema/wire/request.ts` is in `kinds`, `src/main.ts` in `main`. */
-const part = (path: string): string => path.split(sep)[1]?.replace(/\.ts$/, "") ?? "";
+/** Folders of src whose folders have arrows of their own. */
+const divided = ["reconcile", "runtime", "operator"];
 
-/** What each part of src may import of the others. */
+/** The room of a file: `src/kinds/ip-policy.ts` is in `kinds`, `src/main.ts` in `main`, `src/reconcile/find/find.ts` in `reconcile/find`. */
+function room(path: string): string {
+  const [, first = "", ...rest] = path.split(sep);
+  return divided.includes(first) && rest.length > 1 ? `${first}/${rest[0]}` : first.replace(/\.ts$/, "");
+}
+
+/** `reconcile/find` is a part of `reconcile`. */
+const part = (path: string): string => room(path).split("/")[0] ?? "";
+
+const runtime = ["runtime", "runtime/connection", "runtime/cache", "runtime/controller", "runtime/process"];
+/** What an algorithm stands on: what an object says, how a kind is written, the service, and types of the runtime. */
+const ground = ["objects", "schema", "gateway", "runtime"];
+const reconciler = ["account", ...ground];
+const operator = ["config", "kinds", "reconcile", ...reconciler, ...runtime];
+
+/** What each room of src may import of the others. */
 const arrows: Record<string, readonly string[]> = {
   gateway: [],
   runtime: [],
+  "runtime/connection": ["runtime"],
+  "runtime/cache": ["runtime", "runtime/connection"],
+  "runtime/controller": ["runtime"],
+  "runtime/process": ["runtime", "runtime/connection", "runtime/controller"],
   schema: ["gateway"],
   kinds: ["schema", "gateway"],
   generate: ["kinds", "schema", "gateway"],
-  objects: ["account", "reconcile", "schema", "gateway", "runtime"],
-  account: ["reconcile", "objects", "schema", "gateway", "runtime"],
-  reconcile: ["account", "objects", "schema", "gateway", "runtime"],
-  sessions: ["config", "account", "objects", "reconcile", "kinds", "schema", "gateway", "runtime"],
-  operator: ["config", "account", "objects", "kinds", "schema", "gateway", "reconcile", "runtime", "sessions"],
+  objects: ["schema", "gateway", "runtime"],
+  account: ground,
+  reconcile: [...["reconcile/desired", "reconcile/find", "reconcile/apply", "reconcile/status"], ...reconciler],
+  "reconcile/desired": ["reconcile", ...reconciler],
+  "reconcile/find": ["reconcile", "reconcile/desired", ...reconciler],
+  "reconcile/status": ["reconcile", "reconcile/desired", ...reconciler],
+  "reconcile/apply": ["reconcile", "reconcile/desired", "reconcile/find", "reconcile/status", ...reconciler],
+  sessions: ["config", "kinds", ...reconciler, ...runtime],
+  operator: [
+    ...["operator/kubernetes", "operator/accounts", "operator/triggers", "operator/metrics"],
+    ...["sessions", ...operator],
+  ],
+  "operator/kubernetes": operator,
+  "operator/accounts": ["operator/kubernetes", ...operator],
+  "operator/triggers": ["operator/kubernetes", "operator/accounts", ...operator],
+  "operator/metrics": ["operator/kubernetes", "operator/accounts", "operator/triggers", "sessions", ...operator],
 };
 
 /** What puts the parts together, and may import all of them. */
 const assembly = ["main", "cli", "config"];
 
+/** Of `reconcile`, its rooms may import what says how a reconcile goes on, and not the algorithm. */
+const shared = ["src/reconcile/context.ts", "src/reconcile/cluster.ts"].map((path) => path.replaceAll("/", sep));
+
 const told = ({ from, to }: Import): string => `${from} imports ${to}`;
 
-describe("the parts of src", () => {
+/** Circles of imports among the sources; each begins and ends with the same file. */
+function circles(): string[] {
+  const files = sources("src");
+  const targets = new Map(
+    files.map((file) => [file, importsOf(file, readFileSync(join(root, file), "utf8")).map(({ to }) => to)]),
+  );
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(" -> "));
+    if (path.includes(file) || done.has(file)) return;
+    for (const to of targets.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return found;
+}
+
+describe("the rooms of src", () => {
   it.each(Object.entries(arrows))("%s imports only %j", (name, allowed) => {
-    const own = imports.filter(({ from, to }) => part(from) === name && to.startsWith(`src${sep}`));
-    expect(own.length).toBeGreaterThan(0);
-    const wrong = own.filter(({ to }) => part(to) !== name && !allowed.includes(part(to)));
+    const own = imports.filter(({ from, to }) => room(from) === name && to.startsWith(`src${sep}`));
+    expect(own.length + Number(name === "gateway" || name === "runtime")).toBeGreaterThan(0);
+    const wrong = own.filter(({ to }) => room(to) !== name && !allowed.includes(room(to)));
     expect(wrong.map(told)).toEqual([]);
+  });
+
+  it("of reconcile import its context, and not its algorithm", () => {
+    const inner = imports.filter(({ from, to }) => room(from).startsWith("reconcile/") && room(to) === "reconcile");
+    expect(inner.filter(({ to }) => !shared.includes(to)).map(told)).toEqual([]);
+  });
+
+  it("are not imported by each other in a circle, not even for a type", () => {
+    expect(circles()).toEqual([]);
   });
 
   it("need no package that only development has", () => {
@@ -86,8 +146,8 @@ describe("the parts of src", () => {
   });
 
   it("are all known here", () => {
-    const parts = new Set(production.map(part));
-    expect([...parts].filter((name) => !(name in arrows) && !assembly.includes(name))).toEqual([]);
+    const rooms = new Set(production.map(room));
+    expect([...rooms].filter((name) => !(name in arrows) && !assembly.includes(name))).toEqual([]);
   });
 
   it("reach out of src nowhere", () => {
@@ -104,10 +164,11 @@ describe("the parts of src", () => {
   });
 });
 
-describe("converging", () => {
+describe("what converges", () => {
   it("knows only types of the runtime", () => {
     const loaded = imports.filter(
-      ({ from, to, typeOnly }) => part(from) === "reconcile" && part(to) === "runtime" && !typeOnly,
+      ({ from, to, typeOnly }) =>
+        ["reconcile", "account", "objects"].includes(part(from)) && part(to) === "runtime" && !typeOnly,
     );
     expect(loaded.map(told)).toEqual([]);
   });

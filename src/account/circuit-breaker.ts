@@ -1,6 +1,5 @@
-import { type GatewayError, isUnauthorized, isUnavailable, NO_API_KEY } from "../gateway/errors.ts";
+import { type GatewayError, isUnauthorized, isUnavailable, LONGEST_PAUSE_MS, NO_API_KEY } from "../gateway/errors.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { LONGEST_PAUSE_MS } from "./request-budget.ts";
 
 /** So many failures in a row to reach the service are an outage, and no accident of one request. */
 const OUTAGE = 5;

@@ -5,7 +5,7 @@ import type { Remote } from "./inventory.ts";
 
 /**
  * The remotes of one kind in one account: calls within the budget, and what is known from their answers.
- * Rejects with GatewayError, with a fate, or with the reason of the signal. Times are monotonic milliseconds.
+ * Rejects with GatewayError, with a ReconcileError, or with the reason of the signal. Times are monotonic milliseconds.
  */
 export interface Remotes {
   /**

@@ -1,3 +1,4 @@
+import { LONGEST_PAUSE_MS } from "../gateway/errors.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
 
@@ -22,9 +23,6 @@ const MINUTE_MS = 60_000;
 /** After a 429 the rate drops to this share, and comes back in steps of a tenth a minute. */
 const BACK_OFF = 0.7;
 const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
-
-/** Whatever the service asks for, it is asked again after this: a mistake of its own must not last for ever. */
-export const LONGEST_PAUSE_MS = 10 * MINUTE_MS;
 
 /**
  * How many requests one account may be sent. A token bucket whose burst is a fifth of a minute's requests, so that a

@@ -103,3 +103,6 @@ export const isUnreadable = isKind("unreadable");
 export const isLimited = isKind("limited");
 /** The service could not be reached, or could not answer: no fault of the request. */
 export const isUnavailable = isKind("unsent", "unknown", "failed");
+
+/** The longest time that a `Retry-After` of the service is heeded, so that a mistake of its own does not last for ever. */
+export const LONGEST_PAUSE_MS = 10 * 60_000;

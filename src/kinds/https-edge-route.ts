@@ -54,5 +54,5 @@ export const HTTPSEdgeRoute = defineKind({
   }),
   status: z.object({ saml: samlStatus }),
   columns: [{ name: "SAML Metadata", jsonPath: ".status.saml.metadataUrl", wide: true }],
-  readiness: () => ({ usability: { ...usable, message: "The modules of the route are as specified" } }),
+  readiness: () => ({ readiness: { ...usable, message: "The modules of the route are as specified" } }),
 });

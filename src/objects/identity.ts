@@ -1,13 +1,14 @@
 import type * as z from "zod";
-import type { Cluster } from "../reconcile/cluster.ts";
 import type { Kind } from "../schema/define.ts";
 import { traitsOf } from "../schema/traits.ts";
 import { appliedPaths } from "../schema/wire/applied.ts";
 import { membersOf } from "../schema/wire/compare.ts";
 import { isDeleting, type ManagedObject } from "./object.ts";
 
-/** Finds the status field that a reference by name stands for. */
-type Lookup = Pick<Cluster, "get">;
+/** Finds the object that a reference by name points to. */
+interface Lookup {
+  get(kind: string, namespace: string, name: string): ManagedObject | undefined;
+}
 
 const nothing: Lookup = { get: () => undefined };
 

@@ -21,10 +21,10 @@ describe("fateOf", () => {
     ["a 404", { kind: "refused", status: 404 }, Blocked, "InvalidSpec"],
     ["a 409", { kind: "refused", status: 409 }, Blocked, "InvalidSpec"],
     ["a 422", { kind: "refused", status: 422 }, Blocked, "InvalidSpec"],
-  ] as const)("of %s", (_, given, fate, reason) => {
+  ] as const)("of %s", (_, given, type, reason) => {
     const error = failure(given);
     const found = reconcileErrorOf(error);
-    expect(found).toBeInstanceOf(fate);
+    expect(found).toBeInstanceOf(type);
     expect(found?.reason).toBe(reason);
     expect(found?.cause).toBe(error);
   });
@@ -45,8 +45,8 @@ describe("fateOf", () => {
 
   it.each([new Waiting("InUse", "w"), new Blocked("InUse", "b"), new Retry("Creating", "r")])(
     "of $name is itself",
-    (fate) => {
-      expect(reconcileErrorOf(fate)).toBe(fate);
+    (error) => {
+      expect(reconcileErrorOf(error)).toBe(error);
     },
   );
 
@@ -67,7 +67,7 @@ describe("delayOf", () => {
     ["what was said", new Waiting("InUse", "m", { afterSeconds: 300 }), 300],
     ["left to the growing delay while waiting", new Waiting("ReferenceNotReady", "m"), undefined],
     ["left to the growing delay after a failure", new Retry("ServiceUnavailable", "m"), undefined],
-  ])("is %s", (_, fate, seconds) => {
-    expect(retryAfterSeconds(fate)).toBe(seconds);
+  ])("is %s", (_, error, seconds) => {
+    expect(retryAfterSeconds(error)).toBe(seconds);
   });
 });

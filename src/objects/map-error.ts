@@ -1,12 +1,11 @@
-import { LONGEST_PAUSE_MS } from "../account/request-budget.ts";
-import { type GatewayError, isGatewayError, NO_API_KEY } from "../gateway/errors.ts";
+import { type GatewayError, isGatewayError, LONGEST_PAUSE_MS, NO_API_KEY } from "../gateway/errors.ts";
 import { Blocked, isReconcileError, Outdated, type ReconcileError, Retry } from "./reconcile-error.ts";
 
 /** A stalled object is looked at again after this long, even if nothing is known to have changed. */
 const STALLED_SECONDS = 30 * 60;
 
 /**
- * The one place where a failure becomes a fate. Undefined: nothing to tell anybody, the object is looked at again.
+ * The one place where a failure becomes a ReconcileError. Undefined: nothing to tell anybody, the object is looked at again.
  * What is no failure of the world but a fault in the program is thrown on.
  */
 export function reconcileErrorOf(error: unknown): ReconcileError | undefined {
@@ -17,8 +16,8 @@ export function reconcileErrorOf(error: unknown): ReconcileError | undefined {
 }
 
 /** When to look again at the latest; undefined leaves it to the growing delay between attempts. */
-export function retryAfterSeconds(fate: ReconcileError): number | undefined {
-  return fate.afterSeconds ?? (fate instanceof Blocked ? STALLED_SECONDS : undefined);
+export function retryAfterSeconds(error: ReconcileError): number | undefined {
+  return error.afterSeconds ?? (error instanceof Blocked ? STALLED_SECONDS : undefined);
 }
 
 function ofService(error: GatewayError): ReconcileError {

@@ -23,8 +23,8 @@ import { reconcileAccount } from "./accounts/account-controller.ts";
 import { AccountObjects } from "./accounts/account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts/accounts.ts";
 import { probe } from "./accounts/prober.ts";
-import { ClusterIdentity } from "./identity.ts";
-import { indexersOf, KubeCluster, referenceKey, secrets, typeOf } from "./kube-cluster.ts";
+import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
+import { indexersOf, KubeCluster, referenceKey, secrets, typeOf } from "./kubernetes/kube-cluster.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { resync } from "./triggers/resync.ts";
 import { secretWatch } from "./triggers/secret-watch.ts";
@@ -82,9 +82,9 @@ export function createOperator(options: OperatorOptions): Operator {
       // another may lead already, and does what is left to do
       if (options.leads && !options.leads()) throw new Outdated("Not the leader: nothing is sent to the service");
     },
-    onSweep: (resource, found) => wakeSwept(resource, found),
+    onListDelta: (resource, found) => wakeSwept(resource, found),
     isWanted: (id) => everywhere(informers, "remoteID", id).length > 0,
-    onGate(_account, key, open) {
+    onReachable(_account, key, open) {
       if (key) accountController.enqueue(key);
       if (open) wakeUnfinished();
     },

@@ -1,4 +1,5 @@
 import type { Remote } from "../account/inventory.ts";
+import { isSame } from "../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";
 import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
@@ -12,11 +13,11 @@ import { delivered } from "./apply/output-secret.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
 import { appliedOf, has, now, type ReconcileContext, retiringOf } from "./context.ts";
-import { type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
+import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
 import { locate } from "./find/locate.ts";
 import { eventsOf } from "./status/events.ts";
-import { appliedFields, isSame, nextStatus, type Outcome } from "./status/report.ts";
+import { nextStatus, type Outcome } from "./status/report.ts";
 
 /** When the object is due again, apart from what wakes it. Null: not before something happens. */
 export type ReconcileResult =
@@ -40,12 +41,12 @@ export interface ReconcileOptions {
  * Brings the remote of one object to the object's spec, whatever state either is in, and tells the outcome in the
  * status. May be ended at any point and started anew: each step finds what the one before left (docs/architecture).
  */
-export async function reconcile(context: ReconcileContext, routine: ReconcileOptions): Promise<ReconcileResult> {
+export async function reconcile(context: ReconcileContext, options: ReconcileOptions): Promise<ReconcileResult> {
   try {
-    const ending = await reconcileObject(context);
-    if (ending === "gone") return null;
-    await report(context, ending);
-    return resultOf(context, ending, routine);
+    const outcome = await reconcileObject(context);
+    if (outcome === "gone") return null;
+    await report(context, outcome);
+    return resultOf(context, outcome, options);
   } catch (error) {
     // the status could not be written; the next reconcile finds the same, and writes it
     return reconcileErrorOf(error) ? { backoff: true, error } : { soon: true };
@@ -53,15 +54,15 @@ export async function reconcile(context: ReconcileContext, routine: ReconcileOpt
 }
 
 async function reconcileObject(context: ReconcileContext): Promise<Outcome | "gone"> {
-  if (isPaused(context.object)) return { end: "paused" };
+  if (isPaused(context.object)) return { type: "paused" };
   try {
     if (!isDeleting(context.object)) return settled(context, await converge(context));
     await deleteObject(context);
     return "gone";
-  } catch (error) {
-    const fate = reconcileErrorOf(error) ?? (has(context, "Created") && unfinishedCreate());
-    if (!fate) throw error;
-    return { end: "unfinished", fate };
+  } catch (cause) {
+    const error = reconcileErrorOf(cause) ?? (has(context, "Created") && unfinishedCreate());
+    if (!error) throw cause;
+    return { type: "unfinished", error };
   }
 }
 
@@ -125,22 +126,22 @@ async function ensureFinalizer(context: ReconcileContext): Promise<void> {
 }
 
 function settled(context: ReconcileContext, remote: Remote): Outcome {
-  const { usability, conditions = [] } = context.kind.readiness(remote, now(context));
-  return { end: "settled", usability, conditions };
+  const { readiness, conditions = [] } = context.kind.readiness(remote, now(context));
+  return { type: "settled", readiness, conditions };
 }
 
 /** One write at most, and none when the status says all this already. */
-async function report(context: ReconcileContext, ending: Outcome): Promise<void> {
+async function report(context: ReconcileContext, outcome: Outcome): Promise<void> {
   const before = context.object;
-  const status = nextStatus(context, ending, now(context));
+  const status = nextStatus(context, outcome, now(context));
   if (!isSame(before.status, status)) await context.cluster.writeStatus(context.kind, before, status);
   for (const notice of eventsOf(before, status, context)) context.cluster.emit(before, notice);
 }
 
-function resultOf(context: ReconcileContext, ending: Outcome, routine: ReconcileOptions): ReconcileResult {
-  if (ending.end === "paused") return null;
-  if (ending.end === "unfinished") return resultOfError(context, ending.fate, routine);
-  const due = [ending.usability.afterSeconds, ...requeueTimes(context, routine)].filter(
+function resultOf(context: ReconcileContext, outcome: Outcome, options: ReconcileOptions): ReconcileResult {
+  if (outcome.type === "paused") return null;
+  if (outcome.type === "unfinished") return resultOfError(context, outcome.error, options);
+  const due = [outcome.readiness.afterSeconds, ...requeueTimes(context, options)].filter(
     (seconds) => seconds !== undefined,
   );
   return due.length > 0 ? { afterSeconds: Math.min(...due) } : null;
@@ -166,13 +167,13 @@ const readsOthers = ({ kind, object }: ReconcileContext): boolean =>
 
 function resultOfError(
   context: ReconcileContext,
-  fate: ReconcileError,
+  error: ReconcileError,
   { resyncSeconds, secretsWatched }: ReconcileOptions,
 ): ReconcileResult {
-  if (fate.reason === "SecretNotReady") return { afterSeconds: secretsWatched ? resyncSeconds : secretDelay(context) };
-  const seconds = retryAfterSeconds(fate);
+  if (error.reason === "SecretNotReady") return { afterSeconds: secretsWatched ? resyncSeconds : secretDelay(context) };
+  const seconds = retryAfterSeconds(error);
   if (seconds === undefined) return { backoff: true };
-  if (fate instanceof Retry) return { backoff: true, atLeastSeconds: seconds };
+  if (error instanceof Retry) return { backoff: true, atLeastSeconds: seconds };
   // what a person has to mend may be in a Secret
   return { afterSeconds: readsOthers(context) ? Math.min(seconds, resyncSeconds) : seconds };
 }

@@ -22,7 +22,7 @@ const judge = (answer: Answer, served = false) => judgeCertificate(answer, now, 
 
 describe("judgeCertificate", () => {
   it("has nothing to say where certificates are not managed", () => {
-    expect(judge({ certificate_management_policy: null })).toMatchObject({ usability: { state: "usable" } });
+    expect(judge({ certificate_management_policy: null })).toMatchObject({ readiness: { state: "usable" } });
     expect(judge({}).conditions).toBeUndefined();
   });
 
@@ -30,15 +30,15 @@ describe("judgeCertificate", () => {
     ["without a job", managed(null)],
     ["without a status", managed(null, { certificate_management_status: null })],
   ])("takes the certificate for issued %s", (_, answer) => {
-    const { usability, conditions } = judge(answer);
-    expect(usability).toMatchObject({ state: "usable" });
-    expect(usability).not.toHaveProperty("afterSeconds");
+    const { readiness, conditions } = judge(answer);
+    expect(readiness).toMatchObject({ state: "usable" });
+    expect(readiness).not.toHaveProperty("afterSeconds");
     expect(conditions).toMatchObject([{ type: "CertificateReady", status: "True", reason: "Available" }]);
   });
 
   it("waits while it is provisioned, and looks again soon", () => {
-    const { usability, conditions } = judge(managed(provisioning));
-    expect(usability).toMatchObject({ state: "pending", reason: "CertificateProvisioning", afterSeconds: 5 });
+    const { readiness, conditions } = judge(managed(provisioning));
+    expect(readiness).toMatchObject({ state: "pending", reason: "CertificateProvisioning", afterSeconds: 5 });
     expect(conditions).toMatchObject([{ status: "False", reason: "CertificateProvisioning" }]);
   });
 
@@ -49,12 +49,12 @@ describe("judgeCertificate", () => {
     ["after a minute where it names none", null, 60],
     ["after a minute where the time is none", "soon", 60],
   ])("looks again %s after a temporary failure", (_, retries_at, afterSeconds) => {
-    const { usability } = judge(managed({ ...internal, retries_at }));
-    expect(usability).toMatchObject({ state: "pending", reason: "CertificateRetrying", afterSeconds });
+    const { readiness } = judge(managed({ ...internal, retries_at }));
+    expect(readiness).toMatchObject({ state: "pending", reason: "CertificateRetrying", afterSeconds });
   });
 
   it("takes an error it does not know for a temporary one", () => {
-    expect(judge(managed({ ...internal, error_code: "NEW_ERROR" })).usability).toMatchObject({ state: "pending" });
+    expect(judge(managed({ ...internal, error_code: "NEW_ERROR" })).readiness).toMatchObject({ state: "pending" });
   });
 
   it.each([
@@ -62,7 +62,7 @@ describe("judgeCertificate", () => {
     ["from the creation where the job has no start", managed({ ...dns, started_at: null }), at(-60 + 600)],
     ["from now where neither is known", managed({ ...dns, started_at: null }, { created_at: null }), at(600)],
   ])("gives a missing record ten minutes %s", (_, answer, stalledAt) => {
-    expect(judge(answer).usability).toMatchObject({
+    expect(judge(answer).readiness).toMatchObject({
       state: "failing",
       reason: "CertificateDNSError",
       afterSeconds: 60,
@@ -84,12 +84,12 @@ describe("judgeCertificate", () => {
     ],
     ["the domain where the service names no target", { ns_targets: [] }, "Correct the DNS records of a.example.com"],
   ])("tells %s to make", (_, members, words) => {
-    const { usability } = judge(managed(dns, members));
-    expect(usability.message).toBe(`${words}: no CNAME`);
+    const { readiness } = judge(managed(dns, members));
+    expect(readiness.message).toBe(`${words}: no CNAME`);
   });
 
   it("quotes the error code where the service has no words", () => {
-    expect(judge(managed({ ...dns, msg: "" })).usability.message).toMatch(/: DNS_ERROR$/);
+    expect(judge(managed({ ...dns, msg: "" })).readiness.message).toMatch(/: DNS_ERROR$/);
   });
 
   describe("of a domain that is served already", () => {
@@ -98,8 +98,8 @@ describe("judgeCertificate", () => {
       ["a temporary failure", internal, 90, { status: "True", reason: "Available" }],
       ["a missing record", dns, 60, { status: "False", reason: "CertificateDNSError" }],
     ])("stays usable through %s of a renewal", (_, job, afterSeconds, condition) => {
-      const { usability, conditions } = judge(managed(job), true);
-      expect(usability).toMatchObject({ state: "usable", afterSeconds });
+      const { readiness, conditions } = judge(managed(job), true);
+      expect(readiness).toMatchObject({ state: "usable", afterSeconds });
       expect(conditions).toMatchObject([{ type: "CertificateReady", ...condition }]);
     });
   });
@@ -111,6 +111,6 @@ describe("a reserved domain", () => {
     [null, "pending"],
     [undefined, "pending"],
   ])("with certificate %o and a job is %s", (certificate, state) => {
-    expect(ReservedDomain.readiness(managed(provisioning, { certificate }), now).usability.state).toBe(state);
+    expect(ReservedDomain.readiness(managed(provisioning, { certificate }), now).readiness.state).toBe(state);
   });
 });

@@ -13,7 +13,7 @@ interface Job {
 type Trouble = Exclude<Readiness, { state: "usable" }>;
 
 interface Judgement {
-  usability: Readiness;
+  readiness: Readiness;
   conditions?: KindCondition[];
 }
 
@@ -23,14 +23,14 @@ interface Judgement {
  */
 export function judgeCertificate(answer: Answer, now: number, served: boolean): Judgement {
   const policy = answer["certificate_management_policy"];
-  if (!policy) return { usability: usable };
+  if (!policy) return { readiness: usable };
   const status = answer["certificate_management_status"] as { provisioning_job?: Job | null } | null | undefined;
   const job = status?.provisioning_job;
   if (!job) return issued();
   const trouble = job.error_code ? failing(job, answer, now) : provisioning(job);
-  if (!served) return { usability: trouble, conditions: [condition("False", trouble)] };
-  if (trouble.state === "failing") return { usability: lookAgain(trouble), conditions: [condition("False", trouble)] };
-  return { usability: lookAgain(trouble), conditions: [renewing(job)] };
+  if (!served) return { readiness: trouble, conditions: [condition("False", trouble)] };
+  if (trouble.state === "failing") return { readiness: lookAgain(trouble), conditions: [condition("False", trouble)] };
+  return { readiness: lookAgain(trouble), conditions: [renewing(job)] };
 }
 
 /** Traffic is served, so the object stays usable; the next look is for the condition alone. */
@@ -38,7 +38,7 @@ const lookAgain = ({ afterSeconds }: Trouble): Readiness => ({ ...usable, afterS
 
 function issued(): Judgement {
   return {
-    usability: { state: "usable", message: "The resource exists and its certificate is issued" },
+    readiness: { state: "usable", message: "The resource exists and its certificate is issued" },
     conditions: [
       { type: "CertificateReady", status: "True", reason: "Available", message: "The certificate is issued" },
     ],

@@ -146,7 +146,7 @@ export interface Kind extends Definition {
   /** A member of the answer that is kept in a Secret. */
   readonly output: Output | undefined;
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
-  readonly readiness: (answer: Answer, now: number) => { usability: Readiness; conditions?: KindCondition[] };
+  readonly readiness: (answer: Answer, now: number) => { readiness: Readiness; conditions?: KindCondition[] };
 }
 
 /** The resource whose list shows the remotes of a kind. Undefined: each has to be read by itself. */
@@ -196,7 +196,7 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     renewsAt: () => undefined,
     validity: undefined,
     output: undefined,
-    readiness: () => ({ usability: usable }),
+    readiness: () => ({ readiness: usable }),
     ...given,
   };
 }

@@ -1,5 +1,5 @@
+import { stamped } from "../objects/conditions.ts";
 import { Blocked, type ReconcileError } from "../objects/reconcile-error.ts";
-import { stamped } from "../reconcile/status/report.ts";
 import type { Reason } from "../schema/contract.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
 import { isFinished } from "./progress.ts";

@@ -206,12 +206,12 @@ test("of any kind, as a look that ends in some way leaves it", () => {
         spec: {},
         status: { conditions: [...conditions] },
       };
-      const leaves = (fate: ReconcileError) =>
+      const leaves = (error: ReconcileError) =>
         structuredClone({
           ...object,
           status: nextStatus(
             { kind, object, accountName: "", state: {}, changes: [] },
-            { end: "unfinished", fate },
+            { type: "unfinished", error },
             now,
           ),
         });

@@ -1,11 +1,11 @@
 import type { Account } from "../../account/account.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
+import { type ConditionDraft, isSame, stamped } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
 import type { Status } from "../../objects/object.ts";
 import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
-import { type ConditionDraft, isSame, stamped } from "../../reconcile/status/report.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Request, Result } from "../../runtime/controller/controller.ts";
@@ -46,20 +46,20 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
     await check(options, object, request);
     await tell(options, object, { usable: true });
     return { requeueAfterSeconds: options.resyncSeconds };
-  } catch (error) {
-    if (error instanceof Outdated) return { stale: true };
-    const fate = reconcileErrorOf(error);
-    if (!fate) throw error;
-    await tell(options, object, { usable: false, fate });
-    return again(options, fate);
+  } catch (cause) {
+    if (cause instanceof Outdated) return { stale: true };
+    const error = reconcileErrorOf(cause);
+    if (!error) throw cause;
+    await tell(options, object, { usable: false, error });
+    return again(options, error);
   }
 }
 
-function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, fate: ReconcileError): Result {
-  if (fate.reason === "SecretNotReady")
+function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, error: ReconcileError): Result {
+  if (error.reason === "SecretNotReady")
     return { requeueAfterSeconds: secretsWatched ? resyncSeconds : MISSING_SECRET_SECONDS };
-  if (fate.reason === "Unauthorized" || fate instanceof Retry) return { requeueAfterSeconds: 60 };
-  const seconds = retryAfterSeconds(fate);
+  if (error.reason === "Unauthorized" || error instanceof Retry) return { requeueAfterSeconds: 60 };
+  const seconds = retryAfterSeconds(error);
   return seconds === undefined ? { backoff: true } : { requeueAfterSeconds: seconds };
 }
 
@@ -134,8 +134,8 @@ async function release(options: AccountControllerOptions, object: AccountObject,
   const count = dependents(key);
   if (count > 0) {
     const who = count === 1 ? "the object that needs" : `the ${count} objects that need`;
-    const fate = new Waiting("InUse", `Delete ${who} this account to delete the remote first`);
-    await tell(options, object, { usable: false, fate });
+    const error = new Waiting("InUse", `Delete ${who} this account to delete the remote first`);
+    await tell(options, object, { usable: false, error });
     return { requeueAfterSeconds: 10 };
   }
   await letSecretGo(options, object);
@@ -144,7 +144,7 @@ async function release(options: AccountControllerOptions, object: AccountObject,
   return {};
 }
 
-type Finding = { usable: true } | { usable: false; fate: ReconcileError };
+type Finding = { usable: true } | { usable: false; error: ReconcileError };
 
 async function tell(
   { objects, store, clock, baseURL }: AccountControllerOptions,
@@ -171,8 +171,8 @@ function conditionsOf(finding: Finding): ConditionDraft[] {
   if (finding.usable) {
     return [{ type: "Ready", status: "True", reason: "Available", message: "The service answers and accepts the key" }];
   }
-  const { reason, message } = finding.fate;
-  const type = finding.fate instanceof Blocked ? "Stalled" : "Reconciling";
+  const { reason, message } = finding.error;
+  const type = finding.error instanceof Blocked ? "Stalled" : "Reconciling";
   return [
     { type: "Ready", status: "False", reason, message },
     { type, status: "True", reason, message },

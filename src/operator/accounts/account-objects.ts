@@ -5,10 +5,10 @@ import { isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import { secrets, translated, typeOf } from "../kube-cluster.ts";
+import { secrets, translated, typeOf } from "../kubernetes/kube-cluster.ts";
 import type { AccountObject } from "./accounts.ts";
 
-/** What is written to GatewayAccounts and their Secrets. Throws the fates that KubeCluster throws. */
+/** What is written to GatewayAccounts and their Secrets. Throws what KubeCluster throws. */
 export class AccountObjects {
   readonly #client: KubeClient;
   readonly #store: Store<AccountObject>;

@@ -1,8 +1,8 @@
 import { Account } from "../../account/account.ts";
 import type { ListDelta } from "../../account/inventory.ts";
-import { RequestBudget } from "../../account/request-budget.ts";
+import { type Lane, RequestBudget } from "../../account/request-budget.ts";
 import type { Config } from "../../config.ts";
-import { GatewayClient } from "../../gateway/client.ts";
+import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Resource } from "../../gateway/resource.ts";
@@ -14,7 +14,6 @@ import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import type { OperatorMetrics } from "../metrics/metrics.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
 
 /** The account that serves all objects of its namespace that name none. */
@@ -26,20 +25,25 @@ export interface AccountObject extends KubeObject {
   status?: Pick<Status, "conditions"> & { secretName?: string; [field: string]: unknown };
 }
 
+export interface AccountMetrics {
+  onExchange: (event: ExchangeEvent) => void;
+  onWait: (lane: Lane, seconds: number) => void;
+}
+
 export interface AccountsOptions {
   config: Config;
   clock: Clock;
   log: Logger;
-  metrics?: OperatorMetrics;
+  metrics?: AccountMetrics;
   /** Objects of the kind GatewayAccount. */
   store: () => Store<AccountObject>;
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
   permit: () => void;
-  onSweep: (resource: Resource, sweep: ListDelta) => void;
+  onListDelta: (resource: Resource, delta: ListDelta) => void;
   /** Whether some object stands for the remote of this id. */
   isWanted: (id: string) => boolean;
   /** The service, its acceptance of a key, or the account that is expected, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
-  onGate: (account: Account, key: string, open: boolean) => void;
+  onReachable: (account: Account, key: string, open: boolean) => void;
 }
 
 interface Known {
@@ -188,7 +192,7 @@ export class Accounts {
   }
 
   #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
-    const { config, clock, log, metrics, permit, onSweep, onGate, isWanted } = this.#options;
+    const { config, clock, log, metrics, permit, onListDelta, onReachable, isWanted } = this.#options;
     const abort = new AbortController();
     const client = new GatewayClient({
       baseURL,
@@ -203,7 +207,7 @@ export class Accounts {
       ...(metrics && { onWait: metrics.onWait }),
     });
     const account: Account = new Account({
-      ...{ client, budget, clock, permit, onListDelta: onSweep, isWanted },
+      ...{ client, budget, clock, permit, onListDelta, isWanted },
       deadlineMs: config.requestSeconds * 1000,
       undocumented: config.undocumentedOperations,
       deletesPerMinute: config.deletesPerMinute,
@@ -214,20 +218,20 @@ export class Accounts {
           { account: key, error: account.breaker.problem },
           "Nothing is sent to the service but a probe now and then",
         );
-        onGate(account, key, false);
+        onReachable(account, key, false);
       },
       onOpen: () => {
         log.info({ account: key }, "Requests to the service go through again");
-        onGate(account, key, true);
+        onReachable(account, key, true);
       },
       onSuspect: () => {
         const { resource, missing, total } = account.lossGuard.problem ?? {};
         log.warn({ account: key, resource: resource?.name, missing, total }, "It may be the wrong account");
-        onGate(account, key, false);
+        onReachable(account, key, false);
       },
       onCleared: () => {
         log.info({ account: key }, "It is the right account");
-        onGate(account, key, true);
+        onReachable(account, key, true);
       },
     });
     return { account, client, abort, what: "" };

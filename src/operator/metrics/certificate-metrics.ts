@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
-import type { Observed } from "./metrics.ts";
+import type { Observed } from "./observed.ts";
 
 // `namespace` would be taken for that of the operator, which Prometheus adds itself
 const labelNames = ["kind", "object_namespace", "object_name"] as const;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../reconcile/context.ts";
-import type { Observed } from "./metrics.ts";
+import type { Observed } from "./observed.ts";
 
 /** In place of the field, when it was the whole remote that somebody had deleted. */
 const REMOTE = "id";

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import { accountsUsed, listedResources } from "../triggers/list-delta.ts";
-import type { Observed } from "./metrics.ts";
+import type { Observed } from "./observed.ts";
 
 /** How old the latest list of each resource is that some object stands for, in the process that reads lists. */
 export function inventoryMetrics(registers: Registry[], look: () => Observed | undefined): void {

@@ -8,7 +8,7 @@ import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
-import type { Observed } from "./metrics.ts";
+import type { Observed } from "./observed.ts";
 import { createTelemetry, type Telemetry } from "./telemetry.ts";
 
 let clock: VirtualClock;

@@ -1,26 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { type Lane, lanes } from "../../account/request-budget.ts";
-import type { ExchangeEvent } from "../../gateway/client.ts";
+import { lanes } from "../../account/request-budget.ts";
 import { conditionOf } from "../../objects/object.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Kind } from "../../schema/define.ts";
-import type { Accounts } from "../accounts/accounts.ts";
-import type { Stores } from "../kube-cluster.ts";
+import type { AccountMetrics } from "../accounts/accounts.ts";
 import { certificateMetrics } from "./certificate-metrics.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 import { inventoryMetrics } from "./inventory-metrics.ts";
+import type { Observed } from "./observed.ts";
 
-/** What is looked at whenever metrics are collected, so that no series outlives its object. */
-export interface Observed {
-  kinds: readonly Kind[];
-  informers: Stores;
-  accounts: Pick<Accounts, "of" | "keyOf">;
-  clock: Clock;
-}
-
-export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges"> {
-  onExchange: (event: ExchangeEvent) => void;
-  onWait: (lane: Lane, seconds: number) => void;
+export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges">, AccountMetrics {
   observe: (observed: Observed) => void;
 }
 

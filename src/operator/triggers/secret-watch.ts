@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { referenceKey, secrets } from "../kube-cluster.ts";
+import { referenceKey, secrets } from "../kubernetes/kube-cluster.ts";
 
 export interface SecretWatchOptions {
   config: Pick<Config, "watchSecrets" | "watchNamespaces">;

@@ -5,7 +5,7 @@ import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { sentStatusFields } from "../../schema/wire/needs.ts";
-import { type Informers, referenceKey, referencesOf } from "../kube-cluster.ts";
+import { type Informers, referenceKey, referencesOf } from "../kubernetes/kube-cluster.ts";
 
 /** Who goes first: what people wait for, then what failed before, then routine looks. */
 export const priority = { edit: 0, retry: -50, routine: -100 } as const;

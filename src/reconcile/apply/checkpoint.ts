@@ -25,11 +25,11 @@ export async function checkpointUpdate(context: ReconcileContext): Promise<void>
 
 /** Writes down the id of the remote, with all that is known of it, and leaves the rest to the next reconcile. */
 export async function checkpointID(context: ReconcileContext, message: string): Promise<never> {
-  const fate = new Waiting("Updating", message);
+  const error = new Waiting("Updating", message);
   await context.cluster.writeStatus(
     context.kind,
     context.object,
-    nextStatus(context, { end: "unfinished", fate }, now(context)),
+    nextStatus(context, { type: "unfinished", error }, now(context)),
   );
   throw new Outdated("the id was written down");
 }

@@ -1,6 +1,5 @@
 import { withoutSecrets } from "../../account/calls.ts";
 import type { Remote } from "../../account/inventory.ts";
-import { refuseStrangeAccount } from "../../account/mass-loss-guard.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import { identityOf, isShared } from "../../objects/identity.ts";
 import { type Intent, intentOf, sendWindow, textOf } from "../../objects/intent.ts";
@@ -9,10 +8,11 @@ import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
+import { appliedFields } from "../desired/desired.ts";
 import { isUnclaimed } from "../find/by-owner-mark.ts";
 import { findByNaturalKey } from "../find/find.ts";
+import { refuseStrangeAccount } from "../find/mass-loss.ts";
 import { isPreexisting } from "../find/sharing.ts";
-import { appliedFields } from "../status/report.ts";
 import { claim, deliver } from "./output-secret.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { refuseHollowDeletion } from "../../account/mass-loss-guard.ts";
 import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
 import { Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { refuseHollowDeletion } from "../find/mass-loss.ts";
 
 /** Deletes one remote, in its turn. False when it is there still, since the service has no such operation. */
 export async function deleteRemote(context: ReconcileContext, id: string): Promise<boolean> {

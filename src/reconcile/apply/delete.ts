@@ -82,13 +82,13 @@ async function deleteUnlessNamespaceGoes(context: ReconcileContext, id: string):
   const { object, cluster, kind } = context;
   const removed = await deleteRemote(context, id).catch((error: unknown) => inUse(error));
   if (removed === true) return true;
-  const fate = removed || unsupported(context, id);
-  if (!(await cluster.isNamespaceDeleting(object.metadata.namespace))) throw fate;
+  const refusal = removed || unsupported(context, id);
+  if (!(await cluster.isNamespaceDeleting(object.metadata.namespace))) throw refusal;
   const holder = removed && (await unmanagedUser(context, id));
-  if (removed && !holder) throw fate;
+  if (removed && !holder) throw refusal;
   const why = holder ? `${holder} uses it and stays` : `the service cannot delete a ${kind.remote.title}`;
   const note = `Left ${id} in the account: ${why}, and the namespace goes away`;
-  cluster.emit(object, { type: "Warning", reason: fate.reason, action: "Delete", note });
+  cluster.emit(object, { type: "Warning", reason: refusal.reason, action: "Delete", note });
   return false;
 }
 

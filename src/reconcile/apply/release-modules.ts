@@ -8,8 +8,8 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { getRemote, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { appliedFields } from "../desired/desired.ts";
 import { plan } from "../desired/plan.ts";
-import { appliedFields } from "../status/report.ts";
 
 /**
  * Takes a part out of a remote by its own operation, and returns what is left. Where the service turns out not to have

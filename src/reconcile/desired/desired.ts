@@ -1,6 +1,7 @@
 import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
-import type { Kind } from "../../schema/define.ts";
+import type { Answer, Kind } from "../../schema/define.ts";
+import { appliedPaths } from "../../schema/wire/applied.ts";
 import { type Need, needsOf } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
 import type { Cluster } from "../cluster.ts";
@@ -109,3 +110,6 @@ function keyValue(data: Readonly<Record<string, string>>, name: string, key: str
   if (value === "") throw new Waiting("SecretNotReady", `Give key "${key}" of Secret "${name}" a value: it is empty`);
   return value;
 }
+
+/** Spec fields whose values the remote has from the object once this spec was sent. */
+export const appliedFields = (kind: Kind, spec: Answer): string[] => appliedPaths(kind.spec, spec);

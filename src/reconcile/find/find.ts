@@ -1,5 +1,4 @@
 import type { Remote } from "../../account/inventory.ts";
-import { refuseHollowDeletion, refuseMassLoss } from "../../account/mass-loss-guard.ts";
 import { covers, type Intent, intentOf, isOfLifeOf } from "../../objects/intent.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
@@ -10,6 +9,7 @@ import type { Body } from "../../schema/wire/request.ts";
 import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { type Expected, expectedOf } from "../desired/wanted.ts";
 import { findByOwnerMark, hasSameKey, isUnclaimed, oldestOf } from "./by-owner-mark.ts";
+import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
 
 /**
  * The remote of an object, whatever is left of what was known about it, or undefined where it has none and one may be
@@ -93,7 +93,7 @@ async function getUpToDate(context: ReconcileContext, id: string): Promise<Remot
 }
 
 const pollSeconds = (context: ReconcileContext, row: Remote): number | undefined =>
-  context.kind.readiness(row, now(context)).usability.afterSeconds;
+  context.kind.readiness(row, now(context)).readiness.afterSeconds;
 
 /** Taken over because the spec names it. */
 async function findAdopted(context: ReconcileContext, id: string): Promise<Remote> {

@@ -36,58 +36,60 @@ const object = (conditions: Condition[], spec: ManagedObject["spec"] = {}, delet
 
 const told = (conditions: Condition[]): Status => ({ conditions });
 const [id, state] = ["ipp_1", { remote: { id: "ipp_1" } }];
-const after = (...changes: Change[]) => ({ changes, state });
-const failedAfter = (...changes: Change[]) => ({ changes, state: {} });
+const having = (...changes: Change[]) => ({ changes, state });
+const failedHaving = (...changes: Change[]) => ({ changes, state: {} });
 
 describe("notices", () => {
   it("has none for an object that is ready at once", () => {
-    expect(eventsOf(object(unseen), told(ready), after({ type: "Created", id }))).toEqual([]);
-    expect(eventsOf({ ...object([]), status: {} }, told(ready), after({ type: "Created", id }))).toEqual([]);
+    expect(eventsOf(object(unseen), told(ready), having({ type: "Created", id }))).toEqual([]);
+    expect(eventsOf({ ...object([]), status: {} }, told(ready), having({ type: "Created", id }))).toEqual([]);
   });
 
   it("has none when nothing has changed", () => {
-    expect(eventsOf(object(ready), told(ready), after())).toEqual([]);
-    expect(eventsOf(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), failedAfter())).toEqual([]);
+    expect(eventsOf(object(ready), told(ready), having())).toEqual([]);
+    expect(eventsOf(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), failedHaving())).toEqual([]);
   });
 
   it("tells once that all is well again after trouble", () => {
-    expect(eventsOf(object(failed("InvalidSpec")), told(ready), after())).toMatchObject([
+    expect(eventsOf(object(failed("InvalidSpec")), told(ready), having())).toMatchObject([
       { type: "Normal", reason: "Available" },
     ]);
   });
 
   it("has one for a failure that two conditions tell in the same words", () => {
-    expect(eventsOf(object(ready), told(failed("InvalidSpec")), failedAfter())).toEqual([
+    expect(eventsOf(object(ready), told(failed("InvalidSpec")), failedHaving())).toEqual([
       { type: "Warning", reason: "InvalidSpec", action: "Reconcile", note: "Do this" },
     ]);
   });
 
   it("has one when the reason changes", () => {
-    expect(eventsOf(object(failed("ServiceUnavailable")), told(failed("RateLimited")), failedAfter())).toMatchObject([
+    expect(eventsOf(object(failed("ServiceUnavailable")), told(failed("RateLimited")), failedHaving())).toMatchObject([
       { reason: "RateLimited" },
     ]);
   });
 
   it.each(["ReferenceNotReady", "CertificateProvisioning", "Deleting"])("takes %s for the usual course", (reason) => {
-    expect(eventsOf(object(unseen), told(failed(reason)), failedAfter())).toMatchObject([{ type: "Normal", reason }]);
+    expect(eventsOf(object(unseen), told(failed(reason)), failedHaving())).toMatchObject([{ type: "Normal", reason }]);
   });
 
   it("names the deletion as what was being done", () => {
-    expect(eventsOf(object(ready, {}, true), told(failed("InUse")), failedAfter())).toMatchObject([
+    expect(eventsOf(object(ready, {}, true), told(failed("InUse")), failedHaving())).toMatchObject([
       { action: "Delete" },
     ]);
   });
 
   it("warns of drift that is left", () => {
     const drift = [...ready, condition("Drifted", "True", "RemoteDiffers")];
-    expect(eventsOf(object(ready), told(drift), after())).toMatchObject([{ type: "Warning", reason: "RemoteDiffers" }]);
+    expect(eventsOf(object(ready), told(drift), having())).toMatchObject([
+      { type: "Warning", reason: "RemoteDiffers" },
+    ]);
   });
 
   it("tells of each field that was put right", () => {
     const [notice] = eventsOf(
       object(ready),
       told(ready),
-      after({ type: "Updated", id, fields: ["description", "labels"], drifted: true }),
+      having({ type: "Updated", id, fields: ["description", "labels"], drifted: true }),
     );
     expect(notice).toMatchObject({ type: "Normal", action: "Update" });
     expect(notice?.note).toContain("spec.description, spec.labels");
@@ -95,16 +97,16 @@ describe("notices", () => {
 
   it("warns of a remote that somebody else had deleted, once there is a new one", () => {
     expect(
-      eventsOf(object(ready), told(ready), after({ type: "Missing", id: "ipp_0" }, { type: "Created", id })),
+      eventsOf(object(ready), told(ready), having({ type: "Missing", id: "ipp_0" }, { type: "Created", id })),
     ).toMatchObject([{ type: "Warning", reason: "RemoteMissing", action: "Create" }]);
-    expect(eventsOf(object(ready), told(ready), failedAfter({ type: "Missing", id: "ipp_0" }))).toEqual([]);
+    expect(eventsOf(object(ready), told(ready), failedHaving({ type: "Missing", id: "ipp_0" }))).toEqual([]);
   });
 
   it("tells of what was taken over, but not of what is only observed", () => {
-    expect(eventsOf(object(unseen), told(ready), after({ type: "Adopted", id }))).toMatchObject([
+    expect(eventsOf(object(unseen), told(ready), having({ type: "Adopted", id }))).toMatchObject([
       { note: "Took over ipp_1" },
     ]);
     const observed = object(unseen, { managementPolicy: "ObserveOnly" });
-    expect(eventsOf(observed, told(ready), after({ type: "Adopted", id }))).toEqual([]);
+    expect(eventsOf(observed, told(ready), having({ type: "Adopted", id }))).toEqual([]);
   });
 });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { isSame } from "../../objects/conditions.ts";
 import { type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { type Readiness, usable } from "../../schema/define.ts";
 import type { Change, RemoteState } from "../context.ts";
-import { appliedFields, isSame, nextStatus, type Outcome } from "./report.ts";
+import { appliedFields } from "../desired/desired.ts";
+import { nextStatus, type Outcome } from "./report.ts";
 
 const now = Date.parse("2026-01-01T12:00:00.500Z");
 const earlier = "2026-01-01T10:00:00Z";
@@ -30,11 +32,11 @@ function objectWith(conditions: Condition[], more: Status = {}, deleting = false
   };
 }
 
-const next = (object: ManagedObject, ending: Outcome, state: RemoteState = {}, changes: Change[] = []): Status =>
-  nextStatus({ kind: ReservedDomain, object, accountName: "", state, changes }, ending, now);
+const next = (object: ManagedObject, outcome: Outcome, state: RemoteState = {}, changes: Change[] = []): Status =>
+  nextStatus({ kind: ReservedDomain, object, accountName: "", state, changes }, outcome, now);
 
-const settled = (usability: Readiness = usable): Outcome => ({ end: "settled", usability, conditions: [] });
-const unfinished = (fate: ReconcileError): Outcome => ({ end: "unfinished", fate });
+const settled = (readiness: Readiness = usable): Outcome => ({ type: "settled", readiness, conditions: [] });
+const unfinished = (error: ReconcileError): Outcome => ({ type: "unfinished", error });
 
 const waiting = unfinished(new Waiting("ReferenceNotReady", "Create it"));
 const retrying = unfinished(new Retry("ServiceUnavailable", "Waiting for the service"));
@@ -68,36 +70,36 @@ const before = {
 type Before = keyof typeof before;
 
 interface Row {
-  ending: string;
+  outcome: string;
   given: Outcome;
   /** Ready and what stands beside it, for each state before. */
   expected: Partial<Record<Before, string>> & { otherwise: string };
 }
 
 const rows: Row[] = [
-  { ending: "usable", given: settled(), expected: { otherwise: "True Synced" } },
-  { ending: "pending", given: settled(pendingDomain), expected: { otherwise: "False Synced Reconciling" } },
+  { outcome: "usable", given: settled(), expected: { otherwise: "True Synced" } },
+  { outcome: "pending", given: settled(pendingDomain), expected: { otherwise: "False Synced Reconciling" } },
   {
-    ending: "failing, for a short time",
+    outcome: "failing, for a short time",
     given: settled(failing(now + 86_400_000)),
     expected: { otherwise: "False Synced Reconciling" },
   },
-  { ending: "failing, for too long", given: settled(failing(now)), expected: { otherwise: "False Synced Stalled" } },
+  { outcome: "failing, for too long", given: settled(failing(now)), expected: { otherwise: "False Synced Stalled" } },
   {
-    ending: "waiting",
+    outcome: "waiting",
     given: waiting,
     // nothing was sent, so what is known of the last call stays; where Ready stays too, nothing else would tell
     expected: { ready: "True", edited: "False Synced Reconciling", otherwise: "False Reconciling" },
   },
-  { ending: "to be tried again", given: retrying, expected: { ready: "True", otherwise: "False Reconciling" } },
-  { ending: "blocked", given: blocked, expected: { otherwise: "False Stalled" } },
-  { ending: "blocked by the key", given: unauthorized, expected: { ready: "True", otherwise: "False Stalled" } },
-  { ending: "blocked by a permission", given: forbidden, expected: { ready: "True", otherwise: "False Stalled" } },
+  { outcome: "to be tried again", given: retrying, expected: { ready: "True", otherwise: "False Reconciling" } },
+  { outcome: "blocked", given: blocked, expected: { otherwise: "False Stalled" } },
+  { outcome: "blocked by the key", given: unauthorized, expected: { ready: "True", otherwise: "False Stalled" } },
+  { outcome: "blocked by a permission", given: forbidden, expected: { ready: "True", otherwise: "False Stalled" } },
 ];
 
 const states = Object.keys(before) as Before[];
-const matrix = rows.flatMap(({ ending, given, expected }) =>
-  states.map((state) => ({ ending, state, given, expected: expected[state] ?? expected.otherwise })),
+const matrix = rows.flatMap(({ outcome, given, expected }) =>
+  states.map((state) => ({ outcome, state, given, expected: expected[state] ?? expected.otherwise })),
 );
 
 /** `Ready`'s status, and the other conditions that are True. */
@@ -107,11 +109,11 @@ function summary(status: Status): string {
 }
 
 describe("the conditions", () => {
-  it.each(matrix)("of an object that was $state and is now $ending are $expected", ({ state, given, expected }) => {
+  it.each(matrix)("of an object that was $state and is now $outcome are $expected", ({ state, given, expected }) => {
     expect(summary(next(objectWith(before[state]), given))).toBe(expected);
   });
 
-  it.each(matrix)("never contradict each other: $state, then $ending", ({ state, given }) => {
+  it.each(matrix)("never contradict each other: $state, then $outcome", ({ state, given }) => {
     const status = next(objectWith(before[state]), given);
     const types = status.conditions?.map(({ type }) => type) ?? [];
     expect(new Set(types).size).toBe(types.length);
@@ -122,7 +124,7 @@ describe("the conditions", () => {
     }
   });
 
-  it.each(matrix)("are written once: $state, then $ending", ({ state, given }) => {
+  it.each(matrix)("are written once: $state, then $outcome", ({ state, given }) => {
     const object = objectWith(before[state]);
     const after = next(object, given);
     const later = nextStatus(
@@ -153,12 +155,16 @@ describe("the conditions", () => {
   });
 
   it("do not call an object ready whose remote is certainly gone", () => {
-    expect(summary(next(objectWith(before.ready), retrying, {}, [{ type: "Missing", id: "rd_1" }]))).toBe("False Reconciling");
-    expect(summary(next(objectWith(before.ready), waiting, {}, [{ type: "Missing", id: "rd_1" }]))).toBe("False Synced Reconciling");
+    expect(summary(next(objectWith(before.ready), retrying, {}, [{ type: "Missing", id: "rd_1" }]))).toBe(
+      "False Reconciling",
+    );
+    expect(summary(next(objectWith(before.ready), waiting, {}, [{ type: "Missing", id: "rd_1" }]))).toBe(
+      "False Synced Reconciling",
+    );
   });
 
-  it.each([waiting, retrying])("do not call an object ready that is being deleted", (ending) => {
-    expect(conditionOf(next(objectWith(before.ready, {}, true), ending), "Ready")?.status).toBe("False");
+  it.each([waiting, retrying])("do not call an object ready that is being deleted", (outcome) => {
+    expect(conditionOf(next(objectWith(before.ready, {}, true), outcome), "Ready")?.status).toBe("False");
   });
 
   it("have messages of one line and at most 200 characters", () => {
@@ -189,7 +195,7 @@ describe("the conditions", () => {
 });
 
 describe("a paused object", () => {
-  const paused: Outcome = { end: "paused" };
+  const paused: Outcome = { type: "paused" };
 
   it("keeps everything it said, and says that it is paused", () => {
     const object = objectWith(before.edited, { id: "rd_1", observedGeneration: 1 });
@@ -251,10 +257,10 @@ describe("the rest of the status", () => {
   it.each([
     ["echoes a request for a look once it was had", settled(), "now"],
     ["does not echo it before", retrying, undefined],
-  ])("%s", (_, ending, echoed) => {
+  ])("%s", (_, outcome, echoed) => {
     const object = objectWith(before.ready);
     object.metadata.annotations = { [annotations.reconcileRequestedAt]: "now" };
-    expect(next(object, ending).lastHandledReconcileAt).toBe(echoed);
+    expect(next(object, outcome).lastHandledReconcileAt).toBe(echoed);
   });
 
   it("names the fields that are set, in the order of the kind", () => {

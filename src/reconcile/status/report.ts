@@ -1,46 +1,40 @@
-import { isDeepStrictEqual } from "node:util";
+import { type ConditionDraft, stamped } from "../../objects/conditions.ts";
 import { askedAt, type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { shownOf } from "../../schema/common.ts";
-import type { Answer, Kind, KindCondition, Readiness } from "../../schema/define.ts";
+import type { Kind, KindCondition, Readiness } from "../../schema/define.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
-import { appliedPaths } from "../../schema/wire/applied.ts";
 import { has, type ReconcileContext, type RemoteState } from "../context.ts";
 
 /** How a reconcile ended. */
 export type Outcome =
-  | { end: "settled"; usability: Readiness; conditions: readonly KindCondition[] }
-  | { end: "unfinished"; fate: ReconcileError }
-  | { end: "paused" };
-
-/** Without a generation it is told of the present one. */
-export type ConditionDraft = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
-
-const MESSAGE_CHARACTERS = 200;
+  | { type: "settled"; readiness: Readiness; conditions: readonly KindCondition[] }
+  | { type: "unfinished"; error: ReconcileError }
+  | { type: "paused" };
 
 /** What a status is made of. */
 type Reported = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
 
 /** What the status says after a reconcile. Equal to the status before when nothing has changed. */
-export function nextStatus(context: Reported, ending: Outcome, now: number): Status {
+export function nextStatus(context: Reported, outcome: Outcome, now: number): Status {
   const { kind, object, state } = context;
   const before = object.status ?? {};
   // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
-  if (ending.end === "paused") return { ...before, conditions: pausedConditions(object, now) };
+  if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, now) };
   return {
     ...before,
     ...observed(kind, before, state),
-    ...bookkeeping(context, ending),
+    ...bookkeeping(context, outcome),
     observedGeneration: object.metadata.generation,
-    conditions: conditionsFor(context, ending, now).map((one) => stamped(object, one, now)),
+    conditions: conditionsFor(context, outcome, now).map((one) => stamped(object, one, now)),
   };
 }
 
 /** What the operator notes for itself; undefined takes a note away. */
-function bookkeeping({ object, accountName, state }: Reported, ending: Outcome): Partial<Status> {
+function bookkeeping({ object, accountName, state }: Reported, outcome: Outcome): Partial<Status> {
   const { retiring, drift, remote, preexisting } = state;
-  const settled = ending.end === "settled";
-  const asked = isAnswer(ending) ? askedAt(object) : undefined;
+  const settled = outcome.type === "settled";
+  const asked = isAnswer(outcome) ? askedAt(object) : undefined;
   const owned = remote?.id ?? object.status?.id;
   return {
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
@@ -52,8 +46,8 @@ function bookkeeping({ object, accountName, state }: Reported, ending: Outcome):
 }
 
 /** Whether a look that was asked for has been had. One from before a mismatch is told confirms nothing. */
-const isAnswer = (ending: Outcome): boolean =>
-  ending.end === "settled" || (ending.end === "unfinished" && ending.fate.reason === "AccountMismatch");
+const isAnswer = (outcome: Outcome): boolean =>
+  outcome.type === "settled" || (outcome.type === "unfinished" && outcome.error.reason === "AccountMismatch");
 
 function observed(kind: Kind, before: Status, state: RemoteState): Partial<Status> {
   const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = state;
@@ -72,12 +66,16 @@ function observed(kind: Kind, before: Status, state: RemoteState): Partial<Statu
   } as Partial<Status>;
 }
 
-function conditionsFor(context: Reported, ending: Exclude<Outcome, { end: "paused" }>, now: number): ConditionDraft[] {
-  switch (ending.end) {
+function conditionsFor(
+  context: Reported,
+  outcome: Exclude<Outcome, { type: "paused" }>,
+  now: number,
+): ConditionDraft[] {
+  switch (outcome.type) {
     case "settled":
-      return [...settled(ending, now), ...drifted(context.state)];
+      return [...settled(outcome, now), ...drifted(context.state)];
     case "unfinished":
-      return [...unfinished(context, ending.fate), ...kept(context.object, ["CertificateReady", "Drifted"])];
+      return [...unfinished(context, outcome.error), ...kept(context.object, ["CertificateReady", "Drifted"])];
   }
 }
 
@@ -100,12 +98,15 @@ const synced: ConditionDraft = {
   message: "The last call to the service did what it should",
 };
 
-function settled({ usability, conditions: more }: Extract<Outcome, { end: "settled" }>, now: number): ConditionDraft[] {
-  if (usability.state === "usable") {
-    return [{ type: "Ready", status: "True", reason: "Available", message: usability.message }, synced, ...more];
+function settled(
+  { readiness, conditions: more }: Extract<Outcome, { type: "settled" }>,
+  now: number,
+): ConditionDraft[] {
+  if (readiness.state === "usable") {
+    return [{ type: "Ready", status: "True", reason: "Available", message: readiness.message }, synced, ...more];
   }
-  const { reason, message } = usability;
-  const stalled = usability.state === "failing" && now >= usability.stalledAt;
+  const { reason, message } = readiness;
+  const stalled = readiness.state === "failing" && now >= readiness.stalledAt;
   const progress: ConditionDraft = { type: stalled ? "Stalled" : "Reconciling", status: "True", reason, message };
   return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
 }
@@ -118,16 +119,16 @@ function drifted({ drift }: RemoteState): ConditionDraft[] {
  * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
  * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
  */
-function unfinished(context: Reported, fate: ReconcileError): ConditionDraft[] {
+function unfinished(context: Reported, error: ReconcileError): ConditionDraft[] {
   const { object } = context;
-  const { reason, message } = fate;
+  const { reason, message } = error;
   const failed: ConditionDraft = { ...synced, status: "False", reason, message };
   const lost = has(context, "Missing") && !context.state.remote;
-  if (!lost && staysReady(object, fate)) return [...kept(object, ["Ready"]), failed];
+  if (!lost && staysReady(object, error)) return [...kept(object, ["Ready"]), failed];
   // nothing has been asked of the service yet
-  const call = fate instanceof Waiting ? kept(object, ["Synced"]) : [failed];
+  const call = error instanceof Waiting ? kept(object, ["Synced"]) : [failed];
   const progress: ConditionDraft = {
-    type: fate instanceof Blocked ? "Stalled" : "Reconciling",
+    type: error instanceof Blocked ? "Stalled" : "Reconciling",
     status: "True",
     reason,
     message,
@@ -138,48 +139,13 @@ function unfinished(context: Reported, fate: ReconcileError): ConditionDraft[] {
 /** Reasons of the account, not of the object: what is there stays as it was. */
 const UNTOUCHED: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
 
-function staysReady(object: ManagedObject, fate: ReconcileError): boolean {
+function staysReady(object: ManagedObject, error: ReconcileError): boolean {
   if (object.metadata.deletionTimestamp) return false;
   const ready = conditionOf(object.status, "Ready");
   if (ready?.status !== "True" || ready.observedGeneration !== object.metadata.generation) return false;
-  return !(fate instanceof Blocked) || UNTOUCHED.has(fate.reason);
+  return !(error instanceof Blocked) || UNTOUCHED.has(error.reason);
 }
 
 /** What was told of an earlier generation is not taken for told of this one. */
 const kept = ({ status }: ManagedObject, types: readonly string[]): ConditionDraft[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);
-
-/** What conditions are about. */
-type Stampable = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
-
-/** A condition that says the same as before keeps its time, and one that only changes its words does too. */
-export function stamped(object: Stampable, told: ConditionDraft, now: number): Condition {
-  const { type, status, reason, message, observedGeneration = object.metadata.generation } = told;
-  const before = conditionOf(object.status, type);
-  const unchanged = before?.status === status;
-  return {
-    type,
-    status,
-    reason,
-    message: oneLine(message),
-    lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(now),
-    observedGeneration,
-  };
-}
-
-/** Kubernetes writes times without fractions of a second. */
-const timestamp = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
-
-function oneLine(message: string): string {
-  const line = message.replace(/\s+/g, " ").trim();
-  return line.length > MESSAGE_CHARACTERS ? `${line.slice(0, MESSAGE_CHARACTERS - 1)}…` : line;
-}
-
-export const isSame = (before: Status | undefined, after: Status): boolean =>
-  isDeepStrictEqual(withoutUnset(before ?? {}), withoutUnset(after));
-
-const withoutUnset = (status: Status): Status =>
-  Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
-
-/** What the account has from this object once its spec was sent. */
-export const appliedFields = (kind: Kind, spec: Answer): string[] => appliedPaths(kind.spec, spec);

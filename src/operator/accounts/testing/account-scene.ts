@@ -71,8 +71,8 @@ export class AccountScene {
       ...{ config: this.#config, clock: this.clock, log: this.log, readSecret: this.#readSecret },
       store: () => this.store,
       permit: () => {},
-      onSweep: () => {},
-      onGate: () => {},
+      onListDelta: () => {},
+      onReachable: () => {},
       isWanted: () => true,
     });
   }

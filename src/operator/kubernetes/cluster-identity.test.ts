@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { recordingLogger } from "../runtime/testing/logs.ts";
-import { settle, VirtualClock } from "../runtime/testing/virtual-clock.ts";
-import { ClusterIdentity } from "./identity.ts";
+import { recordingLogger } from "../../runtime/testing/logs.ts";
+import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { ClusterIdentity } from "./cluster-identity.ts";
 
 const answer = async <T>(_: unknown, { name }: { name: string }) => ({ metadata: { uid: `uid-of-${name}` } }) as T;
 

@@ -1,10 +1,10 @@
-import { parentIDsOf, remoteIDsOf } from "../objects/identity.ts";
-import type { ManagedObject, Status } from "../objects/object.ts";
-import { Outdated, Retry } from "../objects/reconcile-error.ts";
-import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../reconcile/cluster.ts";
-import type { Informer } from "../runtime/cache/informer.ts";
-import type { Indexer, Store } from "../runtime/cache/store.ts";
-import type { KubeClient } from "../runtime/connection/client.ts";
+import { parentIDsOf, remoteIDsOf } from "../../objects/identity.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
+import { Outdated, Retry } from "../../objects/reconcile-error.ts";
+import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
+import type { Informer } from "../../runtime/cache/informer.ts";
+import type { Indexer, Store } from "../../runtime/cache/store.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
 import {
   isAlreadyExists,
   isConflict,
@@ -14,15 +14,15 @@ import {
   isNotFound,
   isUnreachable,
   KubeError,
-} from "../runtime/connection/errors.ts";
-import { removeFinalizer } from "../runtime/connection/finalizer.ts";
-import type { Logger } from "../runtime/log.ts";
-import { type KubeObject, keyOf, type ResourceType } from "../runtime/object.ts";
-import type { EventRecorder } from "../runtime/process/events.ts";
-import { SharedCall } from "../runtime/shared-call.ts";
-import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../schema/contract.ts";
-import type { Definition, Kind } from "../schema/define.ts";
-import { needsOf, targetsOf } from "../schema/wire/needs.ts";
+} from "../../runtime/connection/errors.ts";
+import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
+import type { Logger } from "../../runtime/log.ts";
+import { type KubeObject, keyOf, type ResourceType } from "../../runtime/object.ts";
+import type { EventRecorder } from "../../runtime/process/events.ts";
+import { SharedCall } from "../../runtime/shared-call.ts";
+import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../../schema/contract.ts";
+import type { Definition, Kind } from "../../schema/define.ts";
+import { needsOf, targetsOf } from "../../schema/wire/needs.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
 

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { IPPolicy } from "../kinds/ip-policy.ts";
-import type { ManagedObject } from "../objects/object.ts";
-import { Store } from "../runtime/cache/store.ts";
-import { KubeClient } from "../runtime/connection/client.ts";
-import { Transport } from "../runtime/connection/transport.ts";
-import type { KubeObject } from "../runtime/object.ts";
-import type { EventRecorder } from "../runtime/process/events.ts";
-import { FakeApiServer } from "../runtime/testing/fake-api-server.ts";
-import { recordingLogger } from "../runtime/testing/logs.ts";
-import { annotations, FINALIZER } from "../schema/contract.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Store } from "../../runtime/cache/store.ts";
+import { KubeClient } from "../../runtime/connection/client.ts";
+import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import type { EventRecorder } from "../../runtime/process/events.ts";
+import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { recordingLogger } from "../../runtime/testing/logs.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { type Informers, indexersOf, KubeCluster } from "./kube-cluster.ts";
 
 const POLICIES = "tunnelgateway.dev/v1/ippolicies";

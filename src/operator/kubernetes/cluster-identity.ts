@@ -1,8 +1,8 @@
-import type { Config } from "../config.ts";
-import { Backoff } from "../runtime/backoff.ts";
-import { type Clock, sleep } from "../runtime/clock.ts";
-import type { KubeClient } from "../runtime/connection/client.ts";
-import { type Logger, textOf } from "../runtime/log.ts";
+import type { Config } from "../../config.ts";
+import { Backoff } from "../../runtime/backoff.ts";
+import { type Clock, sleep } from "../../runtime/clock.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { type Logger, textOf } from "../../runtime/log.ts";
 
 const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
 

@@ -1,0 +1,12 @@
+import type { Clock } from "../../runtime/clock.ts";
+import type { Kind } from "../../schema/define.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { Stores } from "../kubernetes/kube-cluster.ts";
+
+/** What is looked at whenever metrics are collected, so that no series outlives its object. */
+export interface Observed {
+  kinds: readonly Kind[];
+  informers: Stores;
+  accounts: Pick<Accounts, "of" | "keyOf">;
+  clock: Clock;
+}
