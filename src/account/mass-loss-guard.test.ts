@@ -118,7 +118,7 @@ describe("remotes that are missing", () => {
 });
 
 describe("a suspected account", () => {
-  const account = () => scene.passFor(scene.cluster.apply(IPPolicy, "any")).account;
+  const account = () => scene.contextFor(scene.cluster.apply(IPPolicy, "any")).account;
   const lookForLost = () => account().lookForLost(new AbortController().signal);
 
   it("is asked for one remote now and then, and listed once when it is back", async () => {

@@ -7,7 +7,7 @@ import { conditionOf, type ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import type { Change, ReconcileContext } from "../reconcile/context.ts";
-import { type ReconcileResult, reconcile } from "../reconcile/reconcile.ts";
+import { reconcile } from "../reconcile/reconcile.ts";
 import { Informer } from "../runtime/cache/informer.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
@@ -34,7 +34,7 @@ import { everywhere, priority, requestsFor } from "./triggers/watch-mapping.ts";
 const CONCURRENCY = 32;
 
 /** A reconcile waits for its turn in the budget, which may take minutes; beyond this something is stuck. */
-const PASS_SECONDS = 900;
+const RECONCILE_SECONDS = 900;
 
 /** Seconds; what failed at the service is tried again more patiently than a local conflict would be. */
 const BACKOFF = { base: 1, cap: 300 };
@@ -91,7 +91,7 @@ export function createOperator(options: OperatorOptions): Operator {
   });
   options.metrics?.observe({ kinds, informers, accounts, clock });
   const accountController = new Controller({
-    ...{ name: "gatewayaccount", log, clock, concurrency: 4, timeoutSeconds: PASS_SECONDS, backoff: BACKOFF },
+    ...{ name: "gatewayaccount", log, clock, concurrency: 4, timeoutSeconds: RECONCILE_SECONDS, backoff: BACKOFF },
     ...(options.controllerMetrics && { metrics: options.controllerMetrics }),
     reconcile: (request) =>
       reconcileAccount(
@@ -222,9 +222,9 @@ function controllerOf(kind: Kind, parts: Parts): Controller {
   const { options, clock } = parts;
   return new Controller({
     name: kind.kind.toLowerCase(),
-    reconcile: async (request) => resultOf(await visit(kind, request, parts)),
+    reconcile: (request) => reconcileRequest(kind, request, parts),
     concurrency: CONCURRENCY,
-    timeoutSeconds: PASS_SECONDS,
+    timeoutSeconds: RECONCILE_SECONDS,
     log: options.log,
     clock,
     backoff: BACKOFF,
@@ -233,11 +233,11 @@ function controllerOf(kind: Kind, parts: Parts): Controller {
   });
 }
 
-async function visit(kind: Kind, request: Request, parts: Parts): Promise<ReconcileResult> {
+async function reconcileRequest(kind: Kind, request: Request, parts: Parts): Promise<Result> {
   const { cluster, accounts, identity, clock, options } = parts;
   const { namespace, name, signal } = request;
   const object = cluster.get(kind.kind, namespace, name);
-  if (!object) return null;
+  if (!object) return {};
   const owner = { cluster: identity.id, namespace, name };
   const lane = laneOf(request);
   const context: ReconcileContext = {
@@ -250,10 +250,10 @@ async function visit(kind: Kind, request: Request, parts: Parts): Promise<Reconc
     },
   };
   const { resyncSeconds, watchSecrets } = options.config;
-  const visit = await reconcile(context, { resyncSeconds, secretsWatched: watchSecrets });
+  const result = await reconcile(context, { resyncSeconds, secretsWatched: watchSecrets });
   logChanges(request.log, context);
   options.metrics?.onChanges(kind.kind, context.changes);
-  return visit;
+  return result;
 }
 
 const messages = { Adopted: "Took over", Created: "Created", Updated: "Updated", Deleted: "Deleted" } as const;
@@ -272,10 +272,4 @@ function logChanges(log: Logger, { object, changes }: ReconcileContext): void {
 function laneOf({ priority: given }: Request): Lane {
   if (given < priority.retry) return "sync";
   return given < priority.edit ? "retry" : "edit";
-}
-
-function resultOf(visit: ReconcileResult): Result {
-  if (visit === null) return {};
-  if ("soon" in visit) return { stale: true };
-  return "backoff" in visit ? visit : { requeueAfterSeconds: visit.afterSeconds };
 }

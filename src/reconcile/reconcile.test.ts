@@ -20,7 +20,7 @@ describe("a value from a Secret", () => {
 
   it("is read at use, and looked at again at the next resync", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", spec);
-    expect(await scene.look(object)).toEqual({ afterSeconds: 300 });
+    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.gateway.calls[0]?.body).toMatchObject({ target: { monitoring: { api_key: "first" } } });
   });
 
@@ -49,7 +49,7 @@ describe("a value from a Secret", () => {
     const object = scene.cluster.apply(EventDestination, "dd", {
       target: { monitoring: { apiKeyRef: { name: "other", key: "api" } } },
     });
-    expect(await scene.look(object)).toMatchObject({ afterSeconds: expect.any(Number) });
+    expect(await scene.look(object)).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
     expect(scene.reason(object)).toMatch(/^SecretNotReady: Create Secret "other"/);
     expect(scene.gateway.taken()).toEqual([]);
     scene.cluster.setSecret("other", { api: "third" });
@@ -65,8 +65,8 @@ describe("a value from a Secret", () => {
       await some.clock.advance(3_600_000);
       return [first, await some.look(object)];
     };
-    expect(await visits({ secretsWatched: false })).toEqual([{ afterSeconds: 1 }, { afterSeconds: 30 }]);
-    const resync = { afterSeconds: RESYNC_SECONDS };
+    expect(await visits({ secretsWatched: false })).toEqual([{ requeueAfterSeconds: 1 }, { requeueAfterSeconds: 30 }]);
+    const resync = { requeueAfterSeconds: RESYNC_SECONDS };
     expect(await visits({ secretsWatched: true })).toEqual([resync, resync]);
   });
 
@@ -87,7 +87,7 @@ describe("a paused object", () => {
     const object = await scene.given(IPPolicy, "office", { description: "a" });
     scene.cluster.annotateByHand(object, annotations.paused, "true");
     scene.cluster.apply(IPPolicy, "office", { description: "b" });
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual([]);
     expect(scene.condition(object, "Paused")?.status).toBe("True");
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -113,7 +113,7 @@ describe("a status that cannot be written", () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeStatus") throw new Outdated("the object has changed");
     };
-    expect(await scene.look(object)).toEqual({ soon: true });
+    expect(await scene.look(object)).toEqual({ stale: true });
     scene.cluster.beforeWrite = () => {};
     await scene.look(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");

@@ -3,6 +3,7 @@ import { isSame } from "../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";
 import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
+import type { Result } from "../runtime/controller/controller.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { listOf } from "../schema/define.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
@@ -19,14 +20,6 @@ import { locate } from "./find/locate.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 
-/** When the object is due again, apart from what wakes it. Null: not before something happens. */
-export type ReconcileResult =
-  | { afterSeconds: number }
-  /** With an error where the status cannot tell of it. */
-  | { backoff: true; atLeastSeconds?: number; error?: unknown }
-  | { soon: true }
-  | null;
-
 /** How soon a remote that was replaced is looked at again; it costs no request while something refers to it. */
 const RETIRING_SECONDS = 2;
 
@@ -41,15 +34,15 @@ export interface ReconcileOptions {
  * Brings the remote of one object to the object's spec, whatever state either is in, and tells the outcome in the
  * status. May be ended at any point and started anew: each step finds what the one before left (docs/architecture).
  */
-export async function reconcile(context: ReconcileContext, options: ReconcileOptions): Promise<ReconcileResult> {
+export async function reconcile(context: ReconcileContext, options: ReconcileOptions): Promise<Result> {
   try {
     const outcome = await reconcileObject(context);
-    if (outcome === "gone") return null;
+    if (outcome === "gone") return {};
     await report(context, outcome);
     return resultOf(context, outcome, options);
   } catch (error) {
     // the status could not be written; the next reconcile finds the same, and writes it
-    return reconcileErrorOf(error) ? { backoff: true, error } : { soon: true };
+    return reconcileErrorOf(error) ? { backoff: true, error } : { stale: true };
   }
 }
 
@@ -138,13 +131,13 @@ async function report(context: ReconcileContext, outcome: Outcome): Promise<void
   for (const notice of eventsOf(before, status, context)) context.cluster.emit(before, notice);
 }
 
-function resultOf(context: ReconcileContext, outcome: Outcome, options: ReconcileOptions): ReconcileResult {
-  if (outcome.type === "paused") return null;
+function resultOf(context: ReconcileContext, outcome: Outcome, options: ReconcileOptions): Result {
+  if (outcome.type === "paused") return {};
   if (outcome.type === "unfinished") return resultOfError(context, outcome.error, options);
   const due = [outcome.readiness.afterSeconds, ...requeueTimes(context, options)].filter(
     (seconds) => seconds !== undefined,
   );
-  return due.length > 0 ? { afterSeconds: Math.min(...due) } : null;
+  return due.length > 0 ? { requeueAfterSeconds: Math.min(...due) } : {};
 }
 
 /** What a settled object has to be looked at for, each in so many seconds. */
@@ -169,13 +162,14 @@ function resultOfError(
   context: ReconcileContext,
   error: ReconcileError,
   { resyncSeconds, secretsWatched }: ReconcileOptions,
-): ReconcileResult {
-  if (error.reason === "SecretNotReady") return { afterSeconds: secretsWatched ? resyncSeconds : secretDelay(context) };
+): Result {
+  if (error.reason === "SecretNotReady")
+    return { requeueAfterSeconds: secretsWatched ? resyncSeconds : secretDelay(context) };
   const seconds = retryAfterSeconds(error);
   if (seconds === undefined) return { backoff: true };
   if (error instanceof Retry) return { backoff: true, atLeastSeconds: seconds };
   // what a person has to mend may be in a Secret
-  return { afterSeconds: readsOthers(context) ? Math.min(seconds, resyncSeconds) : seconds };
+  return { requeueAfterSeconds: readsOthers(context) ? Math.min(seconds, resyncSeconds) : seconds };
 }
 
 /** Nothing tells of a new Secret where Secrets may not be watched; reads are cheap at first and rarer with time. */

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 /** As the operator looks at an object. */
 async function look(object: ManagedObject): Promise<void> {
-  const context = scene.passFor(object);
+  const context = scene.contextFor(object);
   await reconcile(context, { resyncSeconds: RESYNC_SECONDS });
   metrics.onChanges(context.kind.kind, context.changes);
 }

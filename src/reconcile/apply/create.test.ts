@@ -15,7 +15,7 @@ beforeEach(() => {
 describe("a straight create", () => {
   it("is one POST, two writes to the cluster and no event", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "the office" });
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual(["create"]);
     expect(scene.cluster.writes).toEqual(["annotate", "writeStatus"]);
     expect(scene.cluster.notices).toEqual([]);
@@ -24,9 +24,9 @@ describe("a straight create", () => {
 
   it("sends nothing and writes nothing when it is looked at again", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual([]);
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual([]);
     expect(scene.cluster.writes).toEqual([]);
   });
@@ -56,9 +56,9 @@ describe("a straight create", () => {
 
   it("is not sent when somebody else wrote first", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
-    const context = scene.passFor(object);
+    const context = scene.contextFor(object);
     scene.cluster.apply(IPPolicy, "office", { description: "meanwhile" });
-    expect(await reconcile(context, { resyncSeconds: 300 })).toEqual({ soon: true });
+    expect(await reconcile(context, { resyncSeconds: 300 })).toEqual({ stale: true });
     expect(scene.gateway.taken()).toEqual(["list"]);
   });
 
@@ -104,7 +104,7 @@ describe("a create that was refused", () => {
   it("says what the service said, and is not sought afterwards", async () => {
     scene.gateway.refuse("create", 400, { serviceMessage: "no more policies" });
     const object = scene.cluster.apply(IPPolicy, "office");
-    expect(await scene.look(object)).toEqual({ afterSeconds: 1800 });
+    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^InvalidSpec: .*no more policies/);
     scene.forget();
     await scene.look(object);

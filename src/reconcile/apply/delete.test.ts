@@ -30,7 +30,7 @@ async function deleted(object: ManagedObject): Promise<ReturnType<Scene["look"]>
 describe("a deletion", () => {
   it("is one DELETE, and then the object goes", async () => {
     const object = await scene.given(IPPolicy, "office");
-    expect(await deleted(object)).toBeNull();
+    expect(await deleted(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual(["delete ipp_1"]);
     expect(scene.cluster.writes).toEqual(["removeFinalizer"]);
     expect(scene.cluster.exists(object)).toBe(false);
@@ -50,7 +50,7 @@ describe("a deletion", () => {
     await deleted(object);
     expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
     scene.forget();
-    expect(await scene.look(object)).toEqual({ afterSeconds: 1800 });
+    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^Deleting: .*example.com\/other/);
     expect(scene.gateway.taken()).toEqual([]);
     scene.forget();
@@ -65,7 +65,7 @@ describe("a deletion", () => {
     for (let count = 0; count < 200; count += 1) {
       scene.gateway.refuse("delete", [500, 503, 409, 403, 400][count % 5] as number);
       const visit = await scene.look(object);
-      expect(visit).not.toBeNull();
+      expect(visit).not.toEqual({});
       expect(scene.cluster.now(object).metadata.finalizers).toHaveLength(1);
       await scene.clock.advance(1800_000);
     }
@@ -108,7 +108,7 @@ describe("a deletion", () => {
   it("is left alone while the object is paused", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.annotateByHand(object, annotations.paused, "true");
-    expect(await deleted(object)).toBeNull();
+    expect(await deleted(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(true);
   });
@@ -165,7 +165,7 @@ describe("a remote that outlives its object", () => {
   it("stays, and its object goes, where there is no account to go to", async () => {
     const object = await scene.given(IPPolicy, "office", { deletionPolicy: "Retain" });
     scene.cluster.delete(object);
-    const context = Object.defineProperty(scene.passFor(object), "account", {
+    const context = Object.defineProperty(scene.contextFor(object), "account", {
       get: () => {
         throw new Waiting("AccountNotReady", "Create GatewayAccount");
       },
@@ -231,7 +231,7 @@ describe("a deletion before the id was written down", () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(IPPolicy, "office");
     await scene.look(object);
-    expect(await deleted(object)).toHaveProperty("afterSeconds");
+    expect(await deleted(object)).toHaveProperty("requeueAfterSeconds");
     expect(scene.reason(object)).toMatch(/^Creating: /);
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
@@ -254,7 +254,7 @@ describe("a deletion before the id was written down", () => {
     scene.gateway.refuse("create", 400);
     const object = scene.cluster.apply(IPPolicy, "office");
     await scene.look(object);
-    expect(await deleted(object)).toBeNull();
+    expect(await deleted(object)).toEqual({});
     expect(scene.cluster.exists(object)).toBe(false);
   });
 });
@@ -263,7 +263,7 @@ describe("a remote that others use", () => {
   it("waits for an object that refers to it and stays", async () => {
     const policy = await scene.given(IPPolicy, "office");
     const edge = await scene.given(TCPEdge, "db", restricted("office"));
-    expect(await deleted(policy)).toEqual({ afterSeconds: 300 });
+    expect(await deleted(policy)).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
     expect(scene.gateway.taken()).toEqual([]);
     scene.cluster.apply(TCPEdge, "db", restricted());
@@ -282,7 +282,7 @@ describe("a remote that others use", () => {
     await scene.look(edge);
     for (const restart of [false, true]) {
       if (restart) scene.restart();
-      expect(await deleted(policy)).toEqual({ afterSeconds: 1 });
+      expect(await deleted(policy)).toEqual({ requeueAfterSeconds: 1 });
       expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
     }
     expect(scene.gateway.taken()).not.toContain("delete ipp_1");

@@ -74,12 +74,12 @@ describe("what the service refuses", () => {
     scene.cluster.setConfigMap("ca", { pem: pem("one") });
     scene.cluster.setSecret("ca", { pem: pem("one") });
     const key = { name: "ca", key: "pem" };
-    expect(await refusedOnce({ caPemFrom: { configMapKeyRef: key } })).toEqual({ afterSeconds: RESYNC_SECONDS });
-    expect(await refusedOnce({ caPemFrom: { secretKeyRef: key } })).toEqual({ afterSeconds: RESYNC_SECONDS });
+    expect(await refusedOnce({ caPemFrom: { configMapKeyRef: key } })).toEqual({ requeueAfterSeconds: RESYNC_SECONDS });
+    expect(await refusedOnce({ caPemFrom: { secretKeyRef: key } })).toEqual({ requeueAfterSeconds: RESYNC_SECONDS });
   });
 
   it("is looked at half an hour later where it is all in the spec", async () => {
-    expect(await refusedOnce({ caPem: pem("one") })).toEqual({ afterSeconds: 1800 });
+    expect(await refusedOnce({ caPem: pem("one") })).toEqual({ requeueAfterSeconds: 1800 });
   });
 });
 

@@ -155,7 +155,7 @@ it("what does not exist is missed, with what the service says about it kept", as
 
 it("an answer is believed until the next resync, when the object is due", async () => {
   const object = await given({ webhookVerification });
-  expect(await scene.look(object)).toEqual({ afterSeconds: 300 });
+  expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 300 });
   expect(verbs()).toEqual([]);
   scene.gateway.change(remote, routeId, { webhook_verification: { enabled: false, provider: "sns" } });
   await scene.clock.advance(300_000);
@@ -209,7 +209,7 @@ describe("what was put into a route when the process ended", () => {
     scene.restart();
     scene.cluster.delete(object);
     const visit = await scene.look(object);
-    expect(visit).toMatchObject({ afterSeconds: expect.any(Number) });
+    expect(visit).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
     scene.gateway.change(remote, routeId, { webhook_verification: { enabled: true, provider: "sns" } });
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
@@ -220,7 +220,7 @@ describe("what was put into a route when the process ended", () => {
     const object = await given({ saml });
     scene.restart();
     scene.cluster.delete(object);
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
   });
 
   it("is not waited for by a process that has been there for long", async () => {
@@ -232,7 +232,7 @@ describe("what was put into a route when the process ended", () => {
     scene.cluster.beforeWrite = () => {};
     await scene.clock.advance(60_000);
     scene.cluster.delete(object);
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
     expect(row()).toMatchObject({ saml: null, webhook_verification: null });
   });
 });

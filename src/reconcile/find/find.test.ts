@@ -20,7 +20,7 @@ describe("adoption by id", () => {
   it("takes over what is there, puts it right, and marks it", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { description: "old", metadata: '{"theirs":1}' });
     const object = scene.cluster.apply(IPPolicy, "office", { description: "new", adopt: { id } });
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual([`get ${id}`, `update ${id}`]);
     const [row] = scene.gateway.rowsOf(IPPolicy.remote);
     expect(row).toMatchObject({ id, description: "new" });
@@ -129,7 +129,7 @@ describe("an object that is only observed", () => {
     async (kind, members, spec, shown) => {
       const { id } = scene.gateway.seed(kind.remote, { ...members, description: "theirs" });
       const object = scene.cluster.apply(kind, "one", { ...spec, description: "mine", adopt: { id }, ...observe });
-      expect(await scene.look(object)).toBeNull();
+      expect(await scene.look(object)).toEqual({});
       expect(scene.condition(object, "Ready")?.status).toBe("True");
       expect(scene.cluster.now(object).status?.drift).toEqual(shown);
       expect(scene.cluster.secretReads).toEqual([]);
@@ -146,7 +146,7 @@ describe("an object that is only observed", () => {
   it("is never created", async () => {
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...observe });
     // is not asked for again and again
-    expect(await scene.look(object)).toEqual({ afterSeconds: 1800 });
+    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
     expect(scene.gateway.taken()).toEqual(["list"]);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
@@ -269,7 +269,7 @@ describe("a domain whose certificate is provisioned", () => {
   it("is ready as soon as the service says so, without a resync", async () => {
     scene.gateway.normalise = (row) => ({ ...row, ...provisioning });
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...policy });
-    expect(await scene.look(object)).toEqual({ afterSeconds: 5 });
+    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 5 });
     expect(scene.reason(object)).toMatch(/^CertificateProvisioning: /);
     await scene.clock.advance(5000);
     await scene.look(object);
@@ -279,7 +279,7 @@ describe("a domain whose certificate is provisioned", () => {
       certificate: { id: "cert_1" },
     });
     await scene.clock.advance(5000);
-    expect(await scene.look(object)).toBeNull();
+    expect(await scene.look(object)).toEqual({});
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "CertificateReady")?.status).toBe("True");
   });

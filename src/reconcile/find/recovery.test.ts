@@ -88,7 +88,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     await scene.look(object);
     const visit = await scene.look(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);
-    expect(visit).toMatchObject({ afterSeconds: expect.any(Number) });
+    expect(visit).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
     await scene.clock.advance(DEADLINE_MS);
     await scene.look(object);
     expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
@@ -371,11 +371,11 @@ describe("the wait for an interrupted create", () => {
     await scene.look(object);
     scene.gateway.taken();
     const visit = await scene.look(object);
-    expect(visit).toHaveProperty("afterSeconds");
-    const { afterSeconds } = visit as { afterSeconds: number };
-    expect(afterSeconds * 1000).toBeGreaterThan(DEADLINE_MS);
-    expect(afterSeconds * 1000).toBeLessThan(2 * DEADLINE_MS);
-    await scene.clock.advance(afterSeconds * 1000);
+    expect(visit).toHaveProperty("requeueAfterSeconds");
+    const { requeueAfterSeconds } = visit as { requeueAfterSeconds: number };
+    expect(requeueAfterSeconds * 1000).toBeGreaterThan(DEADLINE_MS);
+    expect(requeueAfterSeconds * 1000).toBeLessThan(2 * DEADLINE_MS);
+    await scene.clock.advance(requeueAfterSeconds * 1000);
     await scene.look(object);
     expect(scene.gateway.taken()).toEqual(["list", "list", "create"]);
   });

@@ -3,10 +3,11 @@ import { RequestBudget } from "../../account/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { Condition, ManagedObject } from "../../objects/object.ts";
 import { conditionOf } from "../../objects/object.ts";
+import type { Result } from "../../runtime/controller/controller.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { ReconcileContext } from "../context.ts";
-import { type ReconcileResult, reconcile } from "../reconcile.ts";
+import { reconcile } from "../reconcile.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 
@@ -52,13 +53,13 @@ export class Scene {
   }
 
   /** One look at an object, as it is now. */
-  async look(object: ManagedObject): Promise<ReconcileResult> {
+  async look(object: ManagedObject): Promise<Result> {
     await this.#listOnce(this.#kindOf(object));
     const { secretsWatched = false } = this.#options;
-    return reconcile(this.passFor(object), { resyncSeconds: RESYNC_SECONDS, secretsWatched });
+    return reconcile(this.contextFor(object), { resyncSeconds: RESYNC_SECONDS, secretsWatched });
   }
 
-  passFor(object: ManagedObject): ReconcileContext {
+  contextFor(object: ManagedObject): ReconcileContext {
     const kind = this.#kindOf(object);
     const { name, namespace } = object.metadata;
     return {
@@ -75,11 +76,11 @@ export class Scene {
   }
 
   /** Looks again as long as the look says that it is due at once or within a time, which passes meanwhile. */
-  async settle(object: ManagedObject, looks = 10): Promise<ReconcileResult> {
+  async settle(object: ManagedObject, looks = 10): Promise<Result> {
     for (let count = 1; ; count += 1) {
-      const visit = await this.look(object);
-      if (visit === null || count === looks) return visit;
-      const seconds = "afterSeconds" in visit ? visit.afterSeconds : 1;
+      const result = await this.look(object);
+      if (Object.keys(result).length === 0 || count === looks) return result;
+      const seconds = "requeueAfterSeconds" in result ? result.requeueAfterSeconds : 1;
       await this.clock.advance(seconds * 1000);
     }
   }
