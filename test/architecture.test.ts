@@ -67,7 +67,11 @@ const arrows: Record<string, readonly string[]> = {
   generate: ["kinds", "schema", "gateway"],
   objects: ["schema", "gateway", "runtime"],
   account: ground,
-  reconcile: [...["reconcile/desired", "reconcile/find", "reconcile/apply", "reconcile/status"], ...reconciler],
+  // of the controller it knows the type that a reconcile returns
+  reconcile: [
+    ...["reconcile/desired", "reconcile/find", "reconcile/apply", "reconcile/status", "runtime/controller"],
+    ...reconciler,
+  ],
   "reconcile/desired": ["reconcile", ...reconciler],
   "reconcile/find": ["reconcile", "reconcile/desired", ...reconciler],
   "reconcile/status": ["reconcile", "reconcile/desired", ...reconciler],
