@@ -16,7 +16,7 @@ import { update } from "./apply/update.ts";
 import { appliedOf, has, now, type ReconcileContext, retiringOf } from "./context.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
-import { locate } from "./find/locate.ts";
+import { findRemote } from "./find/find.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 
@@ -64,7 +64,7 @@ const unfinishedCreate = (): Retry => new Retry("Creating", "Going on with what 
 
 async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
-  const found = await locate(context);
+  const found = await findRemote(context);
   // an object that has an id, and no finalizer, leaves its remote behind when it goes
   if (found && (isObserveOnly(context.object) || hasFinalizer(context.object))) state.remote = found;
   if (isObserveOnly(context.object)) return compared(context, found);

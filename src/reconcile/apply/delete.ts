@@ -4,9 +4,10 @@ import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } f
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { now, type ReconcileContext, remotesOf, retiringOf } from "../context.ts";
+import { refuseUnsettled } from "../find/by-intent.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
-import { hasForeignMark, refuseForeign, refuseUnsettled } from "../find/find.ts";
-import { locate } from "../find/locate.ts";
+import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
+import { findRemote } from "../find/find.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote } from "./delete-remote.ts";
 import { releaseModules } from "./release-modules.ts";
@@ -67,7 +68,7 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (isMadeElsewhere(context.kind)) return releaseModules(context);
   const id = await idOf(context);
   const retiring = retiringOf(context);
-  const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !hasForeignMark(context, one));
+  const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !isKnownForeign(context, one));
   if (ids.length === 0) return;
   waitForReferrers(context);
   await waitForUsers(context, ids);
@@ -106,14 +107,14 @@ const unsupported = ({ kind }: ReconcileContext, id: string): Blocked =>
 /** The id that was written down, or that of a remote whose create was interrupted. */
 async function idOf(context: ReconcileContext): Promise<string | undefined> {
   const id = context.object.status?.id;
-  if (openIntentOf(context.object)) return (await locate(context))?.id;
+  if (openIntentOf(context.object)) return (await findRemote(context))?.id;
   // taken over, and the status was lost
   if (id === undefined) return isNamedBySpec(context.kind) ? undefined : (await findByOwnerMark(context))?.id;
   const remotes = remotesOf(context);
   // what another object or cluster has marked meanwhile is not ours to delete; a new process has seen nothing yet
   await remotes.listed(0, context.lane);
   const row = remotes.known(id);
-  if (row) refuseForeign(context, row);
+  if (row) refuseForeignMark(context, row);
   return id;
 }
 

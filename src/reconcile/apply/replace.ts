@@ -7,7 +7,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, requestOptions, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
-import { hasForeignMark } from "../find/find.ts";
+import { isKnownForeign } from "../find/conflicts.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
@@ -56,7 +56,7 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   if (id === undefined || id === state.remote?.id || account.isPostponed(id)) return;
   if (await isReferredTo(context, id)) return;
   try {
-    if (!staysForOthers(context, id) && !hasForeignMark(context, id)) await deleteWithLossGuard(context, id);
+    if (!staysForOthers(context, id) && !isKnownForeign(context, id)) await deleteWithLossGuard(context, id);
   } catch (error) {
     // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;

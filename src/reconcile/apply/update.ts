@@ -11,7 +11,7 @@ import { sharedLists } from "../../schema/wire/shared.ts";
 import { appliedOf, getRemote, has, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
-import { remoteMissing } from "../find/find.ts";
+import { remoteMissing } from "../find/conflicts.ts";
 import { claimsOf } from "../find/sharing.ts";
 import { checkpointUpdate } from "./checkpoint.ts";
 import { removeModule } from "./release-modules.ts";

@@ -5,12 +5,14 @@ import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts"
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { getRemote, type ReconcileContext, remotesOf } from "../context.ts";
 import { resolveDesired } from "../desired/desired.ts";
-import { findInterruptedCreate, getFromRightAccount, remoteMissing } from "./find.ts";
+import { findInterruptedCreate } from "./by-intent.ts";
+import { getFromRightAccount } from "./by-status-id.ts";
+import { remoteMissing } from "./conflicts.ts";
 import { isPreexisting } from "./sharing.ts";
 
 /**
- * The remote that the spec names, or undefined where it is to be made. Unlike what only its id tells from others, it
- * can be there without having been made by this object, and cannot be made twice.
+ * The remote whose id follows from the spec. Undefined when it does not exist and is to be created. Such a remote may
+ * exist without having been created by this object, and can never exist twice.
  */
 export async function findBySpec(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, object, cluster } = context;
@@ -18,17 +20,18 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (id === undefined) return unresolved(context);
   if (!isShared(kind)) refuseRivals(context, id);
   retireFormer(context, id);
-  const begun = unsettledIntent(context);
-  const row =
-    (await getNamed(context, id)) ??
-    (begun && (await findInterruptedCreate(context, begun, (rows) => withID(rows, id))));
-  if (!row) return noteAbsence(context, id);
-  if (begun) context.state.preexisting = false;
+  const intent = unsettledIntent(context);
+  const remote =
+    (await getByName(context, id)) ??
+    (intent && (await findInterruptedCreate(context, intent, (remotes) => withID(remotes, id))));
+  if (!remote) return noteAbsence(context, id);
+  if (intent) context.state.preexisting = false;
   else if (object.status?.id !== id) context.state.preexisting = isPreexisting(context, id);
-  return row;
+  return remote;
 }
 
-const withID = (rows: readonly Remote[], id: string): Remote | undefined => rows.find((row) => row.id === id);
+const withID = (remotes: readonly Remote[], id: string): Remote | undefined =>
+  remotes.find((remote) => remote.id === id);
 
 function noteAbsence(context: ReconcileContext, id: string): undefined {
   const { object, changes } = context;
@@ -38,33 +41,33 @@ function noteAbsence(context: ReconcileContext, id: string): undefined {
     throw remoteMissing(context, id);
 }
 
-/** A reference is not there yet; what it is that is missing is told by who needs it. */
+/** A reference has no id yet. Resolving the spec throws Waiting with the name of what is missing. */
 async function unresolved({ kind, object, cluster }: ReconcileContext): Promise<undefined> {
   if (!isDeleting(object)) await resolveDesired(kind, object, cluster);
   return undefined;
 }
 
-async function getNamed(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+async function getByName(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const asked = asksForLook(context.object);
   if (context.object.status?.id !== id) return getRemote(context, id, asked);
-  // a list may lag behind: that it is gone counts only when it is certain
+  // A list may lag behind, so the service is asked before the remote counts as gone.
   return (await getFromRightAccount(context, id)) ?? (asked ? undefined : getRemote(context, id, true));
 }
 
-/** The spec has come to mean another remote, such as the entry of a resource that was made anew. */
+/** The spec names another remote than before, for example because the parent of an entry was recreated. */
 function retireFormer(context: ReconcileContext, id: string): void {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
   if (remotesOf(context).known(before)) context.state.retiring = before;
 }
 
-/** A create may have been sent whose outcome was never written down. */
+/** The intent of a create that may have been sent and whose outcome is not in the status. */
 function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
   const intent = openIntentOf(object);
   return intent && !account.wasRefused(object, intent) ? intent : undefined;
 }
 
-/** Two objects that set the same parts would undo each other's work for ever, and nothing tells which one is right. */
+/** Two objects that set modules of the same route would overwrite each other for ever, and neither has precedence. */
 function refuseRivals({ kind, object, cluster }: ReconcileContext, id: string): void {
   const [other] = cluster.othersWithRemoteID(kind, id, object);
   if (!other) return;

@@ -3,17 +3,17 @@ import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { objectsInAccount, type ReconcileContext, remotesOf } from "../context.ts";
 
-/** Fewer than this may well have been deleted by somebody. */
+/** Somebody may well have deleted fewer than this many remotes by hand. */
 const FEWEST = 5;
 const SHARE = 0.1;
 
-/** So many deletions of one kind a process may have under way when it is killed; its successor finds them done. */
+/** A process that is killed may have had this many deletions of one kind under way; its successor finds them done. */
 const UNDER_WAY = 32;
 
 /**
- * Stops where so much of what objects stand for is missing that the account is more likely another one: the key of
- * the wrong account must neither create everything a second time, nor take every deletion for done. A person confirms
- * by asking for a look, on the objects that are meant.
+ * Throws Blocked (AccountMismatch) when so many remotes of objects are missing that the API key more likely belongs to
+ * another account: with such a key, everything would be created again, and every deletion would count as done. A person
+ * confirms a real loss by setting reconcile-requested-at on the objects that are meant.
  */
 export function refuseMassLoss(context: ReconcileContext): void {
   if (context.account.lossGuard.isConfirmed(context.object)) return;
@@ -22,9 +22,9 @@ export function refuseMassLoss(context: ReconcileContext): void {
 }
 
 /**
- * The same for a deletion that found nothing to delete. `surprising`: it was there, and no deletion of it was begun.
- * Otherwise, and unless the account is suspected already, what is missing of objects that are being deleted may have
- * been deleted by a process that was killed.
+ * The same for a deletion that was answered 404. `surprising`: the remote was listed, and no deletion of it was sent.
+ * When it is not surprising and the account is not suspected, the remotes of objects that are being deleted may have
+ * been deleted by a process that was killed, so more of them may be missing.
  */
 export function refuseHollowDeletion(context: ReconcileContext, surprising: boolean): void {
   const { lossGuard } = context.account;
@@ -35,12 +35,12 @@ export function refuseHollowDeletion(context: ReconcileContext, surprising: bool
   if (loss.missing === loss.total && loss.missing > few) throw mismatch(context, loss);
 }
 
-/** Nothing is made in an account that turned out to have nothing of what objects stand for. */
+/** Never create a remote in a suspected account that has none of the remotes of other objects. */
 export function refuseStrangeAccount(context: ReconcileContext): void {
   const { lossGuard } = context.account;
   if (!lossGuard.isSuspected(suspectOf(context).resource) || lossGuard.isConfirmed(context.object)) return;
   const loss = lossOf(context, (object) => !isDeleting(object));
-  // no list wakes what is not in the account yet
+  // An object without a remote is in no list, so no list delta enqueues it: it has to come back by itself.
   if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, LONGEST_RECHECK_MS / 1000);
 }
 
@@ -64,7 +64,7 @@ function mismatch(context: ReconcileContext, loss: Loss, afterSeconds?: number):
   );
 }
 
-/** What to ask for: of an entry, the resource in whose list it is. */
+/** The remote to ask for. An entry has no address of its own, so its parent is asked for. */
 function suspectOf({ kind, object }: ReconcileContext): Suspect {
   const id = object.status?.id ?? "";
   if (kind.location.type !== "entry") return { resource: kind.remote, id };

@@ -6,10 +6,11 @@ import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
 import type { ReconcileContext } from "../context.ts";
 
-// An entry of a list may be wanted by the object of the list itself, by objects that stand for single entries, and by
-// others who have put it in by hand. What the last of these objects leaves goes, and what was there before them stays.
+// An entry of a list can be wanted by several: the object of the parent, which lists it in its spec; objects that stand
+// for single entries; and people who added it in the account. The entry is deleted when the last object lets go of it,
+// and stays when it was in the account before any object of this operator.
 
-/** Whether the remote stays when this object lets go of it. */
+/** Whether the remote stays in the account when this object lets go of it, because others want it. */
 export function staysForOthers(context: ReconcileContext, id: string): boolean {
   const { kind, object, state } = context;
   if (kind.location.type !== "entry") return false;
@@ -21,7 +22,7 @@ export function staysForOthers(context: ReconcileContext, id: string): boolean {
   return listed || siblingsOf(context, location, id).some(wants);
 }
 
-/** Whether a remote that is there already was there before all objects of ours. */
+/** Whether an existing remote was in the account before any object of this operator could have created it. */
 export function isPreexisting(context: ReconcileContext, id: string): boolean {
   const { location } = context.kind;
   if (location.type !== "entry") return false;
@@ -32,7 +33,7 @@ export function isPreexisting(context: ReconcileContext, id: string): boolean {
   return !parentsOf(context, location, id).some(ours) && !siblingsOf(context, location, id).some(mayHaveMade);
 }
 
-/** What objects that stand for single entries want of the lists of this one. */
+/** For each shared list of this object: which entries other objects want in it, and which of theirs are to go. */
 export function claimsOf({ kind, object, cluster }: ReconcileContext): Claims {
   const id = object.status?.id;
   return Object.fromEntries(
@@ -51,11 +52,11 @@ export function claimsOf({ kind, object, cluster }: ReconcileContext): Claims {
 const keyOf = (id: string): string => id.slice(id.indexOf("/") + 1);
 const parentIDOf = (id: string): string => id.slice(0, id.indexOf("/"));
 
-/** Objects that stand for the resource whose list it is. */
+/** Objects that stand for the parent of this entry. */
 const parentsOf = ({ cluster, object }: ReconcileContext, { parent }: EntryLocation, id: string): ManagedObject[] =>
   cluster.othersWithRemoteID(parent, parentIDOf(id), object);
 
-/** Other objects that stand for the same entry, or are about to. */
+/** Other objects that stand for the same entry, including those that have no id yet. */
 function siblingsOf(context: ReconcileContext, location: EntryLocation, id: string): ManagedObject[] {
   const { cluster, kind, object } = context;
   const named = parentsOf(context, location, id)
@@ -83,7 +84,7 @@ const leaves = (object: ManagedObject): boolean =>
   !isOrphan(object) &&
   !object.status?.preexisting;
 
-/** One without an id has sent nothing as long as it has recorded no intent. */
+/** An object without an id and without an intent has sent nothing. */
 const mayHaveMade = (object: ManagedObject): boolean =>
   !isObserveOnly(object) &&
   (object.status?.id === undefined ? intentOf(object) !== undefined : !object.status.preexisting);

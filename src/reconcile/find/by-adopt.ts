@@ -1,0 +1,38 @@
+import type { Remote } from "../../account/inventory.ts";
+import { isObserveOnly } from "../../objects/object.ts";
+import { Blocked } from "../../objects/reconcile-error.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { findByNaturalKey } from "./by-natural-key.ts";
+import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
+
+/** The remote that `spec.adopt.id` names. */
+export async function findByAdoptID(context: ReconcileContext, id: string): Promise<Remote> {
+  refuseOtherHolder(context, id);
+  const remote = await remotesOf(context).find(id, requestOptions(context), true);
+  if (!remote)
+    throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${context.kind.remote.title} ${id}`);
+  return adopt(context, remote);
+}
+
+/**
+ * The remote with the natural key of the spec, for `spec.adopt.existing` and for objects that only observe. Without
+ * one, an object that adopts creates its remote, and one that observes is blocked.
+ */
+export async function findExisting(context: ReconcileContext): Promise<Remote | undefined> {
+  const { naturalKey, remote: resource } = context.kind;
+  if (!naturalKey)
+    throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${resource.title} can only be found by its id`);
+  const remote = await findByNaturalKey(context, context.clock.now());
+  if (remote) {
+    refuseOtherHolder(context, remote.id);
+    return adopt(context, remote);
+  }
+  if (isObserveOnly(context.object)) throw remoteMissing(context, String(context.object.spec[naturalKey]));
+  return undefined;
+}
+
+function adopt(context: ReconcileContext, remote: Remote): Remote {
+  refuseForeignMark(context, remote);
+  context.changes.push({ type: "Adopted", id: remote.id });
+  return remote;
+}

@@ -1,0 +1,140 @@
+import type { Remote } from "../../account/inventory.ts";
+import { covers, type Intent, isOfLifeOf } from "../../objects/intent.ts";
+import { isDeleting } from "../../objects/object.ts";
+import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import { fromAnswer } from "../../schema/wire/answer.ts";
+import { differences } from "../../schema/wire/compare.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { type Expected, expectedOf } from "../desired/wanted.ts";
+import { findByNaturalKey } from "./by-natural-key.ts";
+import { findByStatusID } from "./by-status-id.ts";
+import { hasForeignMark, isUnclaimed, oldestOf } from "./conflicts.ts";
+
+/**
+ * The status has no id, so only the intent tells of a create: the remote that the create made, or else the one that
+ * the new remote was to replace.
+ */
+export async function findByIntent(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
+  const created = await findCreated(context, intent);
+  if (intent.old === undefined || (created && !context.kind.replacement)) return created;
+  const replaced = await findReplaced(context, intent.old);
+  if (created && replaced) context.state.retiring = replaced.id;
+  return created ?? replaced;
+}
+
+async function findReplaced(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  const remote = await remotesOf(context).find(id, requestOptions(context), true);
+  return remote && isUnclaimed(context, remote) && !hasForeignMark(context, remote) ? remote : undefined;
+}
+
+/** A create was begun to replace the remote in the status, and the id of the new one may not have been written down. */
+export async function findSuccessor(
+  context: ReconcileContext,
+  intent: Intent,
+  id: string,
+): Promise<Remote | undefined> {
+  const created = await findCreated(context, intent);
+  if (!created) return findByStatusID(context, id);
+  context.state.retiring = id;
+  return created;
+}
+
+async function findCreated(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
+  if (context.account.wasRefused(context.object, intent)) return undefined;
+  return findInterruptedCreate(context, intent);
+}
+
+type Search = (remotes: readonly Remote[]) => Remote | undefined | Promise<Remote | undefined>;
+
+/**
+ * A create was sent, or may have been, and its answer was never seen. What a list shows counts at once. That a list
+ * shows nothing counts only when the create can no longer be under way; until then this throws Waiting.
+ */
+export async function findInterruptedCreate(
+  context: ReconcileContext,
+  intent: Intent,
+  search: Search = (remotes) => selectCreated(context, intent, remotes),
+): Promise<Remote | undefined> {
+  const wait = context.account.createSettlement.wait(context.object, intent);
+  // A list counts that began after the create was sent, or after the create was settled.
+  const since = wait > 0 ? context.clock.now() : context.clock.now() + wait;
+  const remotes = remotesOf(context);
+  await remotes.listed(since, "retry");
+  const created = await search(remotes.rows);
+  if (created) {
+    context.changes.push({ type: "Recovered", id: created.id });
+    if (intent.fields) context.state.sentFields = intent.fields;
+    return created;
+  }
+  refuseUnsettled(wait);
+  return undefined;
+}
+
+/** Throws Waiting while an interrupted create may still be carried out, for this many milliseconds. */
+export function refuseUnsettled(wait: number): void {
+  if (wait <= 0) return;
+  throw new Waiting("Creating", "Waiting until it is certain that an interrupted create came to nothing", {
+    afterSeconds: wait / 1000 + 0.5,
+  });
+}
+
+/** Finds what the create made: by natural key, else by the owner mark, else by all that was sent and by its time. */
+async function selectCreated(
+  context: ReconcileContext,
+  intent: Intent,
+  remotes: readonly Remote[],
+): Promise<Remote | undefined> {
+  const { kind, object, owner, account } = context;
+  const isCandidate = (remote: Remote) => remote.id !== intent.old && isUnclaimed(context, remote);
+  const isUnmarkedInTime = (remote: Remote) =>
+    covers(intent, remote["created_at"], account.deadlineMs) && ownerMarkOf(remote) === undefined;
+  if (kind.naturalKey) {
+    const remote = await findByNaturalKey(context, 0);
+    if (!remote || !isCandidate(remote)) return undefined;
+    return ownerMarkOf(remote) === ownerMark(owner) || isUnmarkedInTime(remote) ? remote : undefined;
+  }
+  const matching = (expected: Expected) => {
+    const candidates = remotes.filter((one) => isCandidate(one) && isUnmarkedInTime(one));
+    const remote = oldestOf(
+      context,
+      candidates.filter((one) => isAsExpected(context, expected, one)),
+    );
+    // Without a mark another object may be looking for an equal remote at the same time.
+    if (remote) account.reserve(remote.id, object);
+    return remote;
+  };
+  if (intent.sent) {
+    const sent: Expected = { body: intent.sent, fields: Object.keys(kind.spec.shape) };
+    return matching(sent) ?? matchingSpec(context, matching);
+  }
+  const marked = remotesOf(context).ownedBy(ownerMark(owner));
+  const ours = marked.filter((remote) => isCandidate(remote) && canBeOf(context, intent, remote));
+  const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
+  if (ours.length > 0 || markable) return oldestOf(context, ours);
+  return matching(await expectedOf(context));
+}
+
+/**
+ * A remote with this object's mark that is older than the intent was left by an earlier object of the same name. The
+ * intent's time comes from a clock that may have been set wrong; the object's creation time is the API server's.
+ */
+const canBeOf = ({ object, account }: ReconcileContext, intent: Intent, { created_at: createdAt }: Remote): boolean =>
+  createdAt === undefined || covers(intent, createdAt, account.deadlineMs) || isOfLifeOf(object, createdAt);
+
+/** When it was the status that got lost, the remote may have been updated to a later spec since it was created. */
+const matchingSpec = async (
+  context: ReconcileContext,
+  matching: (expected: Expected) => Remote | undefined,
+): Promise<Remote | undefined> => (isDeleting(context.object) ? undefined : matching(await expectedOf(context)));
+
+/**
+ * Fields that the spec leaves open must be unset in the remote, except for values that the service chooses at creation.
+ * Members that only an update sends are not there yet, so they are not compared.
+ */
+function isAsExpected({ kind }: ReconcileContext, { body, fields }: Expected, remote: Remote): boolean {
+  const found = differences(kind.spec, body, fromAnswer(kind.spec, remote), fields);
+  return found
+    .filter(({ member }) => kind.remote.create.includes(member))
+    .every(({ member, how }) => how === "frozen" && body[member] === undefined);
+}

@@ -1,0 +1,23 @@
+import type * as z from "zod";
+import type { Remote } from "../../account/inventory.ts";
+import { traitsOf } from "../../schema/traits.ts";
+import { type ReconcileContext, remotesOf } from "../context.ts";
+
+/**
+ * The remote with the natural key of the spec, such as its domain, in a list that began at `since` (monotonic
+ * milliseconds) or later. Undefined for kinds without a natural key.
+ */
+export async function findByNaturalKey(context: ReconcileContext, since: number): Promise<Remote | undefined> {
+  if (!context.kind.naturalKey) return undefined;
+  const remotes = remotesOf(context);
+  await remotes.listed(since, "retry");
+  return remotes.rows.find((remote) => hasNaturalKey(context, remote));
+}
+
+/** Whether a remote has the natural key of the spec; true for kinds without a natural key. */
+export function hasNaturalKey({ kind, object }: ReconcileContext, remote: Remote): boolean {
+  const { naturalKey, spec } = kind;
+  if (!naturalKey) return true;
+  const { normalize = (value: unknown) => value } = traitsOf(spec.shape[naturalKey] as z.ZodType);
+  return normalize(remote[naturalKey]) === normalize(object.spec[naturalKey]);
+}

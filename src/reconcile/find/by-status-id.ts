@@ -1,0 +1,53 @@
+import type { Remote } from "../../account/inventory.ts";
+import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
+import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
+import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
+
+/** The remote with the id in the status. Undefined when the service says that it does not exist. */
+export async function findByStatusID(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  const { object } = context;
+  refuseOtherHolder(context, id);
+  const remote = await getFromRightAccount(context, id);
+  if (remote) return refuseForeignMark(context, remote);
+  context.changes.push({ type: "Missing", id });
+  if (isDeleting(object)) return undefined;
+  if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw remoteMissing(context, id);
+  return undefined;
+}
+
+/**
+ * The remote with this id, up to date. Throws Blocked when so many other remotes are missing that the API key may
+ * belong to another account.
+ */
+export async function getFromRightAccount(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  await refuseWrongAccount(context, id);
+  const remote = await getUpToDate(context, id);
+  // A 404 for a listed remote makes the list stale, so the others are counted in a new list.
+  if (!remote) await refuseWrongAccount(context, id);
+  return remote;
+}
+
+async function refuseWrongAccount(context: ReconcileContext, id: string): Promise<void> {
+  const remotes = remotesOf(context);
+  await remotes.listed(0, context.lane);
+  if (!remotes.isMissing(id)) return;
+  if (isDeleting(context.object)) refuseHollowDeletion(context, false);
+  else refuseMassLoss(context);
+}
+
+/** A remote that changes by itself, such as a certificate being provisioned, is read again when it is due. */
+async function getUpToDate(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  const { object, clock } = context;
+  const remotes = remotesOf(context);
+  const known = remotes.known(id);
+  const seconds = known && pollSeconds(context, known);
+  if (asksForLook(object) || seconds === undefined || isDeleting(object)) {
+    return getRemote(context, id, asksForLook(object));
+  }
+  const polled = remotes.rows.filter((remote) => pollSeconds(context, remote) !== undefined).length;
+  return remotes.recent(id, clock.now() - (seconds * 1000) / 2, polled, requestOptions(context));
+}
+
+const pollSeconds = (context: ReconcileContext, remote: Remote): number | undefined =>
+  context.kind.readiness(remote, now(context)).readiness.afterSeconds;
