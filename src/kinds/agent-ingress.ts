@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { agentIngresses } from "../gateway/resources/index.ts";
-import { judgeCertificate } from "../schema/certificate.ts";
+import { managedCertificate } from "../schema/certificate.ts";
 import { defineKind } from "../schema/define.ts";
 import { domain, hostname, immutable, texts } from "../schema/fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
@@ -32,9 +32,8 @@ export const AgentIngress = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "NS", jsonPath: ".status.nsTargets", wide: true },
   ],
-  // it shows no certificate; one has been issued when its renewal is planned
-  readiness(answer, now) {
-    const status = answer["certificate_management_status"] as { renews_at?: string | null } | null | undefined;
-    return judgeCertificate(answer, now, Boolean(status?.renews_at));
-  },
+  // an answer shows no certificate, but the time of the next renewal once there is one
+  ...managedCertificate(({ certificate_management_status: status }) =>
+    Boolean((status as { renews_at?: string | null } | null | undefined)?.renews_at),
+  ),
 });

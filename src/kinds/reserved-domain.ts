@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { reservedDomains } from "../gateway/resources/index.ts";
-import { judgeCertificate } from "../schema/certificate.ts";
+import { managedCertificate } from "../schema/certificate.ts";
 import { defineKind } from "../schema/define.ts";
 import { domain, hostname, immutable, refTo, regions, texts } from "../schema/fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
@@ -52,6 +52,5 @@ export const ReservedDomain = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
   ],
-  readiness: (answer, now) =>
-    judgeCertificate(answer, now, answer["certificate"] !== null && answer["certificate"] !== undefined),
+  ...managedCertificate(({ certificate }) => certificate !== null && certificate !== undefined),
 });

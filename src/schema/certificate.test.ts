@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
-import { judgeCertificate } from "./certificate.ts";
+import { managedCertificate } from "./certificate.ts";
 import type { Answer } from "./define.ts";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
@@ -18,9 +18,9 @@ const provisioning = { error_code: null, msg: "validating", started_at: at(-30),
 const internal = { error_code: "INTERNAL_ERROR", msg: "try later", started_at: at(-30), retries_at: at(90) };
 const dns = { error_code: "DNS_ERROR", msg: "no CNAME", started_at: at(-30), retries_at: at(90) };
 
-const judge = (answer: Answer, served = false) => judgeCertificate(answer, now, served);
+const judge = (answer: Answer, served = false) => managedCertificate(() => served).readiness(answer, now);
 
-describe("judgeCertificate", () => {
+describe("the readiness of what has a managed certificate", () => {
   it("has nothing to say where certificates are not managed", () => {
     expect(judge({ certificate_management_policy: null })).toMatchObject({ readiness: { state: "usable" } });
     expect(judge({}).conditions).toBeUndefined();

@@ -1,4 +1,4 @@
-import { type Answer, type KindCondition, type Readiness, usable } from "./define.ts";
+import { type Answer, type Kind, type KindCondition, type Readiness, usable } from "./define.ts";
 
 /** Every custom domain starts with DNS_ERROR until its record exists, so a person is called only after this. */
 const DNS_GRACE_MS = 10 * 60_000;
@@ -12,16 +12,21 @@ interface Job {
 
 type Trouble = Exclude<Readiness, { state: "usable" }>;
 
-interface Judgement {
-  readiness: Readiness;
-  conditions?: KindCondition[];
-}
+type Result = ReturnType<Kind["readiness"]>;
 
 /**
- * Reads the certificate members that domains and agent ingresses share.
- * `served`: a certificate exists already, so that a job is a renewal and traffic goes on.
+ * For a kind whose certificate the service can manage: the readiness that follows from the certificate, and the
+ * condition that tells of it. `isServed` says whether an answer shows that a certificate exists already. If so, a job
+ * is a renewal, and the resource stays usable during it.
  */
-export function judgeCertificate(answer: Answer, now: number, served: boolean): Judgement {
+export const managedCertificate = (
+  isServed: (answer: Answer) => boolean,
+): Pick<Kind, "readiness" | "ownConditions"> => ({
+  readiness: (answer, now) => certificateReadiness(answer, now, isServed(answer)),
+  ownConditions: ["CertificateReady"],
+});
+
+function certificateReadiness(answer: Answer, now: number, served: boolean): Result {
   const policy = answer["certificate_management_policy"];
   if (!policy) return { readiness: usable };
   const status = answer["certificate_management_status"] as { provisioning_job?: Job | null } | null | undefined;
@@ -36,7 +41,7 @@ export function judgeCertificate(answer: Answer, now: number, served: boolean): 
 /** Traffic is served, so the object stays usable; the next look is for the condition alone. */
 const lookAgain = ({ afterSeconds }: Trouble): Readiness => ({ ...usable, afterSeconds });
 
-function issued(): Judgement {
+function issued(): Result {
   return {
     readiness: { state: "usable", message: "The resource exists and its certificate is issued" },
     conditions: [

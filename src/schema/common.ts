@@ -193,15 +193,9 @@ export function customResourceOf(kind: Kind): CustomResource {
     status: statusOf(kind),
     columns: [...kind.columns, ready.status, ready.reason, id, age, ready.message],
     selectable: [".status.id"],
-    conditions: conditionsOf(kind),
+    conditions: ["Ready", "Synced", "Reconciling", "Stalled", ...kind.ownConditions, "Drifted", "Paused"],
     access: followed,
     secretAccess: kind.output ? ["create", "patch"] : [],
     operatorNamespaceOnly: false,
   };
-}
-
-/** A certificate is in the status of the kinds whose judgement speaks of one. */
-function conditionsOf({ status }: Kind): string[] {
-  const own = "certificateManagementStatus" in status.shape ? ["CertificateReady"] : [];
-  return ["Ready", "Synced", "Reconciling", "Stalled", ...own, "Drifted", "Paused"];
 }

@@ -145,6 +145,8 @@ export interface Kind extends Definition {
   readonly validity: { readonly from: string; readonly until: string } | undefined;
   /** A member of the answer that is kept in a Secret. */
   readonly output: Output | undefined;
+  /** Types of the conditions that `readiness` may give, beside those of every kind. */
+  readonly ownConditions: readonly KindCondition["type"][];
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
   readonly readiness: (answer: Answer, now: number) => { readiness: Readiness; conditions?: KindCondition[] };
 }
@@ -176,6 +178,7 @@ type Optional =
   | "renewsAt"
   | "validity"
   | "output"
+  | "ownConditions"
   | "readiness";
 
 export const usable: Readiness = { state: "usable", message: "The resource exists in the account as specified" };
@@ -196,6 +199,7 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     renewsAt: () => undefined,
     validity: undefined,
     output: undefined,
+    ownConditions: [],
     readiness: () => ({ readiness: usable }),
     ...given,
   };

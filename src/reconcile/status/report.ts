@@ -75,7 +75,10 @@ function conditionsFor(
     case "settled":
       return [...settled(outcome, now), ...drifted(context.state)];
     case "unfinished":
-      return [...unfinished(context, outcome.error), ...kept(context.object, ["CertificateReady", "Drifted"])];
+      return [
+        ...unfinished(context, outcome.error),
+        ...kept(context.object, [...context.kind.ownConditions, "Drifted"]),
+      ];
   }
 }
 
