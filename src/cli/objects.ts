@@ -21,7 +21,7 @@ export const typeOf = ({ plural, kind }: CustomResource): ResourceType => ({
 });
 
 /** Those that people make; what the operator makes for itself goes when it goes. */
-const theirs = customResources.filter(({ operatorNamespaceOnly: home }) => !home);
+const theirs = customResources.filter(({ namespaces }) => namespaces !== "own");
 
 /** All objects that people have made, in these namespaces or, when there are none, in all. */
 export async function allObjects(client: KubeClient, namespaces: readonly string[]): Promise<Owned[]> {

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { AgentCommand } from "../kinds/agent-command.ts";
 import { GROUP } from "../schema/contract.ts";
 import type { CustomResource } from "../schema/define.ts";
 import { type Traits, traitsOf, unwrap } from "../schema/traits.ts";
@@ -30,7 +29,7 @@ export function operatorGrants({ customResources }: Catalogue): Grant[] {
   const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => marks(spec, wanted));
   const secretAccess = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
   return [
-    ...objectGrants(customResources.filter(({ operatorNamespaceOnly }) => !operatorNamespaceOnly)),
+    ...objectGrants(customResources.filter(({ namespaces }) => namespaces !== "own")),
     ...when(
       reads(({ secret, spreads }) => secret !== undefined || spreads !== undefined),
       { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
@@ -73,11 +72,11 @@ export const secretWatchGrants = (): Grant[] => [
 
 /** What it does in its own namespace in any case, and there only. */
 export const homeGrants = ({ customResources }: Catalogue): Grant[] =>
-  objectGrants(customResources.filter(({ operatorNamespaceOnly }) => operatorNamespaceOnly));
+  objectGrants(customResources.filter(({ namespaces }) => namespaces === "own"));
 
 /** What it does in its own namespace although it does not watch that. */
 export const commandGrants = ({ customResources }: Catalogue): Grant[] => [
-  ...objectGrants(customResources.filter(({ kind }) => kind === AgentCommand.kind)),
+  ...objectGrants(customResources.filter(({ namespaces }) => namespaces === "watched and own")),
   events,
 ];
 
@@ -97,7 +96,7 @@ export function leaseGrants(): Grant[] {
 
 /** What uninstalling does, by policy, in each namespace that is watched. */
 export function uninstallGrants({ customResources }: Catalogue): Record<"retain" | "delete", Grant[]> {
-  const made = customResources.filter(({ operatorNamespaceOnly }) => !operatorNamespaceOnly);
+  const made = customResources.filter(({ namespaces }) => namespaces !== "own");
   const theirs = plurals(made);
   // it may not patch what it does not hold
   const held = plurals(made.filter(({ access }) => access.includes("patch")));
@@ -114,9 +113,7 @@ export function uninstallGrants({ customResources }: Catalogue): Record<"retain"
 /** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
 export function accessGrants({ customResources }: Catalogue): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];
-  const free = customResources.filter(
-    ({ escalates, operatorNamespaceOnly }) => escalates === undefined && !operatorNamespaceOnly,
-  );
+  const free = customResources.filter(({ escalates, namespaces }) => escalates === undefined && namespaces !== "own");
   const account = customResources.filter(({ escalates }) => escalates !== undefined);
   return {
     view: [{ use: "Look", rule: ours(plurals(customResources), ["get", "list", "watch"]) }],

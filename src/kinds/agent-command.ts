@@ -173,5 +173,6 @@ export const AgentCommand = defineCustomResource({
   ],
   unobserved,
   access: ["list", "watch", "delete"],
+  namespaces: "watched and own",
   conditions: ["Ready", "Complete", "Failed", "Reconciling", "Stalled", "Paused"],
 });

@@ -54,5 +54,5 @@ export const TunnelSession = defineCustomResource({
   ],
   selectable: [".spec.id"],
   access: ["list", "watch", "create", "patch", "delete"],
-  operatorNamespaceOnly: true,
+  namespaces: "own",
 });

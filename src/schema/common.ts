@@ -196,6 +196,6 @@ export function customResourceOf(kind: Kind): CustomResource {
     conditions: ["Ready", "Synced", "Reconciling", "Stalled", ...kind.ownConditions, "Drifted", "Paused"],
     access: followed,
     secretAccess: kind.output ? ["create", "patch"] : [],
-    operatorNamespaceOnly: false,
+    namespaces: "watched",
   };
 }

@@ -69,8 +69,11 @@ export interface CustomResource extends Definition {
   readonly access: readonly Access[];
   /** What it does with the Secrets that they name, beside reading them. */
   readonly secretAccess: readonly Access[];
-  /** Whether its objects are in the operator's own namespace only. */
-  readonly operatorNamespaceOnly: boolean;
+  /**
+   * In which namespaces the operator looks after its objects: in those that it watches, in its own only, or in both,
+   * where it does not watch its own.
+   */
+  readonly namespaces: "watched" | "own" | "watched and own";
 }
 
 export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
@@ -216,7 +219,7 @@ type Assumed =
   | "conditions"
   | "access"
   | "secretAccess"
-  | "operatorNamespaceOnly";
+  | "namespaces";
 
 /** A kind that is not converged as the others are: something else of the operator looks after its objects. */
 export function defineCustomResource(
@@ -233,7 +236,7 @@ export function defineCustomResource(
     conditions: [],
     access: followed,
     secretAccess: [],
-    operatorNamespaceOnly: false,
+    namespaces: "watched",
     ...given,
   };
 }

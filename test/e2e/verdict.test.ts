@@ -55,7 +55,7 @@ async function condition(object: KubeJSON, type: string, reason?: string): Promi
 test("without an operator", async () => {
   await world.kube.apply(...everything(), account, command("idle", "ts_nothing"));
   const objects = await current([...managed, account, command("idle", "ts_nothing")]);
-  const made = customResources.filter(({ operatorNamespaceOnly }) => !operatorNamespaceOnly).map(({ kind }) => kind);
+  const made = customResources.filter(({ namespaces }) => namespaces !== "own").map(({ kind }) => kind);
   expect(kindsOf(objects)).toEqual(new Set(made));
   record("nobody looks at it", BUSY, ...objects);
   await world.kube.delete("AgentCommand", "idle");
