@@ -1,4 +1,7 @@
 import type { ClusterConfig, Config } from "../../config.ts";
+import { customResources } from "../../kinds/index.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import {
   clusterGrants,
   commandGrants,
@@ -7,10 +10,7 @@ import {
   leaseGrants,
   operatorGrants,
   secretWatchGrants,
-} from "../../generate/rbac.ts";
-import { customResources } from "../../kinds/index.ts";
-import type { KubeClient } from "../../runtime/connection/client.ts";
-import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+} from "../../schema/access.ts";
 import { each } from "../each.ts";
 
 const AT_ONCE = 16;

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { GROUP } from "../schema/contract.ts";
-import type { CustomResource } from "../schema/define.ts";
-import { type Traits, traitsOf, unwrap } from "../schema/traits.ts";
+import { GROUP } from "./contract.ts";
+import type { CustomResource } from "./define.ts";
+import { type Traits, traitsOf, unwrap } from "./traits.ts";
 
 /** A rule of a Role or ClusterRole. */
 export interface PolicyRule {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { customResources, kinds } from "../kinds/index.ts";
-import { customResourceOf } from "../schema/common.ts";
-import type { CustomResource } from "../schema/define.ts";
+import { customResourceOf } from "./common.ts";
+import type { CustomResource } from "./define.ts";
 import {
   accessGrants,
   clusterGrants,
@@ -11,7 +11,7 @@ import {
   homeGrants,
   operatorGrants,
   secretWatchGrants,
-} from "./rbac.ts";
+} from "./access.ts";
 
 const catalogue = { customResources };
 const rights = (grants: readonly Grant[]) =>
