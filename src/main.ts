@@ -17,9 +17,7 @@ import { eventLoopCheck } from "./runtime/process/event-loop.ts";
 import { EventRecorder } from "./runtime/process/events.ts";
 import { HealthServer } from "./runtime/process/health.ts";
 import { run } from "./runtime/process/runner.ts";
-import { API_VERSION, GROUP } from "./schema/contract.ts";
-
-const NAME = "tunnel-gateway-operator";
+import { API_VERSION, GROUP, OPERATOR_NAME } from "./schema/contract.ts";
 
 /** A change must reach the service well before another replica can take the lease. */
 const LEASE_MARGIN_SECONDS = 5;
@@ -31,21 +29,21 @@ async function operate(): Promise<number> {
   const metrics = telemetry.runtime;
 
   const connection = loadConnection(config);
-  const options = { userAgent: NAME, onAnswer: metrics.onAnswer };
+  const options = { userAgent: OPERATOR_NAME, onAnswer: metrics.onAnswer };
   const transport = new Transport(connection, options);
-  const client = new KubeClient(transport, { fieldManager: NAME });
+  const client = new KubeClient(transport, { fieldManager: OPERATOR_NAME });
   const instance = `${hostname()}_${randomUUID()}`;
   const recorder = new EventRecorder({ client, controller: `${GROUP}/operator`, instance, log });
   // renewal must never wait behind other requests
   const electing = config.leaderElection ? new Transport(connection, options) : undefined;
   const elector =
     electing &&
-    electorOf(new KubeClient(electing, { fieldManager: NAME }), config, instance, {
+    electorOf(new KubeClient(electing, { fieldManager: OPERATOR_NAME }), config, instance, {
       log,
-      onChange: (leading) => metrics.leading(NAME, leading),
+      onChange: (leading) => metrics.leading(OPERATOR_NAME, leading),
     });
   // a series of its own for each process that may lead, so that it can be seen when none does
-  if (elector) metrics.leading(NAME, false);
+  if (elector) metrics.leading(OPERATOR_NAME, false);
 
   const operator = createOperator({
     ...{ config, kinds, client, recorder, log },
@@ -94,7 +92,7 @@ function electorOf(
 ): LeaderElector {
   if (!podNamespace)
     throw new ConfigError("POD_NAMESPACE must be set where LEADER_ELECTION is true: the Lease lives there");
-  return new LeaderElector({ client, namespace: podNamespace, name: NAME, identity, ...options });
+  return new LeaderElector({ client, namespace: podNamespace, name: OPERATOR_NAME, identity, ...options });
 }
 
 /** Mistakes of whoever starts the operator are told in words; a stack trace is for faults of the program. */

@@ -1,8 +1,7 @@
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { isNotFound } from "../runtime/connection/errors.ts";
 import { type Lease, leases } from "../runtime/process/lease.ts";
-
-const LEASE = "tunnel-gateway-operator";
+import { OPERATOR_NAME } from "../schema/contract.ts";
 
 /**
  * Whether an operator is at work, by the Lease that it holds: who; nobody; or `unknown`, where there is no Lease, since
@@ -17,7 +16,7 @@ export async function operatorAtWork(
 ): Promise<AtWork> {
   if (namespace === undefined) return "unknown";
   try {
-    const { spec = {} } = await client.get<Lease>(leases, { namespace, name: LEASE });
+    const { spec = {} } = await client.get<Lease>(leases, { namespace, name: OPERATOR_NAME });
     const { holderIdentity: holder, renewTime, leaseDurationSeconds = 0 } = spec;
     const until = Date.parse(renewTime ?? "") + leaseDurationSeconds * 1000;
     return holder && until > now ? { holder } : "nobody";

@@ -2,8 +2,7 @@ import type { ClusterConfig } from "../config.ts";
 import { KubeClient } from "../runtime/connection/client.ts";
 import { loadConnection } from "../runtime/connection/kubeconfig.ts";
 import { Transport } from "../runtime/connection/transport.ts";
-
-const NAME = "tunnel-gateway-operator";
+import { OPERATOR_NAME } from "../schema/contract.ts";
 
 export interface Connected extends AsyncDisposable {
   client: KubeClient;
@@ -12,10 +11,10 @@ export interface Connected extends AsyncDisposable {
 
 /** The cluster for the length of one command. */
 export function connect(config: Pick<ClusterConfig, "kubeconfig" | "inCluster">): Connected {
-  const transport = new Transport(loadConnection(config), { userAgent: NAME });
+  const transport = new Transport(loadConnection(config), { userAgent: OPERATOR_NAME });
   return {
     transport,
-    client: new KubeClient(transport, { fieldManager: NAME }),
+    client: new KubeClient(transport, { fieldManager: OPERATOR_NAME }),
     [Symbol.asyncDispose]: () => transport.close(),
   };
 }

@@ -1,4 +1,4 @@
-import { CATEGORY, GROUP, VERSION } from "../schema/contract.ts";
+import { CATEGORY, GROUP, OPERATOR_NAME, VERSION } from "../schema/contract.ts";
 import type { Column, CustomResource } from "../schema/define.ts";
 import { mark } from "../schema/traits.ts";
 import { type JSONSchema, structural } from "./schema.ts";
@@ -9,7 +9,7 @@ export function crdOf(kind: CustomResource): object {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${GROUP}`, labels: { "app.kubernetes.io/part-of": "tunnel-gateway-operator" } },
+    metadata: { name: `${plural}.${GROUP}`, labels: { "app.kubernetes.io/part-of": OPERATOR_NAME } },
     spec: {
       group: GROUP,
       scope: "Namespaced",

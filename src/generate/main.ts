@@ -27,7 +27,7 @@ async function generated(): Promise<Map<string, string>> {
   const catalogue = { kinds, customResources };
   const pages = referencePages(catalogue, firstExamples(await readExamples()));
   for (const [name, content] of pages) files.set(`docs/reference/${name}`, content);
-  for (const [name, content] of chartParts(catalogue)) files.set(`${chart}/${name}`, content);
+  for (const [name, content] of chartParts(customResources)) files.set(`${chart}/${name}`, content);
   files.set(
     "README.md",
     withKinds(await readFile(join(root, "README.md"), "utf8"), kindTable(catalogue, "docs/reference/")),

@@ -1,23 +1,24 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { customResources, kinds } from "../kinds/index.ts";
-import { customResourceOf } from "./common.ts";
-import type { CustomResource } from "./define.ts";
 import {
   accessGrants,
   clusterGrants,
   commandGrants,
   type Grant,
-  homeGrants,
   operatorGrants,
+  ownNamespaceGrants,
   secretWatchGrants,
 } from "./access.ts";
+import { customResourceOf } from "./common.ts";
+import type { CustomResource } from "./define.ts";
 
-const catalogue = { customResources };
 const rights = (grants: readonly Grant[]) =>
   grants.flatMap(({ rule }) => rule.resources.flatMap((resource) => rule.verbs.map((verb) => `${verb} ${resource}`)));
 
-const everything = [operatorGrants, clusterGrants, homeGrants, commandGrants].flatMap((grants) => grants(catalogue));
+const everything = [operatorGrants, clusterGrants, ownNamespaceGrants, commandGrants].flatMap((grants) =>
+  grants(customResources),
+);
 
 test("no right is granted by a wildcard, and Secrets are neither listed nor watched unless that is asked for", () => {
   const all = rights(everything);
@@ -27,20 +28,24 @@ test("no right is granted by a wildcard, and Secrets are neither listed nor watc
 });
 
 test("no rule grants what another grants already", () => {
-  const all = rights([...operatorGrants(catalogue), ...clusterGrants(catalogue), ...homeGrants(catalogue)]);
+  const all = rights([
+    ...operatorGrants(customResources),
+    ...clusterGrants(customResources),
+    ...ownNamespaceGrants(customResources),
+  ]);
   expect(all.filter((right, index) => all.indexOf(right) !== index)).toEqual([]);
 });
 
 test("Secrets are written only where a kind says so, ConfigMaps read only where a field needs it", () => {
   const [plain] = kinds.filter(({ output }) => !output).map(customResourceOf);
   const of = (changes: Partial<CustomResource>) =>
-    rights(operatorGrants({ customResources: [{ ...(plain as CustomResource), spec: z.object({}), ...changes }] }));
+    rights(operatorGrants([{ ...(plain as CustomResource), spec: z.object({}), ...changes }]));
   expect(of({}).filter((right) => /secrets|configmaps/.test(right))).toEqual([]);
   expect(of({ secretAccess: ["create"] })).toContain("create secrets");
 });
 
 test("editors of a namespace do not get what reaches beyond it", () => {
-  const { view, edit, account } = accessGrants(catalogue);
+  const { view, edit, account } = accessGrants(customResources);
   const escalating = customResources.filter(({ escalates }) => escalates).map(({ plural }) => plural);
   expect(escalating).toContain("eventdestinations");
   for (const plural of escalating) {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { GROUP } from "./contract.ts";
+import { GROUP, OPERATOR_NAME } from "./contract.ts";
 import type { CustomResource } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
 
@@ -17,15 +17,8 @@ export interface Grant {
   rule: PolicyRule;
 }
 
-export interface Catalogue {
-  customResources: readonly CustomResource[];
-}
-
-/** The name of the Lease that operators of an installation share. */
-const LEASE = "tunnel-gateway-operator";
-
 /** What the operator does in each namespace that it watches. */
-export function operatorGrants({ customResources }: Catalogue): Grant[] {
+export function operatorGrants(customResources: readonly CustomResource[]): Grant[] {
   const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => marks(spec, wanted));
   const secretAccess = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
   return [
@@ -51,7 +44,7 @@ export function operatorGrants({ customResources }: Catalogue): Grant[] {
 }
 
 /** What it does besides where no list of namespaces keeps it from reading what belongs to the cluster. */
-export function clusterGrants({ customResources }: Catalogue): Grant[] {
+export function clusterGrants(customResources: readonly CustomResource[]): Grant[] {
   return [
     {
       use: "See whether a kind is going away: then the account keeps everything",
@@ -71,11 +64,11 @@ export const secretWatchGrants = (): Grant[] => [
 ];
 
 /** What it does in its own namespace in any case, and there only. */
-export const homeGrants = ({ customResources }: Catalogue): Grant[] =>
+export const ownNamespaceGrants = (customResources: readonly CustomResource[]): Grant[] =>
   objectGrants(customResources.filter(({ namespaces }) => namespaces === "own"));
 
 /** What it does in its own namespace although it does not watch that. */
-export const commandGrants = ({ customResources }: Catalogue): Grant[] => [
+export const commandGrants = (customResources: readonly CustomResource[]): Grant[] => [
   ...objectGrants(customResources.filter(({ namespaces }) => namespaces === "watched and own")),
   events,
 ];
@@ -90,12 +83,12 @@ export function leaseGrants(): Grant[] {
   const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [
     { use: "Make the Lease: a create cannot be limited to a name", rule: { ...lease, verbs: ["create"] } },
-    { use: "Hold the Lease", rule: { ...lease, resourceNames: [LEASE], verbs: ["get", "update"] } },
+    { use: "Hold the Lease", rule: { ...lease, resourceNames: [OPERATOR_NAME], verbs: ["get", "update"] } },
   ];
 }
 
 /** What uninstalling does, by policy, in each namespace that is watched. */
-export function uninstallGrants({ customResources }: Catalogue): Record<"retain" | "delete", Grant[]> {
+export function uninstallGrants(customResources: readonly CustomResource[]): Record<"retain" | "delete", Grant[]> {
   const made = customResources.filter(({ namespaces }) => namespaces !== "own");
   const theirs = plurals(made);
   // it may not patch what it does not hold
@@ -111,7 +104,7 @@ export function uninstallGrants({ customResources }: Catalogue): Record<"retain"
 }
 
 /** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
-export function accessGrants({ customResources }: Catalogue): Record<"view" | "edit" | "account", Grant[]> {
+export function accessGrants(customResources: readonly CustomResource[]): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];
   const free = customResources.filter(({ escalates, namespaces }) => escalates === undefined && namespaces !== "own");
   const account = customResources.filter(({ escalates }) => escalates !== undefined);

@@ -5,6 +5,9 @@ export const VERSION = "v1";
 export const API_VERSION = `${GROUP}/${VERSION}`;
 export const CATEGORY = "tunnelgateway";
 
+/** How the operator names itself: its Lease, the owner of its fields, labels of what it makes, its user agent. */
+export const OPERATOR_NAME = "tunnel-gateway-operator";
+
 export const FINALIZER = `${GROUP}/remote`;
 
 export const annotations = {

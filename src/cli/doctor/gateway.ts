@@ -2,13 +2,14 @@ import type { Config } from "../../config.ts";
 import { GatewayClient } from "../../gateway/client.ts";
 import { isGatewayError, NO_API_KEY } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
+import { OPERATOR_NAME } from "../../schema/contract.ts";
 
 /** One request to the service, which changes nothing and which any key may make. */
 export async function checkGateway({ baseURL, apiKey, requestSeconds }: Config): Promise<string> {
   const client = new GatewayClient({
     ...{ baseURL, apiKey },
     timeoutMs: requestSeconds * 1000,
-    userAgent: "tunnel-gateway-operator",
+    userAgent: OPERATOR_NAME,
   });
   try {
     await client.list(ipPolicies).next();

@@ -6,9 +6,9 @@ import {
   clusterGrants,
   commandGrants,
   type Grant,
-  homeGrants,
   leaseGrants,
   operatorGrants,
+  ownNamespaceGrants,
   secretWatchGrants,
 } from "../../schema/access.ts";
 import { each } from "../each.ts";
@@ -56,18 +56,17 @@ export function neededRights({
   leaderElection,
   watchSecrets,
 }: Parameters<typeof checkRights>[1]): Right[] {
-  const catalogue = { customResources };
   const everywhere = watchNamespaces.length === 0;
   const watched: (string | undefined)[] = everywhere ? [undefined] : [...watchNamespaces];
   const atHome = [
-    ...homeGrants(catalogue),
+    ...ownNamespaceGrants(customResources),
     ...(leaderElection ? leaseGrants() : []),
-    ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(catalogue)),
+    ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(customResources)),
   ];
-  const inEach = [...operatorGrants(catalogue), ...(watchSecrets ? secretWatchGrants() : [])];
+  const inEach = [...operatorGrants(customResources), ...(watchSecrets ? secretWatchGrants() : [])];
   return [
     ...watched.flatMap((namespace) => rightsOf(inEach, namespace)),
-    ...(everywhere ? rightsOf(clusterGrants(catalogue), undefined) : []),
+    ...(everywhere ? rightsOf(clusterGrants(customResources), undefined) : []),
     ...(podNamespace ? rightsOf(atHome, podNamespace) : []),
   ];
 }

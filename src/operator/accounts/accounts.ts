@@ -14,6 +14,7 @@ import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
+import { OPERATOR_NAME } from "../../schema/contract.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
 
 /** The account that serves all objects of its namespace that name none. */
@@ -198,7 +199,7 @@ export class Accounts {
       baseURL,
       apiKey,
       timeoutMs: config.requestSeconds * 1000,
-      userAgent: "tunnel-gateway-operator",
+      userAgent: OPERATOR_NAME,
       ...(metrics && { onExchange: metrics.onExchange }),
     });
     const budget = new RequestBudget({

@@ -20,7 +20,7 @@ import type { Logger } from "../../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
-import { API_VERSION, annotations, FINALIZER, GROUP, VERSION } from "../../schema/contract.ts";
+import { API_VERSION, annotations, FINALIZER, GROUP, OPERATOR_NAME, VERSION } from "../../schema/contract.ts";
 import type { Definition, Kind } from "../../schema/define.ts";
 import { needsOf, targetsOf } from "../../schema/wire/needs.ts";
 
@@ -229,7 +229,7 @@ export class KubeCluster implements Cluster {
       metadata: {
         namespace,
         name,
-        labels: { "app.kubernetes.io/managed-by": "tunnel-gateway-operator" },
+        labels: { "app.kubernetes.io/managed-by": OPERATOR_NAME },
         annotations: marks,
         ownerReferences: [owner],
       },
