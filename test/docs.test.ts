@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const find = (pattern: string): string[] => globSync(pattern, { cwd: root }).sort();
 
-const pages = new Map([...find("*.md"), ...find("docs/**/*.md")].map((file) => [file, read(file)]));
+const pages = new Map(find("{*,docs/**/*,charts/*/*,examples/**/*}.md").map((file) => [file, read(file)]));
 
 const fences = /^ *```(\w*)\n([\s\S]*?)^ *```$/gm;
 const prose = (text: string): string => text.replace(fences, "");
@@ -38,6 +38,20 @@ function leadsSomewhere(from: string, target: string): boolean {
   if (!existsSync(join(root, file))) return false;
   return anchor === undefined || anchorsOf(read(file)).includes(anchor);
 }
+
+/** `<kind>` in a path stands for any name. */
+test.each([...pages])("every path of a source file in backticks leads somewhere: %s", (_, text) => {
+  const paths = [...prose(text).matchAll(/`((?:src|tools|test)\/[^\s`]*)`/g)].map(([, path = ""]) => path);
+  expect(paths.filter((path) => find(path.replace(/<\w+>/g, "*")).length === 0)).toEqual([]);
+});
+
+test("every page that a source file names exists", () => {
+  const named = find("{src,test,tools}/**/*.ts").flatMap((file) =>
+    [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([page]) => ({ file, page })),
+  );
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter(({ page }) => !existsSync(join(root, page)))).toEqual([]);
+});
 
 test("every manifest in a page is YAML of a kind", () => {
   const blocks = [...pages].flatMap(([file, text]) =>
