@@ -135,7 +135,7 @@ export function createOperator(options: OperatorOptions): Operator {
   }
 
   function objectGone({ kind }: Kind, object: ManagedObject): void {
-    controllers.get(kind)?.forget(keyOf(object));
+    controllers.get(kind)?.drop(keyOf(object));
     accounts.forget(object.metadata.uid);
     const key = `${object.metadata.namespace}/${accounts.nameOf(object)}`;
     if (accountInformer.store.get(key)?.metadata.deletionTimestamp) accountController.enqueue(key);

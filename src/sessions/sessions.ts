@@ -89,7 +89,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   commands.addHandler((change) => {
     if (change.type === "deleted") {
       visits.forget(change.object.metadata.uid);
-      controller.forget(keyOf(change.object));
+      controller.drop(keyOf(change.object));
     }
     if (asksForVisit(change)) controller.enqueue(keyOf(change.object));
   });

@@ -76,7 +76,7 @@ class World {
 
   #delete(key: string): void {
     this.#versions.delete(key);
-    this.controller.forget(key);
+    this.controller.drop(key);
   }
 
   /** From now on every reconcile ends well, and nobody changes anything. */

@@ -120,7 +120,7 @@ export class Controller {
    * The object is no more, and its end asks for nothing: keys of objects that come and go must not pile up, above all in
    * a process that waits to be elected.
    */
-  forget(key: string): void {
+  drop(key: string): void {
     this.#queue.drop(key);
   }
 
