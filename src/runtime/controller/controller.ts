@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { Deadline, TimedOut } from "../deadline.ts";
 import type { Logger } from "../log.ts";
 import { splitKey } from "../object.ts";
-import { type AddOptions, Queue, type QueueObserver, type Taken } from "./queue.ts";
+import { type AddOptions, Queue, type QueueObserver, type WorkItem } from "./queue.ts";
 
 export interface Request {
   /** `namespace/name` */
@@ -154,24 +154,24 @@ export class Controller {
   }
 
   async #work(): Promise<void> {
-    for (let taken = await this.#queue.take(); taken; taken = await this.#queue.take()) {
-      await this.#process(taken);
-      this.#queue.done(taken.key);
+    for (let item = await this.#queue.take(); item; item = await this.#queue.take()) {
+      await this.#process(item);
+      this.#queue.done(item.key);
     }
   }
 
-  async #process(taken: Taken): Promise<void> {
+  async #process(item: WorkItem): Promise<void> {
     const reconcileID = randomUUID();
-    const log = this.#log.child({ ...splitKey(taken.key), reconcileID });
+    const log = this.#log.child({ ...splitKey(item.key), reconcileID });
     const timeout = this.#options.timeoutSeconds;
     using deadline = new Deadline(this.#clock, timeout === undefined ? undefined : timeout * 1000, this.#stop);
     const { signal } = deadline;
-    const { key, priority, failures: attempt } = taken;
+    const { key, priority, failures: attempt } = item;
 
     const begun = this.#clock.now();
     this.#observer?.started();
     const result = await this.#attempt({ key, ...splitKey(key), attempt, priority, signal, log, reconcileID });
-    const outcome = this.#settle(taken, result, signal, log);
+    const outcome = this.#settle(item, result, signal, log);
     this.#observer?.finished(outcome, (this.#clock.now() - begun) / 1000);
   }
 
@@ -184,7 +184,7 @@ export class Controller {
   }
 
   /** The whole fate of a reconcile. */
-  #settle({ key, priority }: Taken, result: Result, signal: AbortSignal, log: Logger): Outcome {
+  #settle({ key, priority }: WorkItem, result: Result, signal: AbortSignal, log: Logger): Outcome {
     const { requeuePriority = priority } = this.#options;
     if ("stale" in result) {
       this.#queue.retry(key, { priority, backoff: STALE_BACKOFF });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { seed as chosen } from "../testing/seed.ts";
 import { settle, VirtualClock } from "../testing/virtual-clock.ts";
-import { Queue, type Taken } from "./queue.ts";
+import { Queue, type WorkItem } from "./queue.ts";
 
 let clock: VirtualClock;
 let queue: Queue;
@@ -22,7 +22,7 @@ async function drain(): Promise<string[]> {
   return keys;
 }
 
-async function takeNow(): Promise<Taken | undefined> {
+async function takeNow(): Promise<WorkItem | undefined> {
   if ([...queue.depth().values()].length === 0) return undefined;
   return queue.take();
 }

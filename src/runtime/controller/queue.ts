@@ -19,7 +19,7 @@ export interface RetryOptions {
 }
 
 /** One key handed out for work; it stays locked until `done(key)`. */
-export interface Taken {
+export interface WorkItem {
   key: string;
   priority: number;
   /** failures in a row before this run */
@@ -82,7 +82,7 @@ export class Queue {
   /** key to the clock time at which its work began */
   readonly #running = new Map<string, number>();
   readonly #failures = new Map<string, number>();
-  readonly #takers: ((taken: Taken | undefined) => void)[] = [];
+  readonly #takers: ((item: WorkItem | undefined) => void)[] = [];
 
   #sequence = 0;
   #timer: Timer | undefined;
@@ -136,7 +136,7 @@ export class Queue {
   }
 
   /** The next key, when there is one; undefined once the queue is shut down. */
-  take(): Promise<Taken | undefined> {
+  take(): Promise<WorkItem | undefined> {
     return new Promise((resolve) => {
       if (this.#closed) return resolve(undefined);
       this.#takers.push(resolve);
