@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "./clock.ts";
 
-/** Why a signal was aborted when it was time, not a caller, that ended the work. */
+/** The reason of a signal that was aborted because the time was over. */
 export class TimedOut extends Error {
   override readonly name = "TimedOut";
   constructor(milliseconds: number) {
@@ -9,8 +9,8 @@ export class TimedOut extends Error {
 }
 
 /**
- * A signal that follows a parent and can also be aborted by time. To be disposed (`using`): neither timer
- * nor listener then stays on a parent that lives as long as the process.
+ * A signal that is aborted with its parent, or when the time is over. Declare it with `using`: disposal removes the
+ * timer, and the listener on a parent that may live as long as the process.
  */
 export class Deadline implements Disposable {
   readonly #abort = new AbortController();
@@ -30,7 +30,7 @@ export class Deadline implements Disposable {
     return this.#abort.signal;
   }
 
-  /** Counts from now again, with another length if one is given. */
+  /** Starts the time anew, with this length. `reason` is what the signal is aborted with at its end. */
   restart(milliseconds: number, reason: () => unknown = () => new TimedOut(milliseconds)): void {
     this.#timer?.clear();
     if (this.signal.aborted) return;
@@ -49,8 +49,8 @@ export class Deadline implements Disposable {
   }
 }
 
-/** Rejects with the reason of the signal as soon as it is aborted; the work, which others may share, goes on. */
-export async function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+/** Resolves as `work` does, or rejects as soon as the signal is aborted. The work then goes on: others may share it. */
+export async function abortable<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal?.reason);
   if (signal?.aborted) abort();

@@ -1,7 +1,7 @@
 import type { Collection } from "../account/collection.ts";
 import type { Store } from "../runtime/cache/store.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
-import { unless } from "../runtime/deadline.ts";
+import { abortable } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { SessionMetrics } from "./metrics.ts";
 import { type SessionWriter, tasksOf } from "./objects.ts";
@@ -67,7 +67,7 @@ export class Mirror {
     const { collection, clock, log, metrics, onSynced } = this.#options;
     try {
       // the list is shared, and may go on for others
-      await unless(signal, collection.listed(clock.now(), "sync"));
+      await abortable(signal, collection.listed(clock.now(), "sync"));
       const sessions = collection.rows;
       await this.#write(sessions as Session[], !collection.hadUnreadable);
       metrics?.synced(sessions.length);

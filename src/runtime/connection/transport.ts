@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { type Clock, systemClock } from "../clock.ts";
-import { unless } from "../deadline.ts";
+import { abortable } from "../deadline.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import type { Connection, TlsOptions } from "./connection.ts";
 import { CredentialCache, type Loaded } from "./credentials.ts";
@@ -100,7 +100,7 @@ export class Transport {
   async #authenticate(exchange: Exchange, load: () => Promise<Loaded>): Promise<Loaded> {
     try {
       // a plug-in may hang
-      const loaded = await unless(exchange.signal, load());
+      const loaded = await abortable(exchange.signal, load());
       this.#useTls(loaded.tls);
       return loaded;
     } catch (error) {
