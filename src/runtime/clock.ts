@@ -5,10 +5,10 @@ export interface Timer {
 }
 
 export interface Clock {
-  /** Milliseconds that only grow; they have no relation to the calendar. */
+  /** Monotonic milliseconds since some moment in the past. Use them for durations only. */
   now(): number;
   date(): Date;
-  /** Any length is fine, also beyond the 2^31-1 ms at which Node's own timers fire at once. */
+  /** Takes any length. Node's own timers fire at once beyond 2^31-1 ms, which is 25 days. */
   setTimeout(callback: () => void, milliseconds: number): Timer;
 }
 
@@ -30,7 +30,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Rejects with the signal's reason when it is aborted; leaves no timer and no listener behind. */
+/** Rejects with the signal's reason when it is aborted. Leaves neither timer nor listener behind. */
 export function sleep(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -18,7 +18,7 @@ export interface Logger {
 export interface LogOptions {
   /** default "info" */
   level?: string;
-  /** paths whose values never reach the output, as pino's `redact` */
+  /** Paths of fields whose values are never written; pino's `redact`. */
   redact?: LoggerOptions["redact"];
   destination?: DestinationStream;
 }
@@ -32,7 +32,7 @@ export function createLogger({ level = "info", redact, destination }: LogOptions
     errorKey: "error",
     timestamp: () => `,"ts":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }), log: withErrorText },
-    // as zap does in production: where an error was made matters from the level error on
+    // zap in production writes the stack of an error at the level error only
     mixin: (fields, level) => (pino.levels.labels[level] === "error" ? stackOf(fields) : {}),
     ...(redact && { redact }),
   };
@@ -98,14 +98,14 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 };
 
-// members of an error are left out: a library may have hung a whole request on it
+// only the text of an error is written: libraries add whole requests to errors, with their credentials
 const withErrorText = (fields: Fields): Record<string, unknown> =>
   fields["error"] instanceof Error ? { ...fields, error: textOf(fields["error"]) } : fields;
 
 const stackOf = ({ error }: { error?: unknown }): object =>
   error instanceof Error && error.stack ? { stacktrace: error.stack } : {};
 
-/** The message, followed by those of its causes. */
+/** The message of an error, followed by those of its causes. */
 export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message || error.name;

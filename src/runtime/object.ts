@@ -29,7 +29,7 @@ export interface KubeObject {
   [member: string]: unknown;
 }
 
-/** A kind as the API server serves it. `group: ""` is the core group. */
+/** Where the API server serves the objects of a kind. `group: ""` is the core group. */
 export interface ResourceType {
   group: string;
   version: string;
@@ -39,7 +39,7 @@ export interface ResourceType {
   namespaced?: boolean;
 }
 
-/** Names one object; cluster-scoped objects have no namespace. */
+/** Namespace and name of one object. A cluster-scoped object has no namespace. */
 export interface ObjectRef {
   namespace?: string | undefined;
   name: string;
@@ -62,7 +62,7 @@ export const apiVersionOf = ({ group, version }: ResourceType): string => (group
 /** `plural.group`, as kubectl and RBAC name a resource. */
 export const resourceName = ({ group, plural }: ResourceType): string => (group ? `${plural}.${group}` : plural);
 
-/** Without a name it is the path of the collection; without a namespace, of all namespaces. */
+/** URL path of an object; without a name, of the collection in the namespace; without both, in all namespaces. */
 export function pathOf(type: ResourceType, ref: Partial<ObjectRef> = {}, subresource?: string): string {
   const segments = type.group ? ["apis", type.group, type.version] : ["api", type.version];
   if (ref.namespace && type.namespaced !== false) segments.push("namespaces", ref.namespace);

@@ -1,6 +1,6 @@
 /**
- * One call for all who ask while another is under way. Whoever asks gets the answer of a call that began after that,
- * so it is never older than the question. Nothing is kept: the next to ask causes a call.
+ * Lets callers share calls. The answer that a caller gets is never older than its question: callers that ask during a
+ * call wait for its end, and then share the next one. Answers are not cached.
  */
 export class SharedCall<T> {
   readonly #call: () => Promise<T>;

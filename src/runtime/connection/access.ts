@@ -4,7 +4,9 @@ export interface Held {
   file?: string | undefined;
 }
 
-/** Where an API server is and how to be let in, as a kubeconfig or a pod's service account says. Files are not read yet. */
+/**
+ * Where an API server is and how to be let in, as a kubeconfig or a pod's service account says. Files are not read yet.
+ */
 export interface Access {
   /** without a trailing slash */
   server: string;

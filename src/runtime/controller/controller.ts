@@ -11,12 +11,12 @@ export interface Request {
   key: string;
   namespace: string;
   name: string;
-  /** failures in a row before this run */
+  /** Failures in a row before this run. */
   attempt: number;
   priority: number;
-  /** Aborted by the time-out and by a hard stop; every await of a reconcile has to heed it. */
+  /** Aborted at the timeout and at a hard stop. Pass it to everything that a reconcile waits for. */
   signal: AbortSignal;
-  /** knows controller, object and reconcileID */
+  /** Its lines have the fields controller, namespace, name and reconcileID. */
   log: Logger;
   reconcileID: string;
 }
@@ -38,10 +38,13 @@ export type Result =
   | { backoff: true; atLeastSeconds?: number; error?: unknown }
   | { stale: true };
 
+/** How long a reconcile may go on after its timeout before it counts as stuck. */
+const STUCK_SECONDS = 60;
+
 /** The watch usually delivers within milliseconds, but may be interrupted for minutes. */
 const STALE_BACKOFF: BackoffOptions = { base: 0.4, cap: 10 };
 
-/** A failure that no repetition will mend: counted and logged, not retried. */
+/** A failure that a retry cannot repair. It is logged and counted, and the key is not retried. */
 export class TerminalError extends Error {
   override readonly name = "TerminalError";
 }
@@ -51,11 +54,11 @@ export type Outcome = "success" | "error" | "requeue" | "requeue_after";
 export interface ControllerObserver extends QueueObserver {
   started(): void;
   finished(outcome: Outcome, seconds: number): void;
-  /** beside finished("error") */
+  /** Called before `finished("error")`, for failures that have a counter of their own. */
   failed(how: "terminal" | "panic" | "timeout"): void;
 }
 
-/** What metrics read when they are collected. */
+/** Read by the metrics each time they are collected. */
 export interface ControllerState {
   concurrency: number;
   depth(): Map<number, number>;
@@ -65,21 +68,21 @@ export interface ControllerState {
 export interface ControllerOptions {
   name: string;
   reconcile: (request: Request) => Promise<Result>;
-  /** default 1 */
+  /** Number of keys that are reconciled at the same time; default 1. */
   concurrency?: number;
-  /** default: no limit */
+  /** Time limit of one reconcile; default: none. */
   timeoutSeconds?: number;
   log: Logger;
   metrics?: { controller(name: string, state: ControllerState): ControllerObserver };
   clock?: Clock;
   random?: Random;
-  /** seconds; default 0.005 to 1000 */
+  /** Delays after failures; default: 0.005 s, doubled up to 1000 s. */
   backoff?: BackoffOptions;
-  /** of keys that `requeueAfterSeconds` or a failure brings back; default: that of the run before */
+  /** Priority of keys that `requeueAfterSeconds` or a failure brings back; default: that of the run before. */
   requeuePriority?: number;
 }
 
-/** Runs reconciles for keys: each key at most once at a time, several keys side by side. */
+/** Reconciles keys: several at the same time, but never the same key twice at once. */
 export class Controller {
   readonly name: string;
   readonly #options: ControllerOptions;
@@ -111,34 +114,37 @@ export class Controller {
     });
   }
 
-  /** Allowed at any time; before `start` keys are collected, after `drain` they are ignored. */
+  /** Adds a key. Keys added before `start` wait for it; keys added after `drain` are ignored. */
   enqueue(key: string, options?: AddOptions): void {
     this.#queue.add(key, options);
   }
 
   /**
-   * The object is no more, and its end asks for nothing: keys of objects that come and go must not pile up, above all in
-   * a process that waits to be elected.
+   * Removes a key whose object is gone and needs no work. Otherwise keys of objects that come and go would pile up,
+   * above all in a process that waits to become leader.
    */
   drop(key: string): void {
     this.#queue.drop(key);
   }
 
-  /** Keys waiting, also those for later. */
+  /** Number of waiting keys, delayed ones included. */
   get size(): number {
     return this.#queue.size;
   }
 
-  /** A reconcile that goes on long after its time-out blocks a worker for ever; only a restart helps. */
+  /** Set while a reconcile is stuck: it blocks a worker for good, and only a restart helps. */
   get problem(): string | undefined {
     const { timeoutSeconds } = this.#options;
     if (timeoutSeconds === undefined) return undefined;
     const longest = Math.max(0, ...this.#queue.runningSeconds());
-    if (longest < timeoutSeconds + 60) return undefined;
+    if (longest < timeoutSeconds + STUCK_SECONDS) return undefined;
     return `${this.name}: a reconcile has been running for ${Math.round(longest)} s`;
   }
 
-  /** Aborting the signal is the hard stop: nothing more is begun, and what runs is aborted. */
+  /**
+   * Starts the workers. Aborting the signal is the hard stop: no further key is taken, and running reconciles are
+   * aborted.
+   */
   start(signal: AbortSignal): void {
     if (this.#workers.length > 0) throw new Error(`${this.name} has been started before`);
     this.#stop = signal;
@@ -147,7 +153,7 @@ export class Controller {
     this.#workers = Array.from({ length: this.#options.concurrency ?? 1 }, () => this.#work());
   }
 
-  /** Begins nothing more, and resolves when what runs has ended. */
+  /** Takes no more keys, and resolves when the running reconciles have ended. */
   async drain(): Promise<void> {
     this.#queue.shutdown();
     await Promise.all(this.#workers);
@@ -183,7 +189,7 @@ export class Controller {
     }
   }
 
-  /** The whole fate of a reconcile. */
+  /** Does with the key what the result asks for: the only place that decides this. */
   #settle({ key, priority }: WorkItem, result: Result, signal: AbortSignal, log: Logger): Outcome {
     const { requeuePriority = priority } = this.#options;
     if ("stale" in result) {
@@ -218,6 +224,6 @@ export class Controller {
   }
 }
 
-/** What would be a panic in Go. */
+/** Such errors would be a panic in Go. */
 const isProgrammingError = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

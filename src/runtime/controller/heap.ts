@@ -1,4 +1,4 @@
-/** A binary heap whose items can be taken out or moved wherever they are: the least item is on top. */
+/** A binary heap with the least item on top. Any item can be removed, or moved after its order has changed. */
 export class Heap<T> {
   readonly #items: T[] = [];
   readonly #positions = new Map<T, number>();
@@ -24,7 +24,7 @@ export class Heap<T> {
     return this.#items[Symbol.iterator]();
   }
 
-  /** Adds the item, or finds its place anew after what it is ordered by has changed. */
+  /** Adds the item, or moves it to its new place when what it is ordered by has changed. */
   put(item: T): void {
     const at = this.#positions.get(item) ?? this.#items.length;
     this.#set(at, item);

@@ -3,9 +3,9 @@ import type { Clock, Timer } from "../clock.ts";
 import { Heap } from "./heap.ts";
 
 export interface AddOptions {
-  /** higher runs first; default 0 */
+  /** The highest runs first; default 0. */
   priority?: number | undefined;
-  /** default 0: now */
+  /** default 0: at once */
   afterSeconds?: number | undefined;
 }
 
@@ -18,27 +18,28 @@ export interface RetryOptions {
   backoff?: BackoffOptions;
 }
 
-/** One key handed out for work; it stays locked until `done(key)`. */
+/** A key that a worker has taken. Nobody else gets it before `done(key)`. */
 export interface WorkItem {
   key: string;
   priority: number;
-  /** failures in a row before this run */
+  /** Failures in a row before this run. */
   failures: number;
 }
 
-/** What the queue tells about itself; depth and running work are read from it when metrics are collected. */
+/** Told about each event of the queue. Metrics read its depth and the running work from the queue itself. */
 export interface QueueObserver {
   added(): void;
   retried(): void;
-  /** seconds between becoming ready and being taken */
+  /** A worker has taken a key that was ready for so long. */
   waited(seconds: number): void;
+  /** The work on a key took so long. */
   worked(seconds: number): void;
 }
 
 export interface QueueOptions {
   clock: Clock;
   random?: Random;
-  /** seconds; default 0.005 to 1000 */
+  /** default: 0.005 s, doubled up to 1000 s */
   backoff?: BackoffOptions;
   observer?: QueueObserver;
 }
@@ -46,22 +47,23 @@ export interface QueueOptions {
 interface Entry {
   key: string;
   priority: number;
-  /** order among equals: when it was added, then when it became ready */
+  /** Order among equals: by when they were added and, once ready, by when they became ready. */
   sequence: number;
-  /** clock time at which it is or was ready */
+  /** Clock time at which the key becomes, or became, ready. */
   readyAt: number;
 }
 
 const silent: QueueObserver = { added() {}, retried() {}, waited() {}, worked() {} };
 
 /**
- * Keys waiting for work, each at most once.
+ * A work queue of keys, each of which waits at most once.
  *
- * - A key that is being worked on is never handed out again before `done(key)`; any number of adds during
- *   the work cause exactly one more run.
- * - Adding a key that waits already keeps the earlier of the two times and the higher of the two priorities.
- * - Among ready keys the highest priority goes first, equals in the order in which they became ready.
- * - After `shutdown()` adds are ignored and nothing more is handed out.
+ * - A key that somebody works on is not handed out before `done(key)`. Any number of adds during the work cause exactly
+ *   one more run.
+ * - Adding a key that waits already keeps the earlier time and the higher priority of the two.
+ * - The ready key with the highest priority goes first. Keys of equal priority go in the order in which they became
+ *   ready.
+ * - After `shutdown()` adds are ignored and no key is handed out.
  */
 export class Queue {
   readonly #clock: Clock;
@@ -69,7 +71,7 @@ export class Queue {
   readonly #backoff: BackoffOptions;
   readonly #observer: QueueObserver;
 
-  /** every waiting key is in here, and in exactly one of delayed, ready and held */
+  /** All waiting keys. Each is also in exactly one of delayed, ready and held. */
   readonly #waiting = new Map<string, Entry>();
   readonly #delayed = new Heap<Entry>(
     (a, b) => a.readyAt < b.readyAt || (a.readyAt === b.readyAt && a.sequence < b.sequence),
@@ -77,9 +79,9 @@ export class Queue {
   readonly #ready = new Heap<Entry>(
     (a, b) => a.priority > b.priority || (a.priority === b.priority && a.sequence < b.sequence),
   );
-  /** ready, but locked by its own running work */
+  /** Keys that are ready, but that a worker still works on. */
   readonly #held = new Map<string, Entry>();
-  /** key to the clock time at which its work began */
+  /** Each key that is being worked on, and the clock time at which the work began. */
   readonly #running = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((item: WorkItem | undefined) => void)[] = [];
@@ -105,7 +107,7 @@ export class Queue {
     else this.#insert({ key, priority, readyAt, sequence: this.#sequence++ });
   }
 
-  /** Counts a failure and adds the key with exponential delay and full jitter, on top of `atLeastSeconds`. */
+  /** Counts a failure of the key, and adds it after `atLeastSeconds` plus an exponential delay with full jitter. */
   retry(key: string, { priority = 0, atLeastSeconds = 0, backoff = this.#backoff }: RetryOptions = {}): void {
     if (this.#closed) return;
     const failures = this.failures(key);
@@ -114,12 +116,12 @@ export class Queue {
     this.add(key, { priority, afterSeconds: atLeastSeconds + fullJitter(backoff, failures, this.#random) });
   }
 
-  /** Ends the row of failures; says nothing about whether the key waits. */
+  /** Forgets the failures of a key, which may be waiting or not. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** The key has nothing more to do: it waits no longer, and its failures are forgotten. Running work goes on. */
+  /** Removes a waiting key and forgets its failures. Work on it that has begun goes on. */
   drop(key: string): void {
     this.#failures.delete(key);
     const entry = this.#waiting.get(key);
@@ -135,7 +137,7 @@ export class Queue {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** The next key, when there is one; undefined once the queue is shut down. */
+  /** Resolves with the next key as soon as there is one, and with undefined once the queue is shut down. */
   take(): Promise<WorkItem | undefined> {
     return new Promise((resolve) => {
       if (this.#closed) return resolve(undefined);
@@ -144,7 +146,7 @@ export class Queue {
     });
   }
 
-  /** The work on a key is over, whatever came of it. */
+  /** Ends the work on a key, failed or not. */
   done(key: string): void {
     const since = this.#running.get(key);
     if (since === undefined) return;
@@ -157,7 +159,7 @@ export class Queue {
     this.#handOut();
   }
 
-  /** Running work goes on; whoever runs it still calls `done`. */
+  /** Removes all waiting keys. Work that has begun goes on, and its worker still calls `done`. */
   shutdown(): void {
     this.#closed = true;
     this.#timer?.clear();
@@ -170,12 +172,12 @@ export class Queue {
     for (const taker of this.#takers.splice(0)) taker(undefined);
   }
 
-  /** Keys waiting: ready, held back and delayed. */
+  /** Number of waiting keys: ready, held and delayed. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Number of keys that are ready, by priority. */
+  /** Number of ready keys, held ones included, by priority. */
   depth(): Map<number, number> {
     const depth = new Map<number, number>();
     const count = ({ priority }: Entry) => depth.set(priority, (depth.get(priority) ?? 0) + 1);
@@ -184,7 +186,7 @@ export class Queue {
     return depth;
   }
 
-  /** Seconds that each running piece of work has taken so far. */
+  /** For each key that is being worked on, the seconds since the work began. */
   runningSeconds(): number[] {
     const now = this.#clock.now();
     return Array.from(this.#running.values(), (since) => (now - since) / 1000);
