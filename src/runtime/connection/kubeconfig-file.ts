@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
-import type { Access, Held } from "./access.ts";
+import type { FileOrData, RestConfig } from "./rest-config.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -13,7 +13,7 @@ interface KubeconfigFile {
 }
 
 /** What can be read here; anything else in a user entry, such as `exec`, is left to client-node. */
-const plain: ReadonlySet<string> = new Set([
+const readable: ReadonlySet<string> = new Set([
   "token",
   "tokenFile",
   "username",
@@ -25,7 +25,7 @@ const plain: ReadonlySet<string> = new Set([
 ]);
 
 /** The entries of one context, by default the current one. Of several files the first that has an entry decides. */
-export function readKubeconfig(files: readonly string[], context?: string): Access {
+export function readKubeconfig(files: readonly string[], context?: string): RestConfig {
   const configs = files.map((file) => ({ file, config: parse(file) }));
   const wanted = context ?? configs.find(({ config }) => config["current-context"])?.config["current-context"];
   const find = (what: "contexts" | "clusters" | "users", name: unknown): { file: string; entry: Entry } => {
@@ -47,7 +47,7 @@ function clusterOf({ file, entry }: { file: string; entry: Entry }) {
   return {
     server: server.replace(/\/$/, ""),
     proxyUrl: text(entry["proxy-url"]),
-    ca: held(file, entry, "certificate-authority"),
+    ca: fileOrData(file, entry, "certificate-authority"),
     skipVerification: entry["insecure-skip-tls-verify"] === true,
     servername: text(entry["tls-server-name"]),
   };
@@ -56,17 +56,17 @@ function clusterOf({ file, entry }: { file: string; entry: Entry }) {
 function userOf({ file, entry }: { file: string; entry: Entry }) {
   const tokenFile = text(entry["tokenFile"]);
   return {
-    cert: held(file, entry, "client-certificate"),
-    key: held(file, entry, "client-key"),
+    cert: fileOrData(file, entry, "client-certificate"),
+    key: fileOrData(file, entry, "client-key"),
     token: text(entry["token"]),
     tokenFile: tokenFile && resolve(dirname(file), tokenFile),
     username: text(entry["username"]),
     password: text(entry["password"]),
-    needsPlugin: Object.entries(entry).some(([name, value]) => !plain.has(name) && value !== null),
+    needsPlugin: Object.entries(entry).some(([name, value]) => !readable.has(name) && value !== null),
   };
 }
 
-function held(file: string, entry: Entry, name: string): Held {
+function fileOrData(file: string, entry: Entry, name: string): FileOrData {
   const path = text(entry[name]);
   return { data: text(entry[`${name}-data`]), file: path && resolve(dirname(file), path) };
 }

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import type { Access } from "./access.ts";
-import { credentialsOf } from "./access-credentials.ts";
 import type { Connection } from "./connection.ts";
+import { credentialsOf } from "./file-credentials.ts";
 import { readKubeconfig } from "./kubeconfig-file.ts";
 import { pluginCredentials } from "./plugin-credentials.ts";
+import type { RestConfig } from "./rest-config.ts";
 import { type InCluster, serviceAccount } from "./service-account.ts";
 
 export interface KubeconfigOptions {
@@ -20,16 +20,16 @@ export interface KubeconfigOptions {
 /** Everything that is read from disk is read again when the API server refuses what was read before. */
 export function loadConnection(options: KubeconfigOptions = {}): Connection {
   const files = filesOf(options);
-  let access = accessOf(files, options);
-  const plugin = access.needsPlugin ? pluginCredentials(files, options.context) : undefined;
+  let config = restConfigOf(files, options);
+  const plugin = config.needsPlugin ? pluginCredentials(files, options.context) : undefined;
   return {
-    server: access.server,
-    ...(access.namespace && { namespace: access.namespace }),
-    ...(access.proxyUrl && { proxyUrl: access.proxyUrl }),
+    server: config.server,
+    ...(config.namespace && { namespace: config.namespace }),
+    ...(config.proxyUrl && { proxyUrl: config.proxyUrl }),
     async credentials({ anew }) {
       if (plugin) return plugin({ anew });
-      if (anew) access = accessOf(files, options);
-      return credentialsOf(access);
+      if (anew) config = restConfigOf(files, options);
+      return credentialsOf(config);
     },
   };
 }
@@ -41,8 +41,8 @@ function filesOf({ kubeconfig }: KubeconfigOptions): string[] {
   return existsSync(usual) ? [usual] : [];
 }
 
-function accessOf(files: readonly string[], { context, inCluster }: KubeconfigOptions): Access {
-  const access = files.length > 0 ? readKubeconfig(files, context) : inCluster && serviceAccount(inCluster);
-  if (access) return access;
+function restConfigOf(files: readonly string[], { context, inCluster }: KubeconfigOptions): RestConfig {
+  const config = files.length > 0 ? readKubeconfig(files, context) : inCluster && serviceAccount(inCluster);
+  if (config) return config;
   throw new Error("Found no kubeconfig and no service account: set KUBECONFIG or run in a cluster");
 }

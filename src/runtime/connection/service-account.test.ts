@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { credentialsOf } from "./access-credentials.ts";
+import { credentialsOf } from "./file-credentials.ts";
 import { serviceAccount } from "./service-account.ts";
 
 let folder: string;
@@ -15,15 +15,15 @@ it("is what a pod finds in its folder, read again each time, since the kubelet r
   writeFileSync(join(folder, "token"), "old");
   writeFileSync(join(folder, "ca.crt"), "the CA");
   writeFileSync(join(folder, "namespace"), "team\n");
-  const access = serviceAccount({ host: "10.0.0.1", port: "443" }, folder);
-  expect(access).toMatchObject({ server: "https://10.0.0.1:443", namespace: "team" });
-  if (!access) return;
-  expect(await credentialsOf(access)).toEqual({
+  const config = serviceAccount({ host: "10.0.0.1", port: "443" }, folder);
+  expect(config).toMatchObject({ server: "https://10.0.0.1:443", namespace: "team" });
+  if (!config) return;
+  expect(await credentialsOf(config)).toEqual({
     headers: { Authorization: "Bearer old" },
     tls: { ca: Buffer.from("the CA") },
   });
   writeFileSync(join(folder, "token"), "new");
-  expect((await credentialsOf(access)).headers).toEqual({ Authorization: "Bearer new" });
+  expect((await credentialsOf(config)).headers).toEqual({ Authorization: "Bearer new" });
 });
 
 it("may be behind an address of IPv6", () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Access } from "./access.ts";
+import type { RestConfig } from "./rest-config.ts";
 
 /** Where a pod finds the API server. */
 export interface InCluster {
@@ -11,7 +11,7 @@ export interface InCluster {
 export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** What a pod is given; undefined elsewhere. */
-export function serviceAccount({ host, port }: InCluster, directory = SERVICE_ACCOUNT): Access | undefined {
+export function serviceAccount({ host, port }: InCluster, directory = SERVICE_ACCOUNT): RestConfig | undefined {
   const [tokenFile, namespace] = [join(directory, "token"), join(directory, "namespace")];
   if (!existsSync(tokenFile)) return undefined;
   return {

@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
-import type { Access, Held } from "./access.ts";
 import type { Credentials } from "./connection.ts";
+import type { FileOrData, RestConfig } from "./rest-config.ts";
 
-/** Reads what an Access points to. */
-export async function credentialsOf(access: Access): Promise<Credentials> {
-  const [ca, cert, key] = await Promise.all([access.ca, access.cert, access.key].map(read));
-  const { servername, skipVerification } = access;
+/** Reads what an RestConfig points to. */
+export async function credentialsOf(config: RestConfig): Promise<Credentials> {
+  const [ca, cert, key] = await Promise.all([config.ca, config.cert, config.key].map(read));
+  const { servername, skipVerification } = config;
   return {
-    headers: await authorization(access),
+    headers: await authorization(config),
     tls: {
       ...(ca && { ca }),
       ...(cert && { cert }),
@@ -18,12 +18,12 @@ export async function credentialsOf(access: Access): Promise<Credentials> {
   };
 }
 
-async function read({ data, file }: Held): Promise<Buffer | undefined> {
+async function read({ data, file }: FileOrData): Promise<Buffer | undefined> {
   if (data !== undefined) return Buffer.from(data, "base64");
   return file === undefined ? undefined : readFile(file);
 }
 
-async function authorization({ token, tokenFile, username, password }: Access): Promise<Record<string, string>> {
+async function authorization({ token, tokenFile, username, password }: RestConfig): Promise<Record<string, string>> {
   // kubectl lets the file win, since it may be renewed
   const bearer = tokenFile ? await readFile(tokenFile, "utf8") : token;
   if (bearer) return { Authorization: `Bearer ${bearer.trim()}` };

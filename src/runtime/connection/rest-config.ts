@@ -1,5 +1,5 @@
 /** A text that is in a file, or in the kubeconfig itself, encoded as base64. */
-export interface Held {
+export interface FileOrData {
   data?: string | undefined;
   file?: string | undefined;
 }
@@ -7,16 +7,16 @@ export interface Held {
 /**
  * Where an API server is and how to be let in, as a kubeconfig or a pod's service account says. Files are not read yet.
  */
-export interface Access {
+export interface RestConfig {
   /** without a trailing slash */
   server: string;
   namespace?: string | undefined;
   proxyUrl?: string | undefined;
-  ca: Held;
+  ca: FileOrData;
   skipVerification?: boolean | undefined;
   servername?: string | undefined;
-  cert: Held;
-  key: Held;
+  cert: FileOrData;
+  key: FileOrData;
   token?: string | undefined;
   tokenFile?: string | undefined;
   username?: string | undefined;
