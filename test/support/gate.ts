@@ -133,7 +133,7 @@ export class ClusterGate extends Gate {
   static async beforeCluster(kubeconfig: string): Promise<ClusterGate> {
     const { server, credentials } = loadConnection({ kubeconfig });
     const directory = await mkdtemp(join(tmpdir(), "tunnel-gateway-kubeconfig-"));
-    const gate = new ClusterGate({ server, ...(await credentials({ anew: false })) }, directory);
+    const gate = new ClusterGate({ server, ...(await credentials({ fresh: false })) }, directory);
     await gate.listen();
     await writeFile(gate.kubeconfig, kubeconfigFor({ server: gate.url }));
     return gate;

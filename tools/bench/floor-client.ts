@@ -21,7 +21,7 @@ export type FloorLine = { at: number; cpuSeconds: number };
 
 const settings = JSON.parse(process.argv[2] ?? "") as FloorSettings;
 const connection = loadConnection({ kubeconfig: settings.kubeconfig });
-const { headers, tls } = await connection.credentials({ anew: false });
+const { headers, tls } = await connection.credentials({ fresh: false });
 const kubernetes = new Agent({ connect: tls, allowH2: false });
 const service = new Agent({ allowH2: false });
 

@@ -22,6 +22,6 @@ export interface Connection {
   /** of the kubeconfig context, or of the pod */
   namespace?: string;
   proxyUrl?: string;
-  /** Reads tokens and certificates. `anew`: those of before were refused, so nothing kept may be returned. */
-  credentials(options: { anew: boolean }): Promise<Credentials>;
+  /** Reads tokens and certificates. `fresh`: those of before were refused, so nothing kept may be returned. */
+  credentials(options: { fresh: boolean }): Promise<Credentials>;
 }

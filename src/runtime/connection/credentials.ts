@@ -41,17 +41,17 @@ export class CredentialCache {
     return this.#load(true);
   }
 
-  #load(anew: boolean): Promise<Loaded> {
-    this.#loading ??= this.#read(anew).finally(() => {
+  #load(fresh: boolean): Promise<Loaded> {
+    this.#loading ??= this.#read(fresh).finally(() => {
       this.#loading = undefined;
     });
     return this.#loading;
   }
 
-  async #read(anew: boolean): Promise<Loaded> {
+  async #read(fresh: boolean): Promise<Loaded> {
     const at = this.#clock.now();
     try {
-      this.#loaded = { ...(await this.#connection.credentials({ anew })), at };
+      this.#loaded = { ...(await this.#connection.credentials({ fresh })), at };
       return this.#loaded;
     } catch (error) {
       this.#failedAt = at;

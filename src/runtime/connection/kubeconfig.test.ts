@@ -35,7 +35,7 @@ describe("loadConnection", () => {
   it("takes server, namespace, CA and token from the current context", async () => {
     const connection = loadConnection({ kubeconfig: write({ token: "secret" }) });
     expect(connection).toMatchObject({ server: "https://host:6443", namespace: "team" });
-    expect(await connection.credentials({ anew: false })).toEqual({
+    expect(await connection.credentials({ fresh: false })).toEqual({
       headers: { Authorization: "Bearer secret" },
       tls: { ca: Buffer.from("the CA") },
     });
@@ -48,7 +48,7 @@ describe("loadConnection", () => {
   it("takes client certificates, and what is said about verification", async () => {
     const user = { "client-certificate-data": pem("cert"), "client-key-data": pem("key") };
     const kubeconfig = write(user, { "insecure-skip-tls-verify": true, "tls-server-name": "inner" });
-    const { tls } = await loadConnection({ kubeconfig }).credentials({ anew: false });
+    const { tls } = await loadConnection({ kubeconfig }).credentials({ fresh: false });
     expect(tls).toMatchObject({
       cert: Buffer.from("cert"),
       key: Buffer.from("key"),
@@ -59,14 +59,14 @@ describe("loadConnection", () => {
 
   it("takes user name and password as basic authentication", async () => {
     const { headers } = await loadConnection({ kubeconfig: write({ username: "ann", password: "pw" }) }).credentials({
-      anew: false,
+      fresh: false,
     });
     expect(headers).toEqual({ Authorization: `Basic ${pem("ann:pw")}` });
   });
 
   it("talks plain http, as kubectl proxy serves it", async () => {
     const connection = loadConnection({ kubeconfig: write({}, { server: "http://127.0.0.1:8001" }) });
-    await expect(connection.credentials({ anew: false })).resolves.toMatchObject({ headers: {} });
+    await expect(connection.credentials({ fresh: false })).resolves.toMatchObject({ headers: {} });
   });
 
   it("runs the credential plug-in that the user entry names", async () => {
@@ -76,29 +76,29 @@ describe("loadConnection", () => {
       status: { token: "from-exec" },
     };
     const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "echo", args: [JSON.stringify(answer)] };
-    const { headers } = await loadConnection({ kubeconfig: write({ exec }) }).credentials({ anew: false });
+    const { headers } = await loadConnection({ kubeconfig: write({ exec }) }).credentials({ fresh: false });
     expect(headers).toEqual({ Authorization: "Bearer from-exec" });
   });
 
   it("reads the file again when what it held was refused", async () => {
     const connection = loadConnection({ kubeconfig: write({ token: "old" }) });
     write({ token: "new" });
-    expect((await connection.credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer old" });
-    expect((await connection.credentials({ anew: true })).headers).toEqual({ Authorization: "Bearer new" });
+    expect((await connection.credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer old" });
+    expect((await connection.credentials({ fresh: true })).headers).toEqual({ Authorization: "Bearer new" });
   });
 
   it("takes a token from a file, and prefers it, since it may be renewed", async () => {
     writeFileSync(join(folder, "token"), "from-file\n");
     const { credentials } = loadConnection({ kubeconfig: write({ token: "fixed", tokenFile: "token" }) });
-    expect((await credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer from-file" });
+    expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer from-file" });
     writeFileSync(join(folder, "token"), "renewed");
-    expect((await credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer renewed" });
+    expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer renewed" });
   });
 
   it("looks for files from the folder of the kubeconfig", async () => {
     writeFileSync(join(folder, "ca.crt"), "CA of a file");
     const cluster = { "certificate-authority-data": undefined, "certificate-authority": "ca.crt" };
-    const { tls } = await loadConnection({ kubeconfig: write({}, cluster) }).credentials({ anew: false });
+    const { tls } = await loadConnection({ kubeconfig: write({}, cluster) }).credentials({ fresh: false });
     expect(tls).toEqual({ ca: Buffer.from("CA of a file") });
   });
 
@@ -109,7 +109,7 @@ describe("loadConnection", () => {
     writeFileSync(first, "users: [{name: u, user: {token: first}}]\n");
     const { server, credentials } = loadConnection({ kubeconfig: [first, second].join(delimiter) });
     expect(server).toBe("https://host:6443");
-    expect((await credentials({ anew: false })).headers).toEqual({ Authorization: "Bearer first" });
+    expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer first" });
   });
 
   it("says what a kubeconfig lacks", () => {
@@ -121,16 +121,16 @@ describe("loadConnection", () => {
 
   it("leaves impersonation to client-node", async () => {
     const { headers } = await loadConnection({ kubeconfig: write({ token: "t", as: "ann" }) }).credentials({
-      anew: false,
+      fresh: false,
     });
     expect(headers).toEqual({ Authorization: "Bearer t", "Impersonate-User": "ann" });
   });
 
   it("rejects, and does not crash, while a file is absent", async () => {
     const connection = loadConnection({ kubeconfig: write({ "client-certificate": join(folder, "absent.crt") }) });
-    await expect(connection.credentials({ anew: false })).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(connection.credentials({ fresh: false })).rejects.toMatchObject({ code: "ENOENT" });
     writeFileSync(join(folder, "absent.crt"), "cert");
-    await expect(connection.credentials({ anew: false })).resolves.toMatchObject({
+    await expect(connection.credentials({ fresh: false })).resolves.toMatchObject({
       tls: { cert: Buffer.from("cert") },
     });
   });

@@ -26,9 +26,9 @@ export function loadConnection(options: KubeconfigOptions = {}): Connection {
     server: config.server,
     ...(config.namespace && { namespace: config.namespace }),
     ...(config.proxyUrl && { proxyUrl: config.proxyUrl }),
-    async credentials({ anew }) {
-      if (plugin) return plugin({ anew });
-      if (anew) config = restConfigOf(files, options);
+    async credentials({ fresh }) {
+      if (plugin) return plugin({ fresh });
+      if (fresh) config = restConfigOf(files, options);
       return credentialsOf(config);
     },
   };

@@ -11,9 +11,9 @@ interface HttpsOptions extends TlsOptions {
  */
 export function pluginCredentials(files: readonly string[], context: string | undefined): Connection["credentials"] {
   let config: Promise<KubeConfig> | undefined;
-  return async ({ anew }) => {
+  return async ({ fresh }) => {
     // it keeps what the plug-in answered
-    if (anew) config = undefined;
+    if (fresh) config = undefined;
     config ??= load(files, context);
     return credentialsOf(await config);
   };

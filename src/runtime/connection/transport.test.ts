@@ -23,8 +23,8 @@ function connect(tokens: (string | Error)[], options: TransportOptions = {}): { 
   const loads: boolean[] = [];
   const connection: Connection = {
     server: server.url,
-    async credentials({ anew }) {
-      loads.push(anew);
+    async credentials({ fresh }) {
+      loads.push(fresh);
       const token = tokens.length > 1 ? tokens.shift() : tokens[0];
       if (token instanceof Error) throw token;
       return { headers: { authorization: `Bearer ${token}` }, tls: {} };
