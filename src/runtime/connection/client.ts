@@ -9,7 +9,7 @@ import {
   type ResourceType,
 } from "../object.ts";
 import { isFailedTest, isGone, KubeUnreachable, kubeErrorOf } from "./errors.ts";
-import { retrying } from "./retry.ts";
+import { withRetries } from "./retry.ts";
 import type { Answer, Exchange, Transport } from "./transport.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
@@ -293,7 +293,7 @@ export class KubeClient {
     };
     try {
       if (!repeatable) return await attempt();
-      return await retrying(attempt, { clock: this.#clock, random: this.#options.random ?? Math.random, signal });
+      return await withRetries(attempt, { clock: this.#clock, random: this.#options.random ?? Math.random, signal });
     } catch (error) {
       if (!(error instanceof TimedOut)) throw error;
       throw new KubeUnreachable("ETIMEDOUT", `${exchange.method} ${exchange.path}: ${error.message}`, { cause: error });

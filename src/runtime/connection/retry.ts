@@ -14,12 +14,12 @@ const attempts = 5;
 const backoff = { base: 0.1, cap: 5 };
 
 /** Repeats what may be repeated; the last failure is thrown as it came. */
-export async function retrying<T>(attempt: () => Promise<T>, { clock, random, signal }: RetryOptions): Promise<T> {
+export async function withRetries<T>(attempt: () => Promise<T>, { clock, random, signal }: RetryOptions): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt();
     } catch (error) {
-      const after = passing(error);
+      const after = retryDelaySeconds(error);
       if (after === undefined || failures + 1 >= attempts) throw error;
       await sleep(clock, (after + fullJitter(backoff, failures, random)) * 1000, signal).catch((reason) => {
         throw reason instanceof TimedOut ? error : reason;
@@ -29,7 +29,7 @@ export async function retrying<T>(attempt: () => Promise<T>, { clock, random, si
 }
 
 /** Seconds to wait at least, if the failure may pass by itself. */
-function passing(error: unknown): number | undefined {
+function retryDelaySeconds(error: unknown): number | undefined {
   if (error instanceof KubeUnreachable) return error.code === "ECLOSED" ? undefined : 0;
   if (!(error instanceof KubeError)) return undefined;
   return error.status === 429 || error.status === 503 ? error.retryAfterSeconds : undefined;
