@@ -24,7 +24,7 @@ export function secretWatch(
 ): Informer | undefined {
   if (!config.watchSecrets) return undefined;
   const namespaces = config.watchNamespaces;
-  const informer = new Informer({ client, log, clock, namespaces, type: secrets, metadataOnly: true, keep: bare });
+  const informer = new Informer({ client, log, clock, namespaces, type: secrets, metadataOnly: true, transform: bare });
   informer.addHandler((change) => {
     if (!isFirst(change))
       onChange(referenceKey(secrets.kind, change.object.metadata.namespace ?? "", change.object.metadata.name));

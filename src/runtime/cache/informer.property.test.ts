@@ -15,10 +15,10 @@ const type: ResourceType = { group: "example.dev", version: "v1", plural: "thing
 const collection = "example.dev/v1/things";
 const timing = {
   backoff: { base: 0.001, cap: 0.005, resetAfter: 1 },
-  shortestWatch: 0,
-  silenceSeconds: 0.1,
-  initialSilenceSeconds: 0.1,
-  betweenLists: 0.001,
+  minWatchSeconds: 0,
+  idleSeconds: 0.1,
+  initialIdleSeconds: 0.1,
+  minListIntervalSeconds: 0.001,
 };
 
 interface World {

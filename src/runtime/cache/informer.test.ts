@@ -14,9 +14,9 @@ const collection = "example.dev/v1/things";
 
 const quick: Partial<ReflectorTiming> = {
   backoff: { base: 0.002, cap: 0.02, resetAfter: 1 },
-  shortestWatch: 0,
-  betweenLists: 0.002,
-  absentSeconds: 0.01,
+  minWatchSeconds: 0,
+  minListIntervalSeconds: 0.002,
+  notServedSeconds: 0.01,
 };
 
 const thing = (name: string, value = 0, namespace = "default"): KubeObject => ({
@@ -100,7 +100,7 @@ describe("Informer", () => {
   it.each(["reject", "ignore"] as const)("lists in pages from a server that %ss initial events", async (how) => {
     server.initialEvents = how;
     for (let n = 0; n < 1100; n += 1) create(`thing-${n}`);
-    inform({ timing: { ...quick, initialSilenceSeconds: 0.05 } });
+    inform({ timing: { ...quick, initialIdleSeconds: 0.05 } });
     await informer.synced;
     expect(informer.store.size).toBe(1100);
     setValue("thing-7", 1);
@@ -112,7 +112,7 @@ describe("Informer", () => {
   it("does not take a server that does not answer for one without initial events", async () => {
     create("a");
     server.faults.push({ hang: true });
-    inform({ timing: { ...quick, initialSilenceSeconds: 0.05 } });
+    inform({ timing: { ...quick, initialIdleSeconds: 0.05 } });
     await informer.synced;
     expect(queries().map(({ limit, sendInitialEvents }) => [limit, sendInitialEvents])).toEqual([
       [undefined, "true"],
@@ -154,10 +154,10 @@ describe("Informer", () => {
   it.each([
     ["hesitates no longer each time when connections break that have served for a while", 0, [0.01, 0.01, 0.01]],
     ["hesitates longer each time when they break at once", 60, [0.01, 0.02, 0.04]],
-  ])("%s", async (_, steadySeconds, expected) => {
+  ])("%s", async (_, healthySeconds, expected) => {
     create("a");
     const backoff = { base: 0.01, cap: 60, resetAfter: 60 };
-    inform({ timing: { ...quick, backoff, steadySeconds }, random: () => 1 });
+    inform({ timing: { ...quick, backoff, healthySeconds }, random: () => 1 });
     await informer.synced;
     for (const { length } of [[], [0], [0, 0]]) {
       await until(() => delays().length === length && server.watches.size === 1);
@@ -194,7 +194,7 @@ describe("Informer", () => {
 
   it("lists again when nothing is heard for too long", async () => {
     create("a");
-    inform({ timing: { ...quick, silenceSeconds: 0.05 } });
+    inform({ timing: { ...quick, idleSeconds: 0.05 } });
     await informer.synced;
     for (const watch of server.watches) watch.mute();
     setValue("a", 1);
@@ -235,7 +235,7 @@ describe("Informer", () => {
     const revision = server.storage.revision;
     for (let n = 1; n < 5; n += 1) setValue("a", n);
     create("c");
-    inform({ timing: { ...quick, silenceSeconds: 0.05 } });
+    inform({ timing: { ...quick, idleSeconds: 0.05 } });
     await informer.synced;
     server.storage.restore(collection, backup, revision);
     await until(() => valueIn("a") === 0 && informer.store.size === 2);

@@ -16,7 +16,7 @@ export interface InformerOptions<T extends KubeObject> {
   /** Leaves spec, status and data on the server. */
   metadataOnly?: boolean;
   /** What of each object is kept, from the moment it arrives; has to keep what identifies it. */
-  keep?: (object: KubeObject) => T;
+  transform?: (object: KubeObject) => T;
   indexers?: Readonly<Record<string, Indexer<T>>>;
   log: Logger;
   clock?: Clock;
@@ -104,14 +104,14 @@ export class Informer<T extends KubeObject = KubeObject> {
   }
 
   #reflect(namespace: string): Reflector {
-    const { client, type, labelSelector, metadataOnly, keep, timing } = this.#options;
+    const { client, type, labelSelector, metadataOnly, transform, timing } = this.#options;
     return new Reflector({
       client,
       type,
       namespace: namespace || undefined,
       labelSelector,
       metadataOnly,
-      keep,
+      transform,
       timing,
       feed: this.store.feed(namespace),
       clock: this.#options.clock ?? systemClock,

@@ -8,27 +8,27 @@ export interface ReflectorTiming {
   /** how much later than asked the server may end a watch */
   graceSeconds: number;
   /** servers send bookmarks after 120 s and then every 60 s, when nothing else happens */
-  silenceSeconds: number;
+  idleSeconds: number;
   /** while the initial objects are streamed */
-  initialSilenceSeconds: number;
+  initialIdleSeconds: number;
   /** a watch that was open for so long was well: when it breaks, the row of failures begins anew */
-  steadySeconds: number;
+  healthySeconds: number;
   /** a watch that ends sooner without any event has failed */
-  shortestWatch: number;
+  minWatchSeconds: number;
   /** at least between two lists, and jitter on top */
-  betweenLists: number;
+  minListIntervalSeconds: number;
   /** at most between two looks for a kind that the server does not know */
-  absentSeconds: number;
+  notServedSeconds: number;
 }
 
 export const defaultTiming: ReflectorTiming = {
   backoff: { base: 0.8, cap: 30, resetAfter: 120 },
   watchSeconds: 300,
   graceSeconds: 15,
-  silenceSeconds: 185,
-  initialSilenceSeconds: 30,
-  steadySeconds: 10,
-  shortestWatch: 1,
-  betweenLists: 1,
-  absentSeconds: 10,
+  idleSeconds: 185,
+  initialIdleSeconds: 30,
+  healthySeconds: 10,
+  minWatchSeconds: 1,
+  minListIntervalSeconds: 1,
+  notServedSeconds: 10,
 };

@@ -16,7 +16,7 @@ export interface WatchOptions {
   /** We end it some seconds later, should the server not. */
   graceSeconds: number;
   /** Longest time without any event or bookmark, from now on. */
-  silenceSeconds: () => number;
+  idleSeconds: () => number;
   signal: AbortSignal;
 }
 
@@ -26,19 +26,19 @@ export interface WatchEvent {
 }
 
 /** Nothing was heard for longer than a healthy server keeps silent, so what we know may be out of date. */
-export class Silence extends Error {
-  override readonly name = "Silence";
+export class WatchIdle extends Error {
+  override readonly name = "WatchIdle";
 }
 
 /** What arrived is no watch event, or was cut off in the middle. */
-export class Malformed extends Error {
-  override readonly name = "Malformed";
+export class MalformedWatch extends Error {
+  override readonly name = "MalformedWatch";
 }
 
 /**
  * Events of one watch in the order of the server, in batches as they arrive; the first batch is empty and says
  * that the watch is open. Ends when the server ends it, or
- * when it should have. Throws KubeError, also for an ERROR in the stream, KubeUnreachable, Silence, Malformed,
+ * when it should have. Throws KubeError, also for an ERROR in the stream, KubeUnreachable, WatchIdle, MalformedWatch,
  * or whatever the connection broke with. Nothing stays open when the caller stops iterating.
  */
 export async function* watch(
@@ -49,8 +49,8 @@ export async function* watch(
 ): AsyncGenerator<WatchEvent[]> {
   using whole = new Deadline(clock, (options.timeoutSeconds + options.graceSeconds) * 1000, options.signal);
   using quiet = new Deadline(clock, undefined, whole.signal);
-  const within = (reason: () => Error) => quiet.restart(options.silenceSeconds() * 1000, reason);
-  const heard = () => within(() => new Silence("Nothing heard for too long"));
+  const within = (reason: () => Error) => quiet.restart(options.idleSeconds() * 1000, reason);
+  const heard = () => within(() => new WatchIdle("Nothing heard for too long"));
   within(() => new KubeUnreachable("ETIMEDOUT", "The watch was not answered"));
   try {
     const { status, retryAfter, body } = await transport.stream({ ...exchangeOf(type, options), signal: quiet.signal });
@@ -91,7 +91,7 @@ const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s
 function eventOf(type: ResourceType, line: string, { metadataOnly }: WatchOptions): WatchEvent {
   const { type: kind, object } = parse(line);
   if (kind === "ERROR") throw kubeErrorOfStatus(object);
-  if (!isEventType(kind) || !object?.metadata?.resourceVersion) throw new Malformed("Not a watch event");
+  if (!isEventType(kind) || !object?.metadata?.resourceVersion) throw new MalformedWatch("Not a watch event");
   const identity = metadataOnly && { apiVersion: apiVersionOf(type), kind: type.kind };
   return { type: kind, object: identity ? { ...object, ...identity } : object };
 }
@@ -100,7 +100,7 @@ function parse(line: string): { type?: string; object?: KubeObject } {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw new Malformed("A line of the watch is not JSON", { cause });
+    throw new MalformedWatch("A line of the watch is not JSON", { cause });
   }
 }
 
