@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { KubeObject } from "../object.ts";
 import { freeze } from "./freeze.ts";
-import { sharedText } from "./shared-text.ts";
+import { intern } from "./intern.ts";
 
 const given = (name: string): KubeObject =>
   JSON.parse(
@@ -33,6 +33,6 @@ it("takes what is frozen already", () => {
 
 it("leaves texts as they are, however many there are", () => {
   const texts = Array.from({ length: 5000 }, (_, index) => `text ${index}`);
-  expect(texts.map(sharedText)).toEqual(texts);
-  expect(texts.map(sharedText)).toEqual(texts);
+  expect(texts.map(intern)).toEqual(texts);
+  expect(texts.map(intern)).toEqual(texts);
 });

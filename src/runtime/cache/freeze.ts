@@ -1,10 +1,10 @@
 import type { KubeObject } from "../object.ts";
-import { sharedText } from "./shared-text.ts";
+import { intern } from "./intern.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Without what only the API server and kubectl need, which is more than all the rest. */
-export function lean<T extends KubeObject>(object: T): T {
+/** A copy without managedFields and the last-applied annotation: together they are often larger than all the rest. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata as T["metadata"] & { managedFields?: unknown };
   if (metadata.annotations?.[lastApplied] !== undefined) {
     const { [lastApplied]: _dropped, ...annotations } = metadata.annotations;
@@ -13,28 +13,28 @@ export function lean<T extends KubeObject>(object: T): T {
   return { ...object, metadata };
 }
 
-/** A lean copy, frozen to the bottom; nested values are shared, and so are texts that other objects have as well. */
+/** A deeply frozen copy without managedFields. Nested values are those of `object`; equal strings are shared. */
 export function freeze<T extends KubeObject>(object: T): T {
-  const copy = lean(object);
+  const copy = withoutManagedFields(object);
   const { metadata } = copy;
-  if (metadata.namespace !== undefined) metadata.namespace = sharedText(metadata.namespace);
-  return deepFreeze({ ...copy, apiVersion: sharedText(copy.apiVersion), kind: sharedText(copy.kind) });
+  if (metadata.namespace !== undefined) metadata.namespace = intern(metadata.namespace);
+  return deepFreeze({ ...copy, apiVersion: intern(copy.apiVersion), kind: intern(copy.kind) });
 }
 
-export function deepFreeze<T>(value: T): T {
+function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  if (Array.isArray(value)) shareTexts(value);
+  if (Array.isArray(value)) internTexts(value);
   Object.freeze(value);
   for (const member of Object.values(value)) deepFreeze(member);
   return value;
 }
 
-/** Conditions, finalizers and the like are much the same in all objects of a kind. */
-function shareTexts(list: unknown[]): void {
+/** Most objects of a kind have the same strings in their conditions and finalizers. */
+function internTexts(list: unknown[]): void {
   for (const [index, item] of list.entries()) {
-    if (typeof item === "string") list[index] = sharedText(item);
+    if (typeof item === "string") list[index] = intern(item);
     else if (isOpen(item)) {
-      for (const [name, text] of Object.entries(item)) if (typeof text === "string") item[name] = sharedText(text);
+      for (const [name, text] of Object.entries(item)) if (typeof text === "string") item[name] = intern(text);
     }
   }
 }

@@ -1,13 +1,13 @@
 import type { KubeObject } from "../object.ts";
 import { Multimap } from "./multimap.ts";
 
-/** Finds keys by values computed from the objects. */
+/** Finds the keys of objects by values that indexers compute from the objects. */
 export class Indexes<T extends KubeObject> {
   readonly #indexers: Readonly<Record<string, (object: T) => readonly string[]>>;
   readonly #onError: (error: unknown) => void;
-  /** index name to value to keys */
+  /** For each index, by name: the keys under each value. */
   readonly #keys = new Map<string, Multimap>();
-  /** key to the names of indexes and the values under which it stands there, in turn */
+  /** For each key: the index name and the value of each of its entries, one after the other in one flat list. */
   readonly #entries = new Map<string, readonly string[]>();
 
   constructor(indexers: Readonly<Record<string, (object: T) => readonly string[]>>, onError: (error: unknown) => void) {
@@ -43,7 +43,7 @@ export class Indexes<T extends KubeObject> {
     }
   }
 
-  /** An indexer that throws costs its object its place in that index, never the cache its object. */
+  /** When an indexer throws, the object is missing in that index, but it stays in the store. */
   #valuesOf(name: string, object: T): readonly string[] {
     try {
       return this.#indexers[name]?.(object) ?? [];

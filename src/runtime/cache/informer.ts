@@ -10,12 +10,12 @@ import type { ReflectorTiming } from "./timing.ts";
 export interface InformerOptions<T extends KubeObject> {
   client: KubeClient;
   type: ResourceType;
-  /** none is all */
+  /** Empty or missing: all namespaces. */
   namespaces?: readonly string[];
   labelSelector?: string;
   /** Leaves spec, status and data on the server. */
   metadataOnly?: boolean;
-  /** What of each object is kept, from the moment it arrives; has to keep what identifies it. */
+  /** Called with each object as it arrives: the store keeps its result, which must have the same identity. */
   transform?: (object: KubeObject) => T;
   indexers?: Readonly<Record<string, Indexer<T>>>;
   log: Logger;
@@ -32,13 +32,14 @@ interface Run {
 }
 
 /**
- * Keeps a store of one kind up to date, and tells handlers about each change, synchronously and in order. A
- * handler that throws is logged and disturbs nobody. A handler added late is first told about all objects there are.
+ * Keeps a store of one kind up to date, and calls the handlers with each change, synchronously and in order. An error
+ * that a handler throws is logged, and the other handlers are called. A handler that is added later is first called
+ * with all objects in the store.
  */
 export class Informer<T extends KubeObject = KubeObject> {
   readonly type: ResourceType;
   readonly store: Store<T>;
-  /** Resolves when every handler has seen the initial list; rejects when stopped before. */
+  /** Resolves when all handlers have been called with the initial list; rejects when the informer is stopped before. */
   readonly synced: Promise<void>;
 
   readonly #options: InformerOptions<T>;
@@ -67,17 +68,17 @@ export class Informer<T extends KubeObject = KubeObject> {
     return this.#missing.size === 0;
   }
 
-  /** Why it is not synced yet. */
+  /** Why the informer is not synced yet. */
   get reason(): string | undefined {
     return this.hasSynced ? undefined : (this.problem ?? `${resourceName(this.type)}: not listed yet`);
   }
 
-  /** What keeps it from being up to date now, synced or not. */
+  /** Why the store may be out of date at the moment, before or after the first sync. */
   get problem(): string | undefined {
     return this.#reflectors.find(({ problem }) => problem)?.problem;
   }
 
-  /** Returns a function that removes it. */
+  /** Returns a function that removes the handler. */
   addHandler(handler: Handler<T>): () => void {
     for (const object of this.store.list()) this.#call(handler, { type: "added", object, initial: true });
     this.#handlers.add(handler);
@@ -91,7 +92,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.#run = { abort, ended: Promise.all(this.#reflectors.map((reflector) => reflector.run(abort.signal))) };
   }
 
-  /** Afterwards no connection, timer or callback is left. The store keeps what it has. */
+  /** Resolves when no connection and no timer is left and no handler will be called. The store keeps its objects. */
   async stop(): Promise<void> {
     this.#run?.abort.abort();
     await this.#run?.ended;

@@ -1,6 +1,6 @@
 /**
- * Several values under one key. Most keys have a single value, which then stands for itself: a Set for each would take
- * more memory than all the values.
+ * A map with several values under a key. Most keys have one value, which is stored without a Set: a Set for each key
+ * would take more memory than all the values.
  */
 export class Multimap {
   readonly #values = new Map<string, string | Set<string>>();
@@ -22,7 +22,7 @@ export class Multimap {
     else if (found !== value) this.#values.set(key, new Set([found, value]));
   }
 
-  /** A key without values is no more. */
+  /** Removes the key with its last value. */
   delete(key: string, value: string): void {
     const found = this.#values.get(key);
     if (found === value || (found instanceof Set && found.delete(value) && found.size === 0)) this.#values.delete(key);

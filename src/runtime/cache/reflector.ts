@@ -5,14 +5,14 @@ import { isGone, isNotFound, KubeError } from "../connection/errors.ts";
 import { MalformedWatch, type WatchEvent, WatchIdle } from "../connection/watch.ts";
 import { type Logger, textOf } from "../log.ts";
 import { type KubeObject, keyOf, type ResourceType, resourceName } from "../object.ts";
-import { lean } from "./freeze.ts";
+import { withoutManagedFields } from "./freeze.ts";
 import type { Feed } from "./store.ts";
 import { defaultTiming, type ReflectorTiming } from "./timing.ts";
 
 export interface ReflectorOptions {
   client: KubeClient;
   type: ResourceType;
-  /** without it, all namespaces */
+  /** Missing: all namespaces. */
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   metadataOnly?: boolean | undefined;
@@ -22,28 +22,31 @@ export interface ReflectorOptions {
   random: Random;
   log: Logger;
   timing?: Partial<ReflectorTiming> | undefined;
-  /** Called each time the feed has got a complete list. */
+  /** Called each time the feed has received a complete list. */
   onListed?: () => void;
 }
 
 /**
- * Keeps a feed equal to what the API server has, whatever happens in between, until it is aborted.
+ * Keeps a feed equal to the objects of the API server until it is aborted, whatever fails in between.
  *
- * It asks for all objects as a stream that goes on as the watch, or, where the server does not know that, for
- * pages followed by a watch. A watch that breaks is resumed where it was; when the server no longer knows that
- * place, or has been silent for longer than its bookmarks allow, everything is listed again, and the feed works
- * out what changed. Lists are always consistent, never from a cache that may be behind.
+ * - It requests the list as a stream that goes on as the watch. From a server without such streams it requests pages,
+ *   and then a watch.
+ * - A watch that breaks is resumed at its last resourceVersion.
+ * - When the server no longer has that resourceVersion, or a watch was idle for longer than bookmarks allow, it lists
+ *   again, and the feed finds out what changed.
+ *
+ * Lists are consistent reads, never from a cache of the server that may be behind.
  */
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #timing: ReflectorTiming;
   readonly #backoff: Backoff;
-  /** where the next watch goes on; undefined: list first */
+  /** Where the next watch starts; undefined: list first. */
   #resourceVersion: string | undefined;
   #streamsLists = true;
   #listedAt = Number.NEGATIVE_INFINITY;
   #problem: string | undefined;
-  /** since when it has been up to date; undefined: it is not */
+  /** Clock time since which the feed has been up to date; undefined while it is not. */
   #healthySince: number | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -53,12 +56,12 @@ export class Reflector {
     this.#problem = `${resourceName(options.type)}: not listed yet`;
   }
 
-  /** What keeps it from being up to date now. */
+  /** Why the feed is not up to date at the moment. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Runs until aborted, never rejects. Afterwards nothing is open and the feed is not touched any more. */
+  /** Runs until aborted, and never rejects. Afterwards no connection is open, and the feed is not called any more. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -73,7 +76,7 @@ export class Reflector {
   async #round(signal: AbortSignal): Promise<void> {
     if (this.#resourceVersion !== undefined) return this.#watch(signal, this.#resourceVersion);
     await this.#limitLists(signal);
-    this.#options.feed.begin();
+    this.#options.feed.beginList();
     return this.#streamsLists ? this.#streamList(signal) : this.#pageList(signal);
   }
 
@@ -89,7 +92,7 @@ export class Reflector {
     if (events === 0 && lasted < this.#timing.minWatchSeconds * 1000) throw new Error("The watch ended at once");
   }
 
-  /** The initial objects are told as one list when they are complete; the same stream then goes on as the watch. */
+  /** Collects the initial objects and gives them to the feed as one list. The same stream then goes on as the watch. */
   async #streamList(signal: AbortSignal): Promise<void> {
     const initial = new Map<string, KubeObject>();
     for await (const batch of this.#events(signal)) {
@@ -107,7 +110,7 @@ export class Reflector {
   async #pageList(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, labelSelector, metadataOnly } = this.#options;
     const list = await client.listAll(type, { namespace, labelSelector, metadataOnly, signal, deadlineSeconds: 60 });
-    const { transform = lean } = this.#options;
+    const { transform = withoutManagedFields } = this.#options;
     this.#replace(list.items.map(transform), list.resourceVersion, signal);
   }
 
@@ -126,9 +129,9 @@ export class Reflector {
     });
   }
 
-  /** A bookmark is no object. What is dropped is dropped here, since a whole list waits for its end in memory. */
+  /** Transforms objects as they arrive, since a whole list waits in memory for its end. A bookmark is no object. */
   #transformed({ type, object }: WatchEvent): WatchEvent {
-    const { transform = lean } = this.#options;
+    const { transform = withoutManagedFields } = this.#options;
     return { type, object: type === "BOOKMARK" ? object : transform(object) };
   }
 
@@ -159,13 +162,13 @@ export class Reflector {
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#options;
     const listing = this.#resourceVersion === undefined;
-    // what breaks long connections now and then must not keep a watch shut for longer each time
+    // something may cut all long connections: that must not make the delays grow each time
     if (this.#healthySince !== undefined && clock.now() - this.#healthySince >= this.#timing.healthySeconds * 1000)
       this.#backoff.reset();
     this.#healthySince = undefined;
     if (listing && this.#streamsLists && cannotStreamLists(error)) {
       this.#streamsLists = false;
-      log.info({ error }, "Listing in pages, the server does not stream lists");
+      log.info({ error }, "Listing in pages, since the server does not stream lists");
       return;
     }
     this.#problem = `${resourceName(this.#options.type)}: ${isNotFound(error) ? notServed : textOf(error)}`;
@@ -180,7 +183,7 @@ export class Reflector {
     await sleep(clock, delay, signal);
   }
 
-  /** After a restart of the API server every reflector wants to list at the same moment. */
+  /** Spreads lists: after a restart of the API server all reflectors want to list at the same moment. */
   async #limitLists(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const between = this.#timing.minListIntervalSeconds * 1000;
@@ -192,7 +195,7 @@ export class Reflector {
 
 const notServed = "the API server does not serve this kind; is its CRD installed?";
 
-/** Collects the initial objects; true at the bookmark that ends them. */
+/** Adds the event to the initial objects; true at the bookmark that ends them. */
 function collectInitial(initial: Map<string, KubeObject>, { type, object }: WatchEvent): boolean {
   if (type === "DELETED") initial.delete(keyOf(object));
   else if (type !== "BOOKMARK") initial.set(keyOf(object), object);
@@ -201,7 +204,7 @@ function collectInitial(initial: Map<string, KubeObject>, { type, object }: Watc
   return false;
 }
 
-/** A server that ignores the request for initial events never says that they have ended. */
+/** The server ignores `sendInitialEvents`, and so never marks their end. */
 class ListStreamUnsupported extends Error {
   override readonly name = "ListStreamUnsupported";
 }
@@ -211,7 +214,7 @@ const cannotStreamLists = (error: unknown): boolean =>
   error instanceof WatchIdle ||
   (error instanceof KubeError && [400, 405, 415, 422].includes(error.status));
 
-/** Whether going on from the last known place would only fail again. */
+/** Whether a watch from the same resourceVersion would only fail again. */
 function mustRelist(error: unknown): boolean {
   if (error instanceof WatchIdle || error instanceof MalformedWatch || isGone(error)) return true;
   return error instanceof KubeError && error.status < 500 && ![401, 403, 429].includes(error.status);

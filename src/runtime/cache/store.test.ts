@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 function list(revision: number, ...objects: KubeObject[]): void {
-  feed.begin();
+  feed.beginList();
   feed.replace(objects, String(revision));
 }
 
@@ -173,7 +173,7 @@ describe("Store.forget", () => {
   });
 
   it("holds against a list that was asked for before, and not against a later one", () => {
-    feed.begin();
+    feed.beginList();
     store.forget("ns/a", "uid-a");
     feed.replace([object("a", 5)], "11");
     expect(store.get("ns/a")).toBeUndefined();

@@ -1,9 +1,9 @@
 import { type KubeObject, keyOf } from "../object.ts";
+import { FeedState } from "./feed-state.ts";
 import { freeze } from "./freeze.ts";
 import { Indexes } from "./indexes.ts";
-import { Scope } from "./scope.ts";
 
-/** One step in the life of one object in the store. Steps of one object are gapless and in order. */
+/** A change of one object in the store. The changes of an object arrive in order, and `old` is the `object` before. */
 export type Change<T extends KubeObject = KubeObject> =
   | { type: "added"; object: T; initial: boolean }
   | { type: "updated"; old: T; object: T; initial: false }
@@ -12,37 +12,37 @@ export type Change<T extends KubeObject = KubeObject> =
 export type Indexer<T extends KubeObject> = (object: T) => readonly string[];
 
 export interface StoreOptions<T extends KubeObject> {
-  /** Values under which an object is found with `by`; pure functions of the object. */
+  /** Pure functions. An indexer returns the values under which `by` finds the object. */
   indexers?: Readonly<Record<string, Indexer<T>>>;
   /** Called after the store has changed; must not throw. */
   onChange?: (change: Change<T>) => void;
   onError?: (error: unknown) => void;
 }
 
-/** What one reflector tells the store about its namespace, or about all of them. */
+/** How a reflector writes to the store: everything of one namespace, or of all namespaces. */
 export interface Feed {
-  /** A list is about to be asked for. */
-  begin(): void;
-  /** The list, complete and consistent at that resourceVersion. */
+  /** A list is about to be requested. */
+  beginList(): void;
+  /** The complete list, as it was at this resourceVersion. */
   replace(objects: readonly KubeObject[], resourceVersion: string): void;
   upsert(object: KubeObject): void;
   remove(object: KubeObject): void;
-  /** Everything up to here has been told. */
+  /** Everything up to this resourceVersion has been delivered. */
   advance(resourceVersion: string): void;
 }
 
 /**
- * The last known state of all objects of one kind. Objects are deeply frozen and shared; managedFields and
- * the last-applied-configuration annotation are left out.
+ * The last known state of all objects of one kind. Objects are deeply frozen and shared with all readers. They have no
+ * managedFields and no last-applied-configuration annotation.
  *
- * An object never goes back: an older resourceVersion of the same uid is ignored. Another uid under the same
- * name is a deletion followed by an addition. Answers to own writes are folded in with `put` and `forget`,
- * so that the next read sees them before the watch has told.
+ * - An object never becomes older: an older resourceVersion of the same uid is ignored.
+ * - Another uid under the same name is a deletion followed by an addition.
+ * - Call `put` or `forget` after an own write, so that the next read sees it before the watch delivers it.
  */
 export class Store<T extends KubeObject = KubeObject> {
   readonly #objects = new Map<string, T>();
   readonly #namespaces = new Map<string, Map<string, T>>();
-  readonly #scopes = new Map<string, Scope>();
+  readonly #feeds = new Map<string, FeedState>();
   readonly #indexes: Indexes<T>;
   readonly #onChange: (change: Change<T>) => void;
 
@@ -64,81 +64,81 @@ export class Store<T extends KubeObject = KubeObject> {
     return [...(this.#namespaces.get(namespace)?.values() ?? [])];
   }
 
-  /** Objects for which the indexer of that name gave that value. */
+  /** All objects for which this indexer returned this value. */
   by(index: string, value: string): T[] {
     return Array.from(this.#indexes.keys(index, value), (key) => this.#objects.get(key) as T);
   }
 
   /**
-   * Folds in the answer of an own write; handlers are told. False when it is ignored, because the store knows
-   * a newer state, or knows that the object has been deleted since.
+   * Stores the answer to an own write, which calls the handlers. False when the answer is ignored, because the store
+   * has a newer state or knows that the object has been deleted since.
    */
   put(object: T): boolean {
-    const scope = this.#scopeOf(object);
+    const feed = this.#feedOf(object);
     const known = this.#objects.get(keyOf(object));
     const revision = revisionOf(object);
-    if (scope?.hasForgotten(uidOf(object)) || (known && revision <= revisionOf(known))) return false;
-    // what the watch has passed and the store does not have, is gone
-    if (!isSame(known, object) && scope && revision <= scope.revision) return false;
+    if (feed?.hasTombstone(uidOf(object)) || (known && revision <= revisionOf(known))) return false;
+    // the watch is past this write, so an object that the store does not have is deleted
+    if (!isSame(known, object) && feed && revision <= feed.revision) return false;
     this.#accept(object, false);
     return true;
   }
 
   /**
-   * An own write removed the object for good. What the watch still has to tell about this uid is ignored,
-   * up to its DELETED, or to a list asked for after now.
+   * Removes an object that an own write has deleted for good. Watch events of this uid that are still to come are
+   * ignored up to its DELETED, or to a list that is requested from now on.
    */
   forget(key: string, uid: string): void {
     const known = this.#objects.get(key);
-    // otherwise the watch was faster
+    // the watch was faster
     if (!known || uidOf(known) !== uid) return;
-    this.#scopeOf(known)?.forget(uid);
+    this.#feedOf(known)?.addTombstone(uid);
     this.#drop(key, known);
   }
 
-  /** The entrance for one reflector; "" is all namespaces. */
+  /** The feed for one reflector; "" is all namespaces. */
   feed(namespace = ""): Feed {
-    const scope = new Scope();
-    this.#scopes.set(namespace, scope);
+    const feed = new FeedState();
+    this.#feeds.set(namespace, feed);
     return {
-      begin: () => scope.beginList(),
+      beginList: () => feed.beginList(),
       replace: (objects, resourceVersion) => {
         const known = namespace ? this.#namespaces.get(namespace) : this.#objects;
-        this.#replace(scope, new Map(known), objects as readonly T[], BigInt(resourceVersion));
+        this.#replace(feed, new Map(known), objects as readonly T[], BigInt(resourceVersion));
       },
-      upsert: (object) => this.#upsert(scope, object as T),
-      remove: (object) => this.#remove(scope, object as T),
-      advance: (resourceVersion) => scope.advance(BigInt(resourceVersion)),
+      upsert: (object) => this.#upsert(feed, object as T),
+      remove: (object) => this.#remove(feed, object as T),
+      advance: (resourceVersion) => feed.advance(BigInt(resourceVersion)),
     };
   }
 
-  #scopeOf({ metadata: { namespace = "" } }: T): Scope | undefined {
-    return this.#scopes.get("") ?? this.#scopes.get(namespace);
+  #feedOf({ metadata: { namespace = "" } }: T): FeedState | undefined {
+    return this.#feeds.get("") ?? this.#feeds.get(namespace);
   }
 
-  #upsert(scope: Scope, object: T): void {
-    scope.advance(revisionOf(object));
-    if (scope.hasForgotten(uidOf(object))) return;
+  #upsert(feed: FeedState, object: T): void {
+    feed.advance(revisionOf(object));
+    if (feed.hasTombstone(uidOf(object))) return;
     const known = this.#objects.get(keyOf(object));
     if (!known || revisionOf(object) > revisionOf(known)) this.#accept(object, false);
   }
 
-  #remove(scope: Scope, object: T): void {
-    scope.advance(revisionOf(object));
-    scope.sawDeleted(uidOf(object));
+  #remove(feed: FeedState, object: T): void {
+    feed.advance(revisionOf(object));
+    feed.removeTombstone(uidOf(object));
     const key = keyOf(object);
     const known = this.#objects.get(key);
     if (isSame(known, object) && revisionOf(object) >= revisionOf(known)) this.#drop(key, known);
   }
 
-  #replace(scope: Scope, vanished: Map<string, T>, objects: readonly T[], revision: bigint): void {
-    const initial = !scope.listed;
-    const rewound = scope.endList(revision);
-    // an own write that is newer than the list stays
+  #replace(feed: FeedState, vanished: Map<string, T>, objects: readonly T[], revision: bigint): void {
+    const initial = !feed.listed;
+    const rewound = feed.endList(revision);
+    // an own write may be newer than the list, and stays
     const isOutdated = (known: T | undefined) => !known || rewound || revisionOf(known) <= revision;
 
     for (const object of objects) {
-      if (scope.hasForgotten(uidOf(object))) continue;
+      if (feed.hasTombstone(uidOf(object))) continue;
       const key = keyOf(object);
       vanished.delete(key);
       if (isOutdated(this.#objects.get(key))) this.#accept(object, initial);

@@ -1,23 +1,23 @@
 import type { BackoffOptions } from "../backoff.ts";
 
-/** How patient a reflector is; seconds. The defaults are those of client-go where it has them. */
+/** Timing of a reflector, in seconds. Where client-go has the same setting, the default is the same. */
 export interface ReflectorTiming {
   backoff: BackoffOptions & { resetAfter: number };
-  /** a watch is asked to last between this and twice this */
+  /** A watch is requested for a random time between this and twice this. */
   watchSeconds: number;
-  /** how much later than asked the server may end a watch */
+  /** A watch that the server has not ended so long after that is ended here. */
   graceSeconds: number;
-  /** servers send bookmarks after 120 s and then every 60 s, when nothing else happens */
+  /** A watch without events is broken after this. An idle server sends bookmarks after 120 s, then every 60 s. */
   idleSeconds: number;
-  /** while the initial objects are streamed */
+  /** The same while the initial objects are streamed. */
   initialIdleSeconds: number;
-  /** a watch that was open for so long was well: when it breaks, the row of failures begins anew */
+  /** When a watch was open for so long before it broke, the delays after failures start anew. */
   healthySeconds: number;
-  /** a watch that ends sooner without any event has failed */
+  /** A watch that ends sooner, without any event, counts as a failure. */
   minWatchSeconds: number;
-  /** at least between two lists, and jitter on top */
+  /** Shortest time between two lists; a random time up to this is added. */
   minListIntervalSeconds: number;
-  /** at most between two looks for a kind that the server does not know */
+  /** Longest time between two attempts to list a kind that the server does not serve. */
   notServedSeconds: number;
 }
 
