@@ -6,10 +6,10 @@ export interface Agents {
   watch: Dispatcher;
 }
 
-// HTTP/1.1: a half-open HTTP/2 connection would take every request on it down with it
+// HTTP/1.1: a half-open HTTP/2 connection would fail all requests on it
 const common = { allowH2: false, pipelining: 1, keepAliveTimeout: 30_000, headersTimeout: 30_000 };
 
-/** Watches stay open for minutes, so they have an agent of their own, without a limit on connections. */
+/** One agent for requests and one for watches, which stay open for minutes and need any number of connections. */
 export function createAgents(tls: TlsOptions, proxyUrl?: string): Agents {
   return {
     api: createAgent({ ...common, connections: 16, bodyTimeout: 30_000 }, tls, proxyUrl),

@@ -14,7 +14,7 @@ import type { Answer, Exchange, Transport } from "./transport.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export interface ClientOptions {
-  /** Names who wrote a field, in `managedFields`. */
+  /** The name of this writer in `managedFields`. */
   fieldManager: string;
   clock?: Clock;
   random?: () => number;
@@ -22,18 +22,18 @@ export interface ClientOptions {
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** For the call with all its retries; default 30. */
+  /** Time limit of the call with all its retries; default 30. */
   deadlineSeconds?: number | undefined;
 }
 
 export interface GetOptions extends CallOptions {
-  /** Leaves spec, status and data on the server. */
+  /** The answer has no spec, status or data. */
   metadataOnly?: boolean | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
   subresource?: "status" | "scale" | undefined;
-  /** The server checks and answers, but stores nothing. */
+  /** The server checks the write and answers, but stores nothing. */
   dryRun?: boolean | undefined;
 }
 
@@ -44,18 +44,18 @@ export interface ListOptions extends CallOptions {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   resourceVersion?: string | undefined;
-  /** Leaves spec, status and data on the server. */
+  /** The items have no spec, status or data. */
   metadataOnly?: boolean | undefined;
 }
 
 export interface ListAnswer<T extends KubeObject = KubeObject> {
   items: T[];
   resourceVersion: string;
-  /** for the next page; absent on the last */
+  /** For the request of the next page; absent on the last. */
   continue?: string;
 }
 
-/** Conditions under which a delete is carried out; otherwise 409. */
+/** The object is deleted if it has this uid and resourceVersion. Otherwise the answer is 409. */
 export interface DeleteOptions extends WriteOptions {
   uid?: string | undefined;
   resourceVersion?: string | undefined;
@@ -70,28 +70,29 @@ export interface PatchOperation {
 }
 
 /**
- * A merge patch. `metadata.resourceVersion` in it makes it conditional: 409 when somebody has written since.
- * `metadata.uid` does so for the main resource only, with 422; to the status subresource the API server takes a
- * wrong uid without a word.
+ * A merge patch. With `metadata.resourceVersion` it is conditional: 409 when somebody has written since. With
+ * `metadata.uid` it is conditional too, with 422, but not at the status subresource: there the API server ignores a
+ * wrong uid.
  */
 export type MergePatch = { metadata?: { [M in keyof ObjectMeta]?: unknown } } & Record<string, unknown>;
 
 export interface ApplyOptions extends WriteOptions {
-  /** Take over fields that others own; default true. */
+  /** Takes over fields of other field managers; default true. */
   force?: boolean | undefined;
 }
 
-/** Objects without spec, status and data; no other form is accepted, so that none of these arrive by accident. */
+/** The only form accepted when `metadataOnly` is set, so that spec, status and data never arrive by accident. */
 const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /**
- * Typed calls to the API server. Answers are the server's own JSON, times stay strings.
+ * Typed calls to the API server. Answers are the server's own JSON; times stay strings.
  *
- * Throws KubeError for an answer of 300 and above, KubeUnreachable when no answer came, and the signal's
- * reason when the caller aborted. Retries, within the deadline and with full jitter: lost connections, and
- * 429 or 503 with Retry-After, and only where a repetition does no harm: reads, deletes, updates, applies,
- * and merge patches that are conditional.
+ * Throws KubeError for an answer of 300 and above, KubeUnreachable when no answer came, and the signal's reason when
+ * the caller aborted.
+ *
+ * Lost connections, and 429 or 503 with Retry-After, are retried within the deadline and with full jitter. That holds
+ * only for calls that may be repeated without harm: reads, deletes, updates, applies and conditional merge patches.
  */
 export class KubeClient {
   readonly #transport: Transport;
@@ -129,7 +130,7 @@ export class KubeClient {
     return listOf(type, JSON.parse(answer.body));
   }
 
-  /** All pages, as they were at one resourceVersion. The deadline counts for each page. */
+  /** All pages, as of one resourceVersion. The deadline is that of each page. */
   async listAll<T extends KubeObject = KubeObject>(
     type: ResourceType,
     options: Omit<ListOptions, "continue"> = {},
@@ -137,7 +138,7 @@ export class KubeClient {
     try {
       return await this.#pages(type, { limit: 500, ...options });
     } catch (error) {
-      // it grew too old between two pages: once more, in one piece
+      // the list expired between two pages: list again, without pages
       if (!isGone(error)) throw error;
       return this.#pages(type, { ...options, limit: undefined });
     }
@@ -148,7 +149,7 @@ export class KubeClient {
     return watch(this.#transport, this.#clock, type, options);
   }
 
-  /** An unnamed object may carry `metadata.generateName`. */
+  /** An object without a name may have `metadata.generateName`. */
   async create<T extends KubeObject = KubeObject>(
     type: ResourceType,
     object: T,
@@ -158,7 +159,7 @@ export class KubeClient {
     return this.#object({ method: "POST", path, ...this.#write(object, options) }, options, false);
   }
 
-  /** Replaces the object; `metadata.resourceVersion` in it makes that conditional. */
+  /** Replaces the object, if it has `metadata.resourceVersion` only while it still has that one. */
   async update<T extends KubeObject = KubeObject>(
     type: ResourceType,
     object: T,
@@ -194,8 +195,8 @@ export class KubeClient {
   }
 
   /**
-   * The whole status, which nobody else writes; refused with 422 where it is another by now than `object` has. Without
-   * that, the write of a process that is gone could arrive late and undo what its successor wrote.
+   * Replaces the whole status, which nobody else writes. Rejects with 422 when the status is no longer that of
+   * `object`: otherwise a late write of a dead process could undo what its successor has written.
    */
   async replaceStatus<T extends KubeObject & { status?: unknown }>(
     type: ResourceType,
@@ -217,12 +218,12 @@ export class KubeClient {
       return await replace("/status", before ?? null);
     } catch (error) {
       if (!isFailedTest(error)) throw error;
-      // what was read by another version of the definition may look different now, without a change of the object
+      // another version of the CRD may show the same stored status differently, for example with a new default
       return replace("/metadata/resourceVersion", metadata.resourceVersion);
     }
   }
 
-  /** Server-side apply. Creates the object when it is absent, unless it carries a uid, which then is a 409. */
+  /** Server-side apply. Creates an absent object; if the given one has a uid, the answer is 409 instead. */
   async apply<T extends KubeObject = KubeObject>(
     type: ResourceType,
     object: T,
@@ -234,7 +235,7 @@ export class KubeClient {
     return this.#object({ method: "PATCH", path, ...write, query }, options, true);
   }
 
-  /** The object as it was when it went away or, when finalizers hold it, as it is now. */
+  /** Resolves with the last state of the object or, when finalizers keep it, with its present state. */
   async delete(type: ResourceType, ref: ObjectRef, options: DeleteOptions = {}): Promise<KubeObject> {
     const { uid, resourceVersion, propagationPolicy, dryRun } = options;
     const body = {
@@ -306,7 +307,7 @@ interface RawList<T> {
   items?: T[] | null;
 }
 
-/** Items of a list carry neither kind nor apiVersion for built-in types. */
+/** Adds kind and apiVersion to the items: in lists of built-in types they are missing. */
 export function listOf<T extends KubeObject = KubeObject>(
   type: ResourceType,
   { metadata = {}, items }: RawList<T>,

@@ -1,4 +1,4 @@
-/** What undici needs to know about TLS towards the API server. */
+/** TLS settings of undici for the API server. */
 export interface TlsOptions {
   ca?: string | Buffer;
   cert?: string | Buffer;
@@ -10,18 +10,18 @@ export interface TlsOptions {
 }
 
 export interface Credentials {
-  /** sent with every request; secret */
+  /** Sent with every request. Secret. */
   headers: Readonly<Record<string, string>>;
   tls: TlsOptions;
 }
 
-/** Where an API server is and how to be let in. */
+/** Address and credentials of an API server. */
 export interface Connection {
-  /** URL, possibly with a path in front of /api and /apis */
+  /** URL, with the path in front of /api and /apis if there is one. */
   server: string;
-  /** of the kubeconfig context, or of the pod */
+  /** The namespace of the kubeconfig context or of the pod. */
   namespace?: string;
   proxyUrl?: string;
-  /** Reads tokens and certificates. `fresh`: those of before were refused, so nothing kept may be returned. */
+  /** Reads tokens and certificates. `fresh`: the last ones were refused, so they are not taken from a cache. */
   credentials(options: { fresh: boolean }): Promise<Credentials>;
 }

@@ -2,14 +2,14 @@ import type { Clock } from "../clock.ts";
 import type { Connection, Credentials } from "./connection.ts";
 
 export interface Loaded extends Credentials {
-  /** clock time at which loading began */
+  /** Clock time at which loading began. */
   at: number;
 }
 
 const maxAge = 60_000;
 const retryAfterFailure = 5_000;
 
-/** Keeps credentials for at most a minute; any number of requests share one load. */
+/** Caches credentials for at most a minute. Requests at the same time share one load. */
 export class CredentialCache {
   readonly #connection: Connection;
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class CredentialCache {
     this.#clock = clock;
   }
 
-  /** Old credentials outlive a failure to read new ones: a token file may be absent while it is replaced. */
+  /** When new credentials cannot be read, the old ones are used: a token file may be absent while it is replaced. */
   async get(): Promise<Loaded> {
     const now = this.#clock.now();
     if (this.#loaded && now - this.#loaded.at < maxAge) return this.#loaded;
@@ -35,7 +35,7 @@ export class CredentialCache {
     }
   }
 
-  /** Others than the ones that were refused. */
+  /** Newer credentials than those that the server refused. */
   async renew(refused: Loaded): Promise<Loaded> {
     if (this.#loaded && this.#loaded.at > refused.at) return this.#loaded;
     return this.#load(true);

@@ -4,7 +4,7 @@ export interface StatusCause {
   field?: string;
 }
 
-/** What the API server said, taken from its Status object when it sent one. */
+/** The fields of a Status object, or the text that came instead of one. */
 export interface Refusal {
   status: number;
   message: string;
@@ -13,7 +13,7 @@ export interface Refusal {
   retryAfterSeconds?: number | undefined;
 }
 
-/** The API server answered, and the answer is no. */
+/** The API server refused a request. */
 export class KubeError extends Error {
   override readonly name = "KubeError";
   /** HTTP status code */
@@ -32,7 +32,7 @@ export class KubeError extends Error {
   }
 }
 
-/** No answer arrived: no connection, no credentials, connection lost, or too slow. A write may have happened. */
+/** No answer arrived: no connection, no credentials, a lost connection or a timeout. A write may have been done. */
 export class KubeUnreachable extends Error {
   override readonly name = "KubeUnreachable";
   /** `ECONNREFUSED`, `UND_ERR_SOCKET`...; `ETIMEDOUT` when the deadline passed. */
@@ -52,23 +52,23 @@ export const isNotFound = statusIs(404);
 export const isForbidden = statusIs(403);
 export const isUnauthorized = statusIs(401);
 export const isInvalid = statusIs(422);
-/** A `test` of a JSON patch did not hold. What a rule of the kind refuses has a cause for each field. */
+/** A `test` of a JSON patch failed. A 422 for an invalid object has causes, one for each field. */
 export const isFailedTest = (error: unknown): error is KubeError => isInvalid(error) && error.causes.length === 0;
 export const isTooManyRequests = statusIs(429);
 
-/** The resourceVersion asked for is no longer, or not yet, known to the server: list again. */
+/** The server no longer has the requested resourceVersion, or does not have it yet. List again. */
 export const isGone = (error: unknown): error is KubeError =>
   error instanceof KubeError &&
   (error.status === 410 || error.causes.some((c) => c.reason === "ResourceVersionTooLarge"));
 
-/** Somebody else wrote first, or the object is not the one meant. */
+/** Somebody else has written the object, or another object has its name by now. */
 export const isConflict = (error: unknown): error is KubeError =>
   error instanceof KubeError && error.status === 409 && error.reason !== "AlreadyExists";
 
 export const isAlreadyExists = (error: unknown): error is KubeError =>
   error instanceof KubeError && error.status === 409 && error.reason === "AlreadyExists";
 
-/** The server does not serve this kind: its CRD is not installed, or not yet. The answer is then plain text. */
+/** The server does not serve the kind, since its CRD is not installed. Such a 404 is plain text without a reason. */
 export const isKindAbsent = (error: unknown): error is KubeError =>
   error instanceof KubeError && error.status === 404 && error.reason === undefined;
 
@@ -81,7 +81,7 @@ interface Status {
   details?: { causes?: StatusCause[]; retryAfterSeconds?: number };
 }
 
-/** Accepts anything as a body: a Status, other JSON, plain text, nothing. */
+/** The error for any answer: its body may be a Status, other JSON, plain text or empty. */
 export function kubeErrorOf(status: number, body: string, retryAfter?: string): KubeError {
   const parsed = parseStatus(body);
   const text = body.trim().slice(0, 200);
@@ -94,7 +94,7 @@ export function kubeErrorOf(status: number, body: string, retryAfter?: string): 
   });
 }
 
-/** The error inside a watch event of type ERROR. */
+/** The error for the object of a watch event of type ERROR. */
 export function kubeErrorOfStatus(object: unknown): KubeError {
   const status = isStatus(object) ? object : {};
   return kubeErrorOf(status.code ?? 500, JSON.stringify({ ...status, kind: "Status" }));
@@ -113,7 +113,7 @@ function parseStatus(body: string): Status | undefined {
 const isStatus = (value: unknown): value is Status =>
   typeof value === "object" && value !== null && "kind" in value && value.kind === "Status";
 
-/** Or one answer of some proxy would keep a watch shut for ever. */
+/** Limits Retry-After, so that one wrong answer of a proxy does not stop a watch for good. */
 const LONGEST_WAIT_SECONDS = 300;
 
 const bounded = (seconds: number | undefined): number | undefined => seconds && Math.min(seconds, LONGEST_WAIT_SECONDS);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Credentials } from "./connection.ts";
 import type { FileOrData, RestConfig } from "./rest-config.ts";
 
-/** Reads what an RestConfig points to. */
+/** The credentials that a RestConfig holds, or whose files it names. */
 export async function credentialsOf(config: RestConfig): Promise<Credentials> {
   const [ca, cert, key] = await Promise.all([config.ca, config.cert, config.key].map(read));
   const { servername, skipVerification } = config;
@@ -24,7 +24,7 @@ async function read({ data, file }: FileOrData): Promise<Buffer | undefined> {
 }
 
 async function authorization({ token, tokenFile, username, password }: RestConfig): Promise<Record<string, string>> {
-  // kubectl lets the file win, since it may be renewed
+  // the file comes first, as in kubectl: it may be renewed
   const bearer = tokenFile ? await readFile(tokenFile, "utf8") : token;
   if (bearer) return { Authorization: `Bearer ${bearer.trim()}` };
   if (!username) return {};

@@ -12,7 +12,7 @@ interface KubeconfigFile {
   users?: readonly { name: string; user?: Entry | null }[];
 }
 
-/** What can be read here; anything else in a user entry, such as `exec`, is left to client-node. */
+/** Members of a user entry that are read here. One with others, such as `exec`, is left to client-node. */
 const readable: ReadonlySet<string> = new Set([
   "token",
   "tokenFile",
@@ -24,7 +24,7 @@ const readable: ReadonlySet<string> = new Set([
   "client-key-data",
 ]);
 
-/** The entries of one context, by default the current one. Of several files the first that has an entry decides. */
+/** Reads one context, by default the current one. If several files have the same entry, the first one counts. */
 export function readKubeconfig(files: readonly string[], context?: string): RestConfig {
   const configs = files.map((file) => ({ file, config: parse(file) }));
   const wanted = context ?? configs.find(({ config }) => config["current-context"])?.config["current-context"];
@@ -74,7 +74,7 @@ function fileOrData(file: string, entry: Entry, name: string): FileOrData {
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 function parse(file: string): KubeconfigFile {
-  // a pod has no kubeconfig, and does without the parser
+  // loaded here, since a pod has no kubeconfig and needs no YAML parser
   const yaml = createRequire(import.meta.url)("yaml") as typeof import("yaml");
   return (yaml.parse(readFileSync(file, "utf8")) ?? {}) as KubeconfigFile;
 }

@@ -9,15 +9,15 @@ import type { RestConfig } from "./rest-config.ts";
 import { type InCluster, serviceAccount } from "./service-account.ts";
 
 export interface KubeconfigOptions {
-  /** What $KUBECONFIG holds: one or more files. Without it: ~/.kube/config, else the pod's service account. */
+  /** Paths as in $KUBECONFIG. Without them, ~/.kube/config is read or, when it is absent, the pod's service account. */
   kubeconfig?: string | undefined;
-  /** instead of the current context */
+  /** Used instead of the current context. */
   context?: string | undefined;
-  /** Unset: this is no pod. */
+  /** Unset outside of a pod. */
   inCluster?: InCluster | undefined;
 }
 
-/** Everything that is read from disk is read again when the API server refuses what was read before. */
+/** Connects as kubectl does. When the API server refuses the credentials, all files are read again. */
 export function loadConnection(options: KubeconfigOptions = {}): Connection {
   const files = filesOf(options);
   let config = restConfigOf(files, options);

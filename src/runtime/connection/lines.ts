@@ -1,8 +1,8 @@
 const newline = 0x0a;
 
 /**
- * Text lines as they arrive, in batches. Splits on the byte 0x0A and on nothing else: JSON may contain the
- * line separators of Unicode. What follows the last newline is the last line.
+ * The lines of a text as they arrive, in batches, without empty ones. Lines end at the byte 0x0A only: JSON may contain
+ * line separators of Unicode. Whatever follows the last newline is a line too.
  */
 export async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
   let pending: Buffer[] = [];

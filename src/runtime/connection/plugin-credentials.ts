@@ -6,13 +6,13 @@ interface HttpsOptions extends TlsOptions {
 }
 
 /**
- * Credentials of a user entry that needs more than reading: a plug-in to run, an identity provider to ask, somebody to
- * impersonate. client-node does that; it weighs as much as all the rest of the operator, and few need it.
+ * Credentials of a user entry that client-node has to evaluate: it runs a plug-in, asks an identity provider or
+ * impersonates. The library is loaded only then, since it needs as much memory as all the rest of the operator.
  */
 export function pluginCredentials(files: readonly string[], context: string | undefined): Connection["credentials"] {
   let config: Promise<KubeConfig> | undefined;
   return async ({ fresh }) => {
-    // it keeps what the plug-in answered
+    // a KubeConfig caches the answer of the plug-in
     if (fresh) config = undefined;
     config ??= load(files, context);
     return credentialsOf(await config);
@@ -28,7 +28,7 @@ async function load(files: readonly string[], context: string | undefined): Prom
     if (one !== config) config.mergeConfig(one, true);
   }
   if (context) config.setCurrentContext(context);
-  // it refuses plain http, as `kubectl proxy` serves it, unless TLS is declared unverified
+  // client-node refuses plain http, which `kubectl proxy` serves, unless TLS verification is off
   config.clusters = config.clusters.map((cluster) =>
     cluster.server.startsWith("http:") ? { ...cluster, skipTLSVerify: true } : cluster,
   );

@@ -1,14 +1,12 @@
-/** A text that is in a file, or in the kubeconfig itself, encoded as base64. */
+/** The content of a file, either by its path or as base64. */
 export interface FileOrData {
   data?: string | undefined;
   file?: string | undefined;
 }
 
-/**
- * Where an API server is and how to be let in, as a kubeconfig or a pod's service account says. Files are not read yet.
- */
+/** Address and credentials of an API server, from a kubeconfig or a pod's service account. Files are not read yet. */
 export interface RestConfig {
-  /** without a trailing slash */
+  /** URL without a trailing slash. */
   server: string;
   namespace?: string | undefined;
   proxyUrl?: string | undefined;
@@ -21,6 +19,6 @@ export interface RestConfig {
   tokenFile?: string | undefined;
   username?: string | undefined;
   password?: string | undefined;
-  /** The user entry has more than all this: only client-node knows what to make of it. */
+  /** The user entry has members that only client-node understands, such as `exec`. */
   needsPlugin?: boolean | undefined;
 }

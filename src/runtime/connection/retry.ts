@@ -6,14 +6,14 @@ import { KubeError, KubeUnreachable } from "./errors.ts";
 export interface RetryOptions {
   clock: Clock;
   random: Random;
-  /** Ends the waiting between attempts too. */
+  /** Also ends the wait between attempts. */
   signal: AbortSignal;
 }
 
 const attempts = 5;
 const backoff = { base: 0.1, cap: 5 };
 
-/** Repeats what may be repeated; the last failure is thrown as it came. */
+/** Retries an attempt that may be repeated without harm. Rejects with the last failure. */
 export async function withRetries<T>(attempt: () => Promise<T>, { clock, random, signal }: RetryOptions): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
@@ -28,7 +28,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, { clock, random,
   }
 }
 
-/** Seconds to wait at least, if the failure may pass by itself. */
+/** The least time to wait before a retry; undefined when a retry would not help. */
 function retryDelaySeconds(error: unknown): number | undefined {
   if (error instanceof KubeUnreachable) return error.code === "ECLOSED" ? undefined : 0;
   if (!(error instanceof KubeError)) return undefined;

@@ -10,7 +10,7 @@ export interface InCluster {
 
 export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** What a pod is given; undefined elsewhere. */
+/** Reads the service account that is mounted into a pod; undefined outside of one. */
 export function serviceAccount({ host, port }: InCluster, directory = SERVICE_ACCOUNT): RestConfig | undefined {
   const [tokenFile, namespace] = [join(directory, "token"), join(directory, "namespace")];
   if (!existsSync(tokenFile)) return undefined;

@@ -12,7 +12,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface Exchange {
   method: Method;
-  /** below the server's URL, without query */
+  /** Path below the server's URL, without the query. */
   path: string;
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   headers?: Readonly<Record<string, string>>;
@@ -22,12 +22,12 @@ export interface Exchange {
 
 export interface Answer {
   status: number;
-  /** seconds, or a date, as the server sent it */
+  /** The Retry-After header: seconds or a date. */
   retryAfter: string | undefined;
   body: string;
 }
 
-/** The body must be read to its end or destroyed; aborting the exchange's signal does so as well. */
+/** Read the body to its end, destroy it, or abort the exchange: otherwise its connection stays in use. */
 export interface StreamedAnswer extends Omit<Answer, "body"> {
   body: Readable & { text(): Promise<string> };
 }
@@ -35,13 +35,13 @@ export interface StreamedAnswer extends Omit<Answer, "body"> {
 export interface TransportOptions {
   clock?: Clock;
   userAgent?: string;
-  /** Told about every answer; code is the HTTP status, or `<error>` when there was none. */
+  /** Called for every answer. `code` is the HTTP status, or `<error>` when there was no answer. */
   onAnswer?: (answer: { code: string; method: Method; host: string }) => void;
 }
 
 /**
- * One HTTP exchange with the API server, without judging the answer. Connections are kept and reused;
- * credentials are read again every minute, and once at a 401. No retries beyond that.
+ * HTTP exchanges with the API server, whatever their status. Connections are kept alive. Credentials are read again
+ * every minute, and at a 401, after which the exchange is repeated once. There are no other retries.
  * Throws KubeUnreachable when there was no answer, and the signal's reason when it was aborted.
  */
 export class Transport {
@@ -72,16 +72,16 @@ export class Transport {
     try {
       return { ...answer, body: await body.text() };
     } catch (error) {
-      throw this.#lost(exchange, error);
+      throw this.#failure(exchange, error);
     }
   }
 
-  /** For answers that last: the body comes as it arrives, and may take as long as it likes. */
+  /** For watches: the body is a stream without a time limit. */
   stream(exchange: Exchange): Promise<StreamedAnswer> {
     return this.#send(exchange, "watch");
   }
 
-  /** Cuts off whatever is under way. */
+  /** Breaks off all exchanges. */
   async close(): Promise<void> {
     this.#closed = true;
     const all = [...this.#retired, ...(this.#agents ? [this.#agents.api, this.#agents.watch] : [])];
@@ -90,25 +90,25 @@ export class Transport {
 
   async #send(exchange: Exchange, kind: keyof Agents): Promise<StreamedAnswer> {
     const credentials = await this.#authenticate(exchange, () => this.#credentials.get());
-    const answer = await this.#once(exchange, kind, credentials);
+    const answer = await this.#sendOnce(exchange, kind, credentials);
     if (answer.status !== 401) return answer;
     answer.body.resume();
     const renewed = await this.#authenticate(exchange, () => this.#credentials.renew(credentials));
-    return this.#once(exchange, kind, renewed);
+    return this.#sendOnce(exchange, kind, renewed);
   }
 
   async #authenticate(exchange: Exchange, load: () => Promise<Loaded>): Promise<Loaded> {
     try {
-      // a plug-in may hang
+      // a plug-in may never end
       const loaded = await abortable(exchange.signal, load());
       this.#useTls(loaded.tls);
       return loaded;
     } catch (error) {
-      throw this.#lost(exchange, error);
+      throw this.#failure(exchange, error);
     }
   }
 
-  async #once(exchange: Exchange, kind: keyof Agents, credentials: Loaded): Promise<StreamedAnswer> {
+  async #sendOnce(exchange: Exchange, kind: keyof Agents, credentials: Loaded): Promise<StreamedAnswer> {
     exchange.signal?.throwIfAborted();
     if (this.#closed || !this.#agents)
       throw new KubeUnreachable("ECLOSED", "The connection to the API server is closed");
@@ -126,10 +126,10 @@ export class Transport {
         body: exchange.body ?? null,
         signal: exchange.signal ?? null,
       });
-      this.#told(exchange, String(statusCode));
+      this.#count(exchange, String(statusCode));
       return { status: statusCode, retryAfter: first(headers["retry-after"]), body };
     } catch (error) {
-      throw this.#lost(exchange, error);
+      throw this.#failure(exchange, error);
     }
   }
 
@@ -141,7 +141,7 @@ export class Transport {
     return `${this.#prefix}${path}${search}`;
   }
 
-  /** New certificates need new connections; exchanges under way on the old ones end in peace. */
+  /** Opens new connections for new certificates. Exchanges on the old ones may finish. */
   #useTls(tls: TlsOptions): void {
     if (this.#closed || tls === this.#tls) return;
     this.#tls = tls;
@@ -155,16 +155,16 @@ export class Transport {
     this.#agents = createAgents(tls, this.#connection.proxyUrl);
   }
 
-  #lost(exchange: Exchange, error: unknown): unknown {
+  #failure(exchange: Exchange, error: unknown): unknown {
     if (exchange.signal?.aborted) return exchange.signal.reason;
     if (error instanceof KubeUnreachable) return error;
-    this.#told(exchange, "<error>");
+    this.#count(exchange, "<error>");
     const cause = error instanceof Error ? error : new Error(String(error));
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.name;
     return new KubeUnreachable(code, `${exchange.method} ${exchange.path}: ${cause.message || code}`, { cause });
   }
 
-  #told({ method }: Exchange, code: string): void {
+  #count({ method }: Exchange, code: string): void {
     this.#options.onAnswer?.({ code, method, host: this.host });
   }
 }

@@ -9,13 +9,13 @@ export interface WatchOptions {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   metadataOnly?: boolean | undefined;
-  /** Where to go on; without it, the stream begins with all objects as they are. */
+  /** Where the stream starts. Without it, the stream begins with all present objects. */
   resourceVersion?: string | undefined;
-  /** The server ends the stream after that. */
+  /** The server is asked to end the stream after this time. */
   timeoutSeconds: number;
-  /** We end it some seconds later, should the server not. */
+  /** If the server has not ended the stream so long after that, it is ended here. */
   graceSeconds: number;
-  /** Longest time without any event or bookmark, from now on. */
+  /** Longest time without an event or bookmark. Called anew after each batch. */
   idleSeconds: () => number;
   signal: AbortSignal;
 }
@@ -25,21 +25,22 @@ export interface WatchEvent {
   object: KubeObject;
 }
 
-/** Nothing was heard for longer than a healthy server keeps silent, so what we know may be out of date. */
+/** There was no event for longer than a healthy server needs to send a bookmark. The cache may be out of date. */
 export class WatchIdle extends Error {
   override readonly name = "WatchIdle";
 }
 
-/** What arrived is no watch event, or was cut off in the middle. */
+/** A line is not a watch event, or only a part of one. */
 export class MalformedWatch extends Error {
   override readonly name = "MalformedWatch";
 }
 
 /**
- * Events of one watch in the order of the server, in batches as they arrive; the first batch is empty and says
- * that the watch is open. Ends when the server ends it, or
- * when it should have. Throws KubeError, also for an ERROR in the stream, KubeUnreachable, WatchIdle, MalformedWatch,
- * or whatever the connection broke with. Nothing stays open when the caller stops iterating.
+ * The events of one watch in the order of the server, in batches as they arrive. The first batch is empty: the watch is
+ * open. The generator ends when the server ends the stream, or when it should have.
+ *
+ * Throws KubeError, also for an ERROR in the stream, KubeUnreachable, WatchIdle, MalformedWatch, or the error of a
+ * broken connection. The connection is closed when the caller stops iterating.
  */
 export async function* watch(
   transport: Transport,
@@ -50,7 +51,7 @@ export async function* watch(
   using whole = new Deadline(clock, (options.timeoutSeconds + options.graceSeconds) * 1000, options.signal);
   using quiet = new Deadline(clock, undefined, whole.signal);
   const within = (reason: () => Error) => quiet.restart(options.idleSeconds() * 1000, reason);
-  const heard = () => within(() => new WatchIdle("Nothing heard for too long"));
+  const heard = () => within(() => new WatchIdle("No event or bookmark for too long"));
   within(() => new KubeUnreachable("ETIMEDOUT", "The watch was not answered"));
   try {
     const { status, retryAfter, body } = await transport.stream({ ...exchangeOf(type, options), signal: quiet.signal });
@@ -85,7 +86,7 @@ function exchangeOf(type: ResourceType, options: WatchOptions): Exchange {
   };
 }
 
-// no other form is accepted, so that spec, status and data never arrive by accident
+// the only form accepted, so that spec, status and data never arrive by accident
 const metadataOnlyObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 function eventOf(type: ResourceType, line: string, { metadataOnly }: WatchOptions): WatchEvent {

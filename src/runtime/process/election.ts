@@ -7,41 +7,41 @@ import { heldBy, type Lease, leases, released } from "./lease.ts";
 import { microTime } from "./micro-time.ts";
 
 export interface ElectionOptions {
-  /** On a transport of its own, so that renewal never waits behind other requests. */
+  /** Give it a transport of its own, so that a renewal never waits behind other requests. */
   client: KubeClient;
   namespace: string;
   name: string;
-  /** unique to this process */
+  /** Unique to this process. */
   identity: string;
   log: Logger;
-  /** How long others wait after the last sign of life; default 15. */
+  /** How long others wait after the last renewal; default 15. */
   leaseSeconds?: number;
-  /** How long to try to renew before giving up; default 10. */
+  /** How long failing renewals are repeated before the lease counts as lost; default 10. */
   renewSeconds?: number;
-  /** default 2 */
+  /** Time between two attempts; default 2. */
   retrySeconds?: number;
   onChange?: (leading: boolean) => void;
   clock?: Clock;
   random?: Random;
 }
 
-/** When something happened, by both clocks. */
+/** A time, by both clocks, in milliseconds. */
 interface Moment {
   monotonic: number;
   calendar: number;
 }
 
 /**
- * Elects one process through a Lease. Whether another's lease has run out is judged by how long it has not been
- * seen to change, never by the times written in it, so that clocks may differ.
+ * Elects a leader through a Lease. The lease of another process has expired when it did not change for its duration,
+ * measured here. The times written in it do not count, so that clocks may differ.
  *
- * Who loses the lease must stop at once: another may lead already. Whoever is about to change something outside
- * Kubernetes asks `holdsFor` right before.
+ * A process that loses the lease must stop at once, since another may lead already. Call `holdsFor` right before every
+ * change outside Kubernetes.
  */
 export class LeaderElector {
   /** Resolves when this process leads. */
   readonly elected: Promise<void>;
-  /** Resolves, with the reason, when this process led and no longer does against its will. */
+  /** Resolves with the reason when this process was the leader and has lost the lease. */
   readonly lost: Promise<Error>;
 
   readonly #options: Required<Omit<ElectionOptions, "onChange">> & Pick<ElectionOptions, "onChange">;
@@ -50,11 +50,11 @@ export class LeaderElector {
   readonly #lost = Promise.withResolvers<Error>();
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
-  /** as last seen, by whomever it is held */
+  /** The Lease as last seen, whoever holds it. */
   #lease: Lease | undefined;
   #seenSpec = "";
   #changedAt = 0;
-  /** when the last renewal that succeeded was sent; undefined: not leading */
+  /** When the last successful renewal was sent; undefined while not leading. */
   #renewedAt: Moment | undefined;
 
   constructor(options: ElectionOptions) {
@@ -86,8 +86,8 @@ export class LeaderElector {
   }
 
   /**
-   * Whether nobody else can take the lease within that time. The calendar is asked too: the monotonic clock of
-   * Linux stands still while the machine is suspended.
+   * Whether nobody else can take the lease within this time. Both clocks are checked, since the monotonic clock of
+   * Linux stops while the machine is suspended.
    */
   holdsFor(seconds: number): boolean {
     const now = this.#now();
@@ -97,14 +97,14 @@ export class LeaderElector {
     return elapsed + seconds * 1000 < this.#options.leaseSeconds * 1000;
   }
 
-  /** Ends the election without giving the lease up: it runs out by itself. */
+  /** Ends the election without giving up the lease, which then expires. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
     this.#lead(undefined);
   }
 
-  /** Gives the lease up, for others to take at once. Only when nothing that needs it is under way any more. */
+  /** Gives up the lease, so that another can take it at once. Call it when all work that needs the lease has ended. */
   async release(): Promise<void> {
     const held = this.holdsFor(1) ? this.#lease : undefined;
     await this.stop();
@@ -116,7 +116,7 @@ export class LeaderElector {
       await client.update<Lease>(leases, { ...lease, spec }, { deadlineSeconds: renewSeconds / 2 });
       this.#log.info({}, "Released the lease");
     } catch (error) {
-      this.#log.warn({ error }, "Could not release the lease; it runs out by itself");
+      this.#log.warn({ error }, "Could not release the lease, it will expire");
     }
   }
 
@@ -131,7 +131,7 @@ export class LeaderElector {
     }
   }
 
-  /** Milliseconds. Not beyond the moment at which the lease of another has run out. */
+  /** Milliseconds; at most until the lease of another process expires. */
   #untilNextTry(): number {
     const { random, retrySeconds, leaseSeconds, clock } = this.#options;
     const usual = retrySeconds * 1000 * (1 + 1.2 * random());
@@ -150,7 +150,7 @@ export class LeaderElector {
     if (since >= renewSeconds * 1000) throw new Error(`The lease could not be renewed for ${renewSeconds} s`);
   }
 
-  /** One attempt to take or to renew; false when it failed or another holds the lease. */
+  /** Tries once to take or renew the lease. False when that failed or another process holds it. */
   async #try(signal: AbortSignal): Promise<boolean> {
     const sent = this.#now();
     try {
@@ -186,7 +186,7 @@ export class LeaderElector {
     return client.create(leases, lease, this.#call(signal)).catch(unlessConflict);
   }
 
-  /** Succeeds only if nobody has written since the lease was last seen. */
+  /** Rejects with a conflict when somebody has written the Lease since it was last seen. */
   #update(signal: AbortSignal): Promise<Lease> {
     const { client, identity, leaseSeconds, clock } = this.#options;
     const lease = this.#lease as Lease;
@@ -198,7 +198,7 @@ export class LeaderElector {
     const { renewSeconds, clock } = this.#options;
     const whole = Math.max(1, renewSeconds / 2);
     if (!this.#renewedAt) return { signal, deadlineSeconds: whole };
-    // an attempt to renew must not outlast the time there is for all of them
+    // all attempts to renew together must not take longer than renewSeconds
     const left = renewSeconds - (clock.now() - this.#renewedAt.monotonic) / 1000;
     return { signal, deadlineSeconds: Math.min(whole, Math.max(left, 0.1)) };
   }

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 /**
- * A check that fails while the event loop is so late, most of the time, that nothing can be done in time any more.
- * One long stall is no reason: a restart would not undo it. Counts from the check before.
+ * A check that fails when the event loop was late by more than the limit for most of the time since the last check.
+ * A single long stall is no failure, since a restart would not undo it.
  */
 export function eventLoopCheck({ limitSeconds = 1 } = {}): (() => string | undefined) & Disposable {
   const delay = monitorEventLoopDelay({ resolution: 20 });

@@ -11,24 +11,25 @@ import { TokenBucket } from "./token-bucket.ts";
 export interface Occurrence {
   object: Pick<KubeObject, "apiVersion" | "kind" | "metadata">;
   type: "Normal" | "Warning";
-  /** Why, in CamelCase, for machines. */
+  /** Why it happened, in CamelCase, for machines. */
   reason: string;
   /** What was done or tried, in CamelCase, for machines. */
   action: string;
-  /** For people; what goes beyond 1024 bytes is cut off. */
+  /** The message for people, cut at 1024 bytes. */
   note: string;
 }
 
 export interface RecorderOptions {
   client: KubeClient;
-  /** who reports, such as `example.dev/operator`, and which of its processes */
+  /** `reportingController` of the events, such as `example.dev/operator`. */
   controller: string;
+  /** `reportingInstance`: this process. */
   instance: string;
   log: Logger;
   clock?: Clock;
 }
 
-/** One event object, written when first seen and again while it repeats. */
+/** An Event object: created when it happens first, updated when it happens again. */
 interface Series {
   readonly occurrence: Occurrence;
   readonly since: Date;
@@ -47,10 +48,10 @@ const bucket = { burst: 25, perSecond: 1 / 300 };
 const seriesEndsAfter = 6 * 60_000;
 
 /**
- * Writes events.k8s.io/v1 Events in the background, one at a time. An event is for people to read and never worth
- * holding up work: `emit` does not wait and does not throw; what one object says beyond 25 events and one more
- * every five minutes is dropped, as client-go does, and so is what cannot be written.
- * The same event again within six minutes counts up the `series` of the first.
+ * Writes events.k8s.io/v1 Events in the background, one at a time. Events never delay the work: `emit` neither waits
+ * nor throws, and events that cannot be written are dropped. As in client-go, an object has a burst of 25 events and
+ * one more every five minutes, and the rest is dropped. An event that is repeated within six minutes increments the
+ * `series` of the first one.
  */
 export class EventRecorder {
   readonly #options: RecorderOptions;
@@ -84,12 +85,12 @@ export class EventRecorder {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when everything emitted so far is written or given up. */
+  /** Resolves when all emitted events are written or dropped. */
   async flush(): Promise<void> {
     await this.#writing;
   }
 
-  /** Takes nothing more, and gives what is left that long. */
+  /** Ignores further events, and allows this time to write the waiting ones. */
   async close(graceSeconds = 5): Promise<void> {
     this.#closed = true;
     const timer = this.#clock.setTimeout(() => this.#stop.abort(), graceSeconds * 1000);
@@ -117,7 +118,7 @@ export class EventRecorder {
   }
 
   async #write(): Promise<void> {
-    // the caller of emit goes on first
+    // so that emit returns before anything is sent
     await Promise.resolve();
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
       next.queued = false;
@@ -132,8 +133,8 @@ export class EventRecorder {
         await this.#send(series);
         return;
       } catch (error) {
-        const passing = isUnreachable(error) || isTooManyRequests(error);
-        if (!passing || failures + 1 >= attempts) {
+        const retryable = isUnreachable(error) || isTooManyRequests(error);
+        if (!retryable || failures + 1 >= attempts) {
           this.#options.log.debug({ error, reason: series.occurrence.reason }, "Event not written");
           return;
         }
@@ -192,7 +193,7 @@ const nameFor = ({ object }: Occurrence): string =>
 
 const repeats = ({ count, last }: Series) => ({ count, lastObservedTime: microTime(last) });
 
-/** At most that many bytes of UTF-8, never half a character. */
+/** The beginning of the text, at most that many bytes of UTF-8 and without half a character at its end. */
 export function cut(text: string, bytes: number): string {
   const whole = text.toWellFormed();
   const { read } = new TextEncoder().encodeInto(whole, new Uint8Array(bytes));

@@ -2,20 +2,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { textOf } from "../log.ts";
 
-/** Returns why something is not well, or undefined when it is. */
+/** Returns what is wrong, or undefined when nothing is. */
 export type Check = () => string | undefined;
 
 export interface HealthOptions {
-  /** `:8080`, `127.0.0.1:8080`, `[::1]:8080`; port 0 takes any that is free */
+  /** `:8080`, `127.0.0.1:8080` or `[::1]:8080`. Port 0 takes any free port. */
   address: string;
   metrics: { contentType: string; metrics(): Promise<string> };
-  /** Failing ones make the kubelet restart the pod. */
+  /** If one fails, the kubelet restarts the pod. */
   liveness?: Readonly<Record<string, Check>>;
-  /** Failing ones keep the pod from being ready. */
+  /** If one fails, the pod is not ready. */
   readiness?: Readonly<Record<string, Check>>;
 }
 
-/** Serves /metrics, /healthz and /readyz; each check is a line in the body, with its reason when it fails. */
+/** Serves /metrics, /healthz and /readyz. The body has a line for each check, with the reason when it fails. */
 export class HealthServer {
   readonly #options: HealthOptions;
   #server: Server | undefined;
@@ -24,9 +24,9 @@ export class HealthServer {
     this.#options = options;
   }
 
-  /** Resolves with the real address once it listens; rejects when it cannot. */
+  /** Resolves with the address once the server listens; rejects when it cannot listen. */
   async listen(): Promise<{ host: string; port: number }> {
-    // a probe or a scrape must never end the process
+    // an error while a probe or scrape is answered must not end the process
     const server = createServer((request, response) => {
       this.#serve(request, response).catch((error) => respond(response, 500, `${textOf(error)}\n`));
     });

@@ -2,7 +2,7 @@ import type { KubeObject, ResourceType } from "../object.ts";
 
 export const leases: ResourceType = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" };
 
-/** coordination.k8s.io/v1; times are MicroTimes. */
+/** The spec of coordination.k8s.io/v1. Times are MicroTimes. */
 export interface LeaseSpec {
   holderIdentity?: string;
   leaseDurationSeconds?: number;
@@ -13,7 +13,7 @@ export interface LeaseSpec {
 
 export type Lease = KubeObject & { spec?: LeaseSpec };
 
-/** Taking over counts as a transition and begins a new time of holding; renewing does neither. */
+/** The spec of a lease that is taken or renewed. A new holder sets acquireTime and counts as a transition. */
 export function heldBy(identity: string, leaseSeconds: number, now: string, before: LeaseSpec = {}): LeaseSpec {
   const renews = before.holderIdentity === identity;
   return {
@@ -25,7 +25,7 @@ export function heldBy(identity: string, leaseSeconds: number, now: string, befo
   };
 }
 
-/** Free for anybody at once. */
+/** The spec of a lease that anybody may take at once. */
 export const released = (now: string, { leaseTransitions = 0 }: LeaseSpec = {}): LeaseSpec => ({
   holderIdentity: "",
   leaseDurationSeconds: 1,

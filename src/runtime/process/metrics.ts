@@ -3,11 +3,11 @@ import type { TransportOptions } from "../connection/transport.ts";
 import type { ControllerObserver, ControllerState, Outcome } from "../controller/controller.ts";
 
 export interface Metrics {
-  /** Registers one controller and its queue. */
+  /** Adds the series of one controller and its queue. */
   controller(name: string, state: ControllerState): ControllerObserver;
-  /** To be given to a Transport. */
+  /** An option of Transport. */
   onAnswer: NonNullable<TransportOptions["onAnswer"]>;
-  /** Whether this process leads. */
+  /** Sets whether this process leads. */
   leading(name: string, leading: boolean): void;
 }
 
@@ -20,7 +20,7 @@ const queueSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8))
 
 const outcomes: readonly Outcome[] = ["success", "error", "requeue", "requeue_after"];
 
-/** Metrics under the names that controller-runtime gives them. One call per registry. */
+/** Metrics with the names and labels of controller-runtime. Call it once for each registry. */
 export function createMetrics(registry: Registry): Metrics {
   const registers = [registry];
   const states = new Map<string, ControllerState>();
@@ -84,7 +84,7 @@ function reconcileMetrics(registers: Registers): (name: string, state: Controlle
   const active = gauge("active_workers", "Number of currently used workers per controller.");
 
   return (controller, state) => {
-    // series that exist from the start can be alerted on
+    // alerts on increases need series that exist before the first increase
     for (const result of outcomes) total.inc({ controller, result }, 0);
     for (const failure of [errors, ...Object.values(failures)]) failure.inc({ controller }, 0);
     concurrency.set({ controller }, state.concurrency);

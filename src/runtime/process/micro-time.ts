@@ -1,2 +1,2 @@
-/** RFC 3339 with exactly six digits of a second, the only form that the API server takes as a MicroTime. */
+/** RFC 3339 with six digits for fractions of a second: the API server accepts no other form as a MicroTime. */
 export const microTime = (date: Date): string => date.toISOString().replace("Z", "000Z");

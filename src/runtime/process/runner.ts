@@ -1,9 +1,9 @@
 import { type Clock, sleep, systemClock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 
-/** The parts of an operator, as far as starting and stopping them goes. */
+/** The parts of an operator that are started and stopped. */
 export interface Parts {
-  /** Listens before anything else and closes late, so that probes and metrics tell about start and stop, too. */
+  /** Started first and closed late, so that probes and metrics are served during start and stop too. */
   health?: { listen(): Promise<unknown>; close(): Promise<void> };
   informers?: readonly { start(): void; synced: Promise<void>; stop(): Promise<void> }[];
   elector?: {
@@ -14,14 +14,14 @@ export interface Parts {
     stop(): Promise<void>;
   };
   controllers?: readonly { start(hardStop: AbortSignal): void; drain(): Promise<void> }[];
-  /** Begun with the controllers; aborted when they begin to drain. */
+  /** Started with the controllers, and aborted when the controllers start to drain. */
   background?: readonly ((signal: AbortSignal) => Promise<void>)[];
   recorder?: { close(): Promise<void> };
-  /** Connections and the like, in the order in which they are to be closed; last of all. */
+  /** Called last, one after the other. */
   close?: readonly (() => Promise<void>)[];
 }
 
-/** What is used of `process`. */
+/** The members of `process` that are used. */
 export interface ProcessLike {
   on(event: string, listener: (value: unknown) => void): unknown;
   off(event: string, listener: (value: unknown) => void): unknown;
@@ -31,27 +31,31 @@ export interface ProcessLike {
 export interface RunOptions {
   log: Logger;
   clock?: Clock;
-  /** For what is under way at a stop; default 30. The pod's termination grace period has to be longer. */
+  /** Time for running work to end at a stop; default 30. The pod's termination grace period must be longer. */
   graceSeconds?: number;
   process?: ProcessLike;
-  /** Stops as SIGTERM does. */
+  /** Has the effect of SIGTERM. */
   signal?: AbortSignal;
 }
 
 /**
  * Runs an operator from start to stop, and resolves with the exit code: 0 when all work ended in time.
  *
- * Start: health, then informers until all are synced, then the election until won, then controllers.
- * Stop, at SIGTERM or SIGINT: controllers take no more work and have the grace period to end what they do, then
- * they are aborted; informers stop; events are flushed; health closes; the lease is released, unless work is
- * still under way; connections close.
- * At once, without any of this: a second signal, a lost lease, an error that nobody handles. A signal within a second
- * of the first is the same one: npm passes Ctrl-C on to a process that has it from the terminal already.
+ * Start: health; informers, until all are synced; the election, until it is won; controllers.
+ *
+ * Stop, at SIGTERM or SIGINT: controllers take no more work. Running work has the grace period to end, and is then
+ * aborted. Informers stop, events are written, health closes. The lease is released, unless work is still running.
+ * Connections close.
+ *
+ * A second signal, a lost lease or an unhandled error ends the process at once, without these steps.
  */
 export async function run(parts: Parts, options: RunOptions): Promise<number> {
   return new Run(parts, options).run();
 }
 
+/**
+ * Signals this close together count as one: npm passes Ctrl-C on to a process that the terminal has sent it to already.
+ */
 const SAME_SIGNAL_MS = 1_000;
 
 class Run {
@@ -60,9 +64,9 @@ class Run {
   readonly #clock: Clock;
   readonly #grace: number;
   readonly #process: ProcessLike;
-  /** asked to stop */
+  /** Aborted at the request to stop. */
   readonly #stop = new AbortController();
-  /** no more waiting for work that is under way */
+  /** Aborted when running work must not go on. */
   readonly #hardStop = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
   #signalledAt = Number.NEGATIVE_INFINITY;
@@ -95,7 +99,7 @@ class Run {
     }
   }
 
-  /** Resolves when it is time to stop, however far it got. */
+  /** Resolves at the request to stop, however far the start has got. */
   async #start(): Promise<undefined> {
     const { health, informers = [], elector, controllers = [], background = [] } = this.#parts;
     await health?.listen();
@@ -127,7 +131,7 @@ class Run {
     return drained;
   }
 
-  /** Work that was aborted has two more seconds to notice. */
+  /** False when work did not end in the grace period. Aborted work has two more seconds to end. */
   async #drain(): Promise<boolean> {
     const drains = (this.#parts.controllers ?? []).map((controller) => controller.drain());
     const work = Promise.all([...drains, this.#background]);

@@ -1,12 +1,12 @@
 import type { Clock } from "../clock.ts";
 
 export interface BucketOptions {
-  /** tokens at first and at most */
+  /** The tokens of a full bucket. It is full at the beginning. */
   burst: number;
   perSecond: number;
 }
 
-/** Lets a burst through, and after that as much as flows in. */
+/** A token bucket. */
 export class TokenBucket {
   readonly #options: BucketOptions;
   readonly #clock: Clock;
@@ -20,6 +20,7 @@ export class TokenBucket {
     this.#at = clock.now();
   }
 
+  /** Takes a token, or returns false when there is none. */
   take(): boolean {
     const now = this.#clock.now();
     this.#tokens = Math.min(this.#options.burst, this.#tokens + ((now - this.#at) / 1000) * this.#options.perSecond);

@@ -6,11 +6,11 @@ import { type Operation, operated } from "./fake-patch.ts";
 import { FakeStorage, Refused } from "./fake-storage.ts";
 import { FakeWatch } from "./fake-watch.ts";
 
-/** What happens to one request instead of being answered. */
+/** How one request fails. */
 export type Fault =
   | { status: number; retryAfter?: number; body?: string }
   | { reset: true }
-  /** never answered */
+  /** There is no answer. */
   | { hang: true };
 
 export interface Received {
@@ -29,21 +29,21 @@ interface Target {
 }
 
 /**
- * As much of an API server as the runtime talks to, over real HTTP: resourceVersions, lists in pages, watches
- * with bookmarks and initial events, finalizers, preconditions; and faults on demand.
+ * The parts of an API server that the runtime uses, over real HTTP: resourceVersions, lists in pages, watches with
+ * bookmarks and initial events, finalizers and preconditions. It fails requests on demand.
  */
 export class FakeApiServer implements AsyncDisposable {
   readonly storage = new FakeStorage();
   readonly watches = new Set<FakeWatch>();
   readonly received: Received[] = [];
   readonly sockets = new Set<Socket>();
-  /** Each is taken by the next request; undefined lets one through. */
+  /** Each fails one request, in order; undefined lets one succeed. */
   readonly faults: (Fault | undefined)[] = [];
-  /** How the server takes the wish for initial events; old ones ignore or reject it. */
+  /** What the server does with `sendInitialEvents`. Old servers ignore or reject it. */
   initialEvents: "send" | "ignore" | "reject" = "send";
-  /** Collections that are not served, as while a CRD is absent. */
+  /** Collections that are not served, as if their CRD were absent. */
   readonly absent = new Set<string>();
-  /** the only bearer token that is let in */
+  /** The only bearer token that is accepted. */
   token: string | undefined;
 
   readonly #server: Server;
@@ -72,7 +72,7 @@ export class FakeApiServer implements AsyncDisposable {
     return { server: this.url, credentials };
   }
 
-  /** A bookmark to every watch. */
+  /** Sends a bookmark to every watch. */
   bookmark(): void {
     for (const watch of this.watches) watch.bookmark(this.storage.revision);
   }
@@ -129,7 +129,7 @@ export class FakeApiServer implements AsyncDisposable {
   #list({ query }: Received, { collection, namespace }: Target): object {
     const limit = Number(query.get("limit") ?? 0) || Number.POSITIVE_INFINITY;
     const [revision = this.storage.revision, offset = 0] = query.get("continue")?.split("/").map(Number) ?? [];
-    // pages are not served from the past: as soon as anything was written, the next page is gone
+    // any write makes the next page of older lists expire
     if (revision !== this.storage.revision) throw new Refused(410, "Expired");
     const all = this.storage.list(collection, namespace);
     const items = all.slice(offset, offset + limit).map(({ kind: _, apiVersion: __, ...item }) => item);
@@ -173,7 +173,7 @@ function targetOf(path: string): Target {
   return { collection: [...prefix.slice(1), plural].join("/"), namespace, name, subresource };
 }
 
-/** The status subresource takes the status alone, the main resource all but the status. */
+/** A patch of the status subresource changes the status only, one of the main resource everything else. */
 function patched(current: KubeObject, patch: KubeObject | Operation[], { subresource }: Target): KubeObject {
   if (Array.isArray(patch)) {
     const { status, ...main } = operated(current, patch);
@@ -183,7 +183,7 @@ function patched(current: KubeObject, patch: KubeObject | Operation[], { subreso
   const { resourceVersion, uid } = patch.metadata ?? {};
   if (subresource !== "status" && uid && uid !== current.metadata.uid)
     throw new Refused(422, "Invalid", "uid is immutable");
-  // a real server, too, does not look at the uid in a patch of the status
+  // a real server ignores the uid in a patch of the status too
   const guards = { metadata: { ...(resourceVersion && { resourceVersion }) } };
   return merge(current, subresource === "status" ? { ...guards, status: patch["status"] } : main) as KubeObject;
 }

@@ -10,7 +10,7 @@ export interface Operation {
 
 type Container = Record<string, unknown>;
 
-/** A JSON patch with `test`, `add` and `remove`, which is answered as a real API server does. */
+/** The object after a JSON patch of `test`, `add` and `remove`. Throws what a real API server would answer. */
 export function operated(object: KubeObject, operations: readonly Operation[]): KubeObject {
   const result = structuredClone(object);
   for (const { op, path, value } of operations) {

@@ -8,7 +8,7 @@ export interface Written {
   object: KubeObject;
 }
 
-/** What a write is answered with when it is refused. */
+/** The error answer to a request. */
 export class Refused extends Error {
   readonly code: number;
   readonly reason: string;
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-/** Objects of all collections under one growing revision, with the history that watches are served from. */
+/** The objects of all collections with one growing revision, and the history that watches read. */
 export class FakeStorage {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #listeners = new Set<(written: Written) => void>();
@@ -47,7 +47,7 @@ export class FakeStorage {
     return this.#write(collection, "ADDED", { ...given, metadata });
   }
 
-  /** Checks resourceVersion and uid where the new object has them; a write that changes nothing is none. */
+  /** Checks resourceVersion and uid if the new object has them. Writes nothing when nothing changes. */
   update(collection: string, key: string, change: (current: KubeObject) => KubeObject): KubeObject {
     const current = this.get(collection, key);
     if (!current) throw new Refused(404, "NotFound", `${key} not found`);
@@ -77,7 +77,7 @@ export class FakeStorage {
     return this.update(collection, key, () => ({ ...current, metadata }));
   }
 
-  /** Undefined when that part of the history is gone. */
+  /** Undefined when the history does not reach back that far. */
   since(collection: string, revision: number): Written[] | undefined {
     if (revision < this.#compacted) return undefined;
     return this.#history.filter((written) => written.collection === collection && written.revision > revision);
@@ -88,7 +88,7 @@ export class FakeStorage {
     this.#history = [];
   }
 
-  /** As after restoring a backup: the objects given, at a revision of the past. Watches hear nothing of it. */
+  /** Restores a backup: these objects, at an old revision. Watches get no events. */
   restore(collection: string, objects: readonly KubeObject[], revision: number): void {
     this.#objects.set(collection, new Map(objects.map((object) => [keyOf(object), object])));
     this.#revision = revision;

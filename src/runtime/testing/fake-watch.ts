@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { KubeObject } from "../object.ts";
 import type { Written } from "./fake-storage.ts";
 
-/** One open watch, seen from the server, with all the ways in which it can go wrong. */
+/** The server side of an open watch, with all the ways in which it can fail. */
 export class FakeWatch {
   readonly #response: ServerResponse;
   readonly #namespace: string | undefined;
@@ -39,17 +39,17 @@ export class FakeWatch {
     this.#response.socket?.resetAndDestroy();
   }
 
-  /** Half a line, and then the end. */
+  /** Ends the stream in the middle of a line. */
   truncate(): void {
     if (!this.#response.writableEnded) this.#response.end('{"type":"MODIFIED","object":{"metadata":{"name":"ha');
   }
 
-  /** From now on nothing arrives, as over a connection that is dead without knowing. */
+  /** Sends nothing any more, as if the connection were dead without being closed. */
   mute(): void {
     this.#muted = true;
   }
 
-  /** From now on each line arrives in that many pieces. */
+  /** Sends each line in this many pieces from now on. */
   slow(pieces: number): void {
     this.#pieces = pieces;
   }

@@ -6,7 +6,7 @@ export interface Line {
   fields: Record<string, unknown>;
 }
 
-/** A logger that keeps its lines. */
+/** A logger that stores its lines. */
 export function recordingLogger(lines: Line[] = [], bindings: object = {}): Logger & { lines: Line[] } {
   const at = (level: Line["level"]) => (fields: object, message: string) => {
     lines.push({ level, message, fields: { ...bindings, ...fields } });

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 
 const given = process.env["CHAOS_SEED"];
 
-/** For the random choices of a test, which says what they are: CHAOS_SEED=<number> repeats a run. */
+/** Seeds for random tests, which print them. CHAOS_SEED=<number> repeats a run. */
 export const seeds = (count: number): number[] =>
   given === undefined ? Array.from({ length: count }, () => randomInt(2 ** 31)) : [Number(given)];
 

@@ -1,8 +1,8 @@
-/** Resolves as soon as the condition holds; rejects, with what it was waiting for, after five seconds. */
+/** Resolves as soon as the condition is true. Rejects after five seconds, with what it waited for. */
 export async function until(condition: () => boolean, what = condition.toString()): Promise<void> {
   const end = performance.now() + 5_000;
   for (;;) {
-    // once around the event loop in any case: what was just begun gets its chance to show
+    // at least one turn of the event loop, so that what was just started can have an effect
     await new Promise((resolve) => setImmediate(resolve));
     if (condition()) return;
     if (performance.now() > end) throw new Error(`Waited in vain for: ${what}`);

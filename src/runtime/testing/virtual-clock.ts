@@ -6,7 +6,7 @@ interface Due {
   callback: () => void;
 }
 
-/** Time that passes only when a test says so. */
+/** A clock that only `advance` moves. */
 export class VirtualClock implements Clock {
   readonly #timers = new Set<Due>();
   #epoch: number;
@@ -25,7 +25,7 @@ export class VirtualClock implements Clock {
     return new Date(this.#epoch + this.#now);
   }
 
-  /** Sets the calendar, which no timer heeds. */
+  /** Moves the calendar, but fires no timer. */
   setBy(milliseconds: number): void {
     this.#epoch += milliseconds;
   }
@@ -41,7 +41,7 @@ export class VirtualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Fires what becomes due on the way, each at its time, and lets promises settle after each. */
+  /** Fires the timers that become due, each at its time, and lets promises settle after each. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
     await settle();
@@ -64,7 +64,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets everything run that waits for nothing but promises. */
+/** Runs everything that waits only for promises. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
