@@ -65,6 +65,7 @@ const arrows: Record<string, readonly string[]> = {
   schema: ["gateway"],
   kinds: ["schema", "gateway"],
   generate: ["kinds", "schema", "gateway"],
+  cli: ["config", "kinds", "schema", "gateway", ...runtime],
   objects: ["schema", "gateway", "runtime"],
   account: ground,
   // of the controller it knows the type that a reconcile returns
@@ -88,7 +89,7 @@ const arrows: Record<string, readonly string[]> = {
 };
 
 /** What puts the parts together, and may import all of them. */
-const assembly = ["main", "cli", "config"];
+const assembly = ["main", "config"];
 
 /** Of `reconcile`, its rooms may import what says how a reconcile goes on, and not the algorithm. */
 const shared = ["src/reconcile/context.ts", "src/reconcile/cluster.ts"].map((path) => path.replaceAll("/", sep));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { customResources } from "../kinds/index.ts";
 import { FINALIZER, GROUP } from "../schema/contract.ts";
+import type { JSONSchema } from "../schema/structural.ts";
 import { crdOf } from "./crd.ts";
-import type { JSONSchema } from "./schema.ts";
 
 interface CRD {
   metadata: { name: string; finalizers?: string[] };

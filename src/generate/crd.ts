@@ -1,7 +1,7 @@
 import { CATEGORY, GROUP, OPERATOR_NAME, VERSION } from "../schema/contract.ts";
 import type { Column, CustomResource } from "../schema/define.ts";
+import { type JSONSchema, structural } from "../schema/structural.ts";
 import { mark } from "../schema/traits.ts";
-import { type JSONSchema, structural } from "./schema.ts";
 
 /** The CustomResourceDefinition of a kind, ready to be written as YAML. */
 export function crdOf(kind: CustomResource): object {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { crdOf } from "../../generate/crd.ts";
-import type { JSONSchema } from "../../generate/schema.ts";
 import { customResources } from "../../kinds/index.ts";
+import type { JSONSchema } from "../../schema/structural.ts";
 import { missingFrom } from "./definitions.ts";
 
 /** What an API server publishes about our CRDs. */

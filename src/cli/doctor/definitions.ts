@@ -1,8 +1,8 @@
-import { type JSONSchema, structural } from "../../generate/schema.ts";
 import { customResources } from "../../kinds/index.ts";
 import type { Transport } from "../../runtime/connection/transport.ts";
 import { GROUP, VERSION } from "../../schema/contract.ts";
 import type { CustomResource } from "../../schema/define.ts";
+import { type JSONSchema, structural } from "../../schema/structural.ts";
 
 type Schemas = Readonly<Record<string, JSONSchema>>;
 

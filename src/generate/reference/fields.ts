@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { type JSONSchema, structural } from "../../schema/structural.ts";
 import { type Traits, traitsOf, unwrap } from "../../schema/traits.ts";
-import { type JSONSchema, structural } from "../schema.ts";
 import { code, codes } from "./markdown.ts";
 
 /** One field, as a reader finds it in YAML. */

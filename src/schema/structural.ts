@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ownTraits, type Rule, traitsOf } from "../schema/traits.ts";
+import { ownTraits, type Rule, traitsOf } from "./traits.ts";
 
 export type JSONSchema = { [member: string]: unknown; properties?: Record<string, JSONSchema>; items?: JSONSchema };
 

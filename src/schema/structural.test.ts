@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { bytes, immutable } from "../schema/fields.ts";
-import { mark } from "../schema/traits.ts";
-import { structural } from "./schema.ts";
+import { bytes, immutable } from "./fields.ts";
+import { structural } from "./structural.ts";
+import { mark } from "./traits.ts";
 
 const rulesOf = (schema: z.ZodObject) => structural(schema)["x-kubernetes-validations"] as { rule: string }[];
 
