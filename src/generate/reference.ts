@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { customResourceOf, specOf, statusOf } from "../schema/common.ts";
+import { customResourceOf, everyStatus, specOf } from "../schema/common.ts";
 import { API_VERSION, CATEGORY } from "../schema/contract.ts";
 import type { CustomResource, Definition, Kind } from "../schema/define.ts";
 import { type JSONSchema, structural } from "../schema/structural.ts";
@@ -46,9 +46,6 @@ export function kindTable({ kinds, customResources }: Catalogue, folder: string)
 }
 
 function index(catalogue: Catalogue): string {
-  const { kinds } = catalogue;
-  const common = kinds[0] ? fieldsOf(statusOf(kinds[0])) : [];
-  const own = new Set(kinds[0] ? Object.keys(kinds[0].status.shape) : []);
   return page(
     GENERATED,
     "# Reference",
@@ -59,7 +56,7 @@ function index(catalogue: Catalogue): string {
       "resource, the spec takes `{name}` of an object in the same namespace or `{id}`, the id itself. Where it takes " +
       "a secret value, the spec takes `{name, key}` of a Secret in the same namespace.",
     "## Status fields of every managed kind",
-    statusTable(common.filter(({ path }) => !own.has(path.split(/[.[]/)[0] ?? ""))),
+    statusTable(fieldsOf(everyStatus)),
     "Conditions and reasons are explained in [troubleshooting](../troubleshooting.md).",
   );
 }

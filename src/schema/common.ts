@@ -144,6 +144,9 @@ const preexisting = z
   .optional()
   .describe("The resource was there before any object asked for it, and stays when this one is deleted.");
 
+/** The status fields that every managed kind has beside its own. */
+export const everyStatus = z.object({ ...commonStatus, ...bookkeeping });
+
 /** The whole status of a managed kind. */
 export const statusOf = (kind: Kind): z.ZodObject =>
   z.object({
