@@ -1,10 +1,10 @@
 import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
 import { isNotFound } from "../gateway/errors.ts";
-import type { Module, Resource } from "../gateway/resource.ts";
+import type { Module, Remote, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
-import { type Follower, Inventory, type ListDelta, type Remote } from "./inventory.ts";
+import { type Follower, Inventory, type ListDelta } from "./inventory.ts";
 import type { Remotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 

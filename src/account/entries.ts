@@ -1,10 +1,11 @@
 import type { Body, GatewayClient } from "../gateway/client.ts";
 import { isNotFound } from "../gateway/errors.ts";
+import type { Remote } from "../gateway/resource.ts";
 import { Waiting } from "../objects/reconcile-error.ts";
 import type { Answer, EntryLocation } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions } from "./calls.ts";
 import type { Collection } from "./collection.ts";
-import type { ListDelta, Remote } from "./inventory.ts";
+import type { ListDelta } from "./inventory.ts";
 import type { Remotes } from "./remotes.ts";
 
 export interface EntriesOptions extends CallsOptions {

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Remote } from "../gateway/resource.ts";
 import { ownerMarkOf } from "../objects/ownership.ts";
-import type { Answer } from "../schema/define.ts";
-
-export type Remote = Answer & { id: string };
 
 interface Seen {
   row: Remote;

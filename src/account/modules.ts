@@ -1,10 +1,9 @@
 import type { Body, GatewayClient } from "../gateway/client.ts";
 import { isNotFound, isOutcomeUnknown } from "../gateway/errors.ts";
-import type { Module, ModuleOwner } from "../gateway/resource.ts";
+import type { Module, ModuleOwner, Remote } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer, ModulesLocation } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
-import type { Remote } from "./inventory.ts";
 import type { Remotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {

@@ -1,7 +1,6 @@
 import type { Body } from "../gateway/client.ts";
-import type { Module } from "../gateway/resource.ts";
+import type { Module, Remote } from "../gateway/resource.ts";
 import type { RequestOptions } from "./calls.ts";
-import type { Remote } from "./inventory.ts";
 
 /**
  * The remotes of one kind in one account: calls within the budget, and what is known from their answers.

@@ -53,7 +53,7 @@ export interface ModuleOwner {
 }
 
 /** One resource as the service answered it, in the service's own names. */
-export type Remote<Wire extends z.ZodObject = z.ZodObject> = z.output<Wire> & { id: string };
+export type Remote<Wire extends z.ZodObject = z.ZodObject> = Readonly<z.output<Wire>> & { readonly id: string };
 
 const allDocumented = {
   create: "documented",

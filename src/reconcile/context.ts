@@ -1,8 +1,8 @@
 import type { Account } from "../account/account.ts";
 import type { RequestOptions } from "../account/calls.ts";
-import type { Remote } from "../account/inventory.ts";
 import type { Remotes } from "../account/remotes.ts";
 import type { Lane } from "../account/request-budget.ts";
+import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
 import type { ManagedObject, SecretVersion } from "../objects/object.ts";
 import type { Owner } from "../objects/ownership.ts";

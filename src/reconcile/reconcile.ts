@@ -1,4 +1,4 @@
-import type { Remote } from "../account/inventory.ts";
+import type { Remote } from "../gateway/resource.ts";
 import { isSame } from "../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";

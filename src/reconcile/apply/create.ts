@@ -1,6 +1,6 @@
 import { withoutSecrets } from "../../account/calls.ts";
-import type { Remote } from "../../account/inventory.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { identityOf, isShared } from "../../objects/identity.ts";
 import { type Intent, intentOf, sendWindow, textOf } from "../../objects/intent.ts";
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";

@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { GROUP } from "../../schema/contract.ts";
 import type { SecretValue } from "../cluster.ts";

@@ -1,6 +1,5 @@
-import type { Remote } from "../../account/inventory.ts";
 import { isUnsupported } from "../../gateway/errors.ts";
-import type { Module } from "../../gateway/resource.ts";
+import type { Module, Remote } from "../../gateway/resource.ts";
 import { identityOf } from "../../objects/identity.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";

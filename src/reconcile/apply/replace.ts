@@ -1,6 +1,6 @@
 import type { Account } from "../../account/account.ts";
-import type { Remote } from "../../account/inventory.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { managedMembers } from "../../objects/identity.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";

@@ -1,5 +1,5 @@
-import type { Remote } from "../../account/inventory.ts";
 import { isNotFound, isUnsupported } from "../../gateway/errors.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { isMadeElsewhere } from "../../objects/identity.ts";
 import { conditionOf } from "../../objects/object.ts";
 import { canBeMarked, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";

@@ -1,5 +1,5 @@
-import type { Remote } from "../../account/inventory.ts";
 import { isForbidden } from "../../gateway/errors.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { objectsInAccount, type ReconcileContext, requestOptions } from "../context.ts";
 

@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { covers, type Intent, isOfLifeOf } from "../../objects/intent.ts";
 import { isDeleting } from "../../objects/object.ts";
 import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
 

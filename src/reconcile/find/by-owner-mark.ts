@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import type { Body } from "../../schema/wire/request.ts";

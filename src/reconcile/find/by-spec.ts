@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { identityOf, isShared } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";

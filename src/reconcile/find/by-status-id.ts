@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";

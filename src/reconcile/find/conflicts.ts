@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { isObserveOnly } from "../../objects/object.ts";
 import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";

@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { isNamedBySpec } from "../../objects/identity.ts";
 import { type Intent, intentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly } from "../../objects/object.ts";

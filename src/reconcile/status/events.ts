@@ -1,4 +1,4 @@
-import type { Remote } from "../../account/inventory.ts";
+import type { Remote } from "../../gateway/resource.ts";
 import { conditionOf, isDeleting, isObserveOnly, type ManagedObject, type Status } from "../../objects/object.ts";
 import type { EventDraft } from "../cluster.ts";
 import type { Change, ReconcileContext } from "../context.ts";
