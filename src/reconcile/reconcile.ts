@@ -10,7 +10,7 @@ import { fromAnswer } from "../schema/wire/answer.ts";
 import { needsOf } from "../schema/wire/needs.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
-import { delivered } from "./apply/output-secret.ts";
+import { ensureOutputSecret } from "./apply/output-secret.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
 import { appliedOf, has, now, type ReconcileContext, retiringOf } from "./context.ts";
@@ -90,9 +90,9 @@ async function converge(context: ReconcileContext): Promise<Remote> {
 async function current(context: ReconcileContext, desired: Desired, row: Remote): Promise<Remote> {
   const renewsAt = context.kind.renewsAt(row, context.object.spec);
   const due = renewsAt !== undefined && now(context) >= renewsAt;
-  if (!due && (await delivered(context, row))) return row;
+  if (!due && (await ensureOutputSecret(context, row))) return row;
   const next = await replace(context, desired, row);
-  await delivered(context, next);
+  await ensureOutputSecret(context, next);
   return next;
 }
 

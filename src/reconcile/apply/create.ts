@@ -13,7 +13,7 @@ import { findByNaturalKey } from "../find/by-natural-key.ts";
 import { isUnclaimed } from "../find/conflicts.ts";
 import { refuseStrangeAccount } from "../find/mass-loss.ts";
 import { isPreexisting } from "../find/sharing.ts";
-import { claim, deliver } from "./output-secret.ts";
+import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 
 /**
  * Makes the remote of an object, by a protocol that loses nothing: the finalizer and the intent are durable before the
@@ -22,69 +22,69 @@ import { claim, deliver } from "./output-secret.ts";
  */
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
   const remotes = remotesOf(context);
-  const body = creatable(context, desired.body);
-  await claim(context);
+  const body = createBodyOf(context, desired.body);
+  await checkOutputSecret(context);
   refuseStrangeAccount(context);
   await remotes.admit(requestOptions(context), body);
-  const began = context.clock.now();
-  const intent = await record(context, body);
+  const startedAt = context.clock.now();
+  const intent = await recordIntent(context, body);
   // the calendar may have been set meanwhile, and the other clock stands still while the machine is suspended
-  const elapsed = Math.max(context.clock.now() - began, now(context) - intent.last);
+  const elapsed = Math.max(context.clock.now() - startedAt, now(context) - intent.last);
   if (elapsed > sendWindow(context.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
-  const row = await send(context, body, intent, old);
+  const remote = await sendCreate(context, body, intent, old);
   // from here on the id reaches the status, whatever fails, and so does that of the one to be deleted
-  Object.assign(context.state, { remote: row, appliedSecrets: desired.secrets });
+  Object.assign(context.state, { remote, appliedSecrets: desired.secrets });
   if (old !== undefined) context.state.retiring = old;
-  if (context.kind.output?.once) await deliver(context, row);
+  if (context.kind.output?.once) await writeOutputSecret(context, remote);
   // of an answer that could not be read the id is all there is
-  return Object.keys(row).length > 1 ? row : await read(context, row.id);
+  return Object.keys(remote).length > 1 ? remote : await readBack(context, remote.id);
 }
 
-async function read(context: ReconcileContext, id: string): Promise<Remote> {
-  const row = await remotesOf(context).find(id, requestOptions(context), true);
-  if (!row) throw new Outdated(`${id} is gone`);
-  return row;
+async function readBack(context: ReconcileContext, id: string): Promise<Remote> {
+  const remote = await remotesOf(context).find(id, requestOptions(context), true);
+  if (!remote) throw new Outdated(`${id} is gone`);
+  return remote;
 }
 
-async function send(context: ReconcileContext, body: Body, intent: Intent, old?: string): Promise<Remote> {
+async function sendCreate(context: ReconcileContext, body: Body, intent: Intent, old?: string): Promise<Remote> {
   context.state.sent = true;
   try {
-    return made(context, await remotesOf(context).create(body, requestOptions(context)), old);
+    return noteCreated(context, await remotesOf(context).create(body, requestOptions(context)), old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     // an answer that cannot be read but has an id: the remote was created
-    if (error.id !== undefined) return made(context, { id: error.id }, old);
-    return await afterFailure(context, intent, error);
+    if (error.id !== undefined) return noteCreated(context, { id: error.id }, old);
+    return await handleFailure(context, intent, error);
   }
 }
 
-function made({ state, changes, kind }: ReconcileContext, row: Remote, replaces?: string): Remote {
-  changes.push({ type: "Created", id: row.id, replaces });
+function noteCreated({ state, changes, kind }: ReconcileContext, remote: Remote, replaces?: string): Remote {
+  changes.push({ type: "Created", id: remote.id, replaces });
   if (isShared(kind)) state.preexisting = false;
-  return row;
+  return remote;
 }
 
 /** The members that a create takes, and the owner's mark. */
-function creatable({ kind, owner, object }: ReconcileContext, wanted: Body): Body {
+function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): Body {
   const accepted = kind.remote.create;
   const body = Object.fromEntries(Object.entries(wanted).filter(([member]) => accepted.includes(member)));
   const metadata = withOwnerMark(object.spec["metadata"] as string | undefined, owner);
   return accepted.includes("metadata") && metadata ? { ...body, metadata } : body;
 }
 
-async function record(context: ReconcileContext, body: Body): Promise<Intent> {
+async function recordIntent(context: ReconcileContext, body: Body): Promise<Intent> {
   const { kind, object, owner } = context;
   const before = intentOf(object);
   const last = now(context);
-  const known = kind.naturalKey !== undefined || isShared(kind) || ownerMarkOf(body) === ownerMark(owner);
+  const isRecognisable = kind.naturalKey !== undefined || isShared(kind) || ownerMarkOf(body) === ownerMark(owner);
   const intent: Intent = {
     first: before?.first ?? last,
     last,
     old: object.status?.id ?? before?.old,
     fields: appliedFields(kind, object.spec),
-    sent: known ? undefined : (withoutSecrets(body, kind.remote.secrets ?? []) as Body),
+    sent: isRecognisable ? undefined : (withoutSecrets(body, kind.remote.secrets ?? []) as Body),
   };
   context.account.createSettlement.recorded(object, intent, context.clock.now());
   context.object = await context.cluster.annotate(context.kind, context.object, {
@@ -94,42 +94,46 @@ async function record(context: ReconcileContext, body: Body): Promise<Intent> {
   return intent;
 }
 
-async function afterFailure(context: ReconcileContext, intent: Intent, error: GatewayError): Promise<Remote> {
+async function handleFailure(context: ReconcileContext, intent: Intent, error: GatewayError): Promise<Remote> {
   if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
   context.account.refused(context.object, intent);
-  if (error.kind === "refused") return takeOrRefuse(context, error);
+  if (error.kind === "refused") return takeExistingOrThrow(context, error);
   throw error;
 }
 
 /** A service says in several ways that a name is taken, so whether it is decides a look. */
-async function takeOrRefuse(context: ReconcileContext, error: GatewayError): Promise<Remote> {
-  const taken = [400, 409, 422].includes(error.status ?? 0);
-  const row = taken && isShared(context.kind) ? await shared(context) : undefined;
-  if (row) return row;
-  const ours = taken ? await existing(context, error) : undefined;
-  if (ours) return ours;
+async function takeExistingOrThrow(context: ReconcileContext, error: GatewayError): Promise<Remote> {
+  const mayBeTaken = [400, 409, 422].includes(error.status ?? 0);
+  const remote = mayBeTaken && isShared(context.kind) ? await findSharedEntry(context) : undefined;
+  if (remote) return remote;
+  const adopted = mayBeTaken ? await adoptExisting(context, error) : undefined;
+  if (adopted) return adopted;
   throw error;
 }
 
 /** That somebody has made it meanwhile is as good as having made it. */
-async function shared(context: ReconcileContext): Promise<Remote | undefined> {
+async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = identityOf(context.kind, context.object, context.cluster);
-  const row = id === undefined ? undefined : await getRemote(context, id, true);
-  if (row) context.state.preexisting = isPreexisting(context, row.id);
-  return row;
+  const remote = id === undefined ? undefined : await getRemote(context, id, true);
+  if (remote) context.state.preexisting = isPreexisting(context, remote.id);
+  return remote;
 }
 
 /** What has the name that was to be taken: this object's own, if an object of its name has left it behind. */
-async function existing(context: ReconcileContext, error: GatewayError): Promise<Remote | undefined> {
-  const row = await findByNaturalKey(context, context.clock.now());
-  if (!row) return undefined;
-  const owner = ownerMarkOf(row);
-  if (owner === ownerMark(context.owner) && isUnclaimed(context, row)) {
-    context.changes.push({ type: "Adopted", id: row.id });
-    return row;
+async function adoptExisting(context: ReconcileContext, error: GatewayError): Promise<Remote | undefined> {
+  const remote = await findByNaturalKey(context, context.clock.now());
+  if (!remote) return undefined;
+  const owner = ownerMarkOf(remote);
+  if (owner === ownerMark(context.owner) && isUnclaimed(context, remote)) {
+    context.changes.push({ type: "Adopted", id: remote.id });
+    return remote;
   }
-  const claim = owner ? `, which belongs to ${owner}` : "";
-  throw new Blocked("AlreadyExists", `To take over ${row.id}${claim}, add to the spec: adopt: {id: ${row.id}}`, {
-    cause: error,
-  });
+  const belonging = owner ? `, which belongs to ${owner}` : "";
+  throw new Blocked(
+    "AlreadyExists",
+    `To take over ${remote.id}${belonging}, add to the spec: adopt: {id: ${remote.id}}`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -13,7 +13,7 @@ export async function deleteRemote(context: ReconcileContext, id: string): Promi
     if (await deleteWithLossGuard(context, id)) return true;
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    if (!isUnsupported(error)) throw inUse(context, error) ?? refused(context, error);
+    if (!isUnsupported(error)) throw inUse(context, error) ?? refusedDelete(context, error);
     account.lacks(kind.remote, "delete");
     return false;
   }
@@ -43,7 +43,7 @@ function inUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undef
 }
 
 /** No spec is to blame for it, so that it is tried again and again. */
-function refused({ kind }: ReconcileContext, error: GatewayError): Error {
+function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
   if (error.kind !== "refused" || error.status === 401 || error.status === 403) return error;
   const words = error.serviceMessage ?? error.message;
   const message = `Check the state of the service: it refuses to delete this ${kind.remote.title}: ${words}`;
@@ -58,13 +58,13 @@ export async function deleteWithLossGuard(context: ReconcileContext, id: string)
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
   const surprising = remotes.known(id) !== undefined && !deleteLimiter.mayBeDone(id);
-  const was = await sendDelete(context, id);
-  if (!was) {
+  const existed = await sendDelete(context, id);
+  if (!existed) {
     await remotes.listed(0, context.lane);
     refuseHollowDeletion(context, surprising);
   }
   deleteLimiter.forget(id);
-  return was;
+  return existed;
 }
 
 async function sendDelete(context: ReconcileContext, id: string): Promise<boolean> {

@@ -14,19 +14,19 @@ import { plan } from "../desired/plan.ts";
  * Takes a part out of a remote by its own operation, and returns what is left. Where the service turns out not to have
  * the operation, the part is switched off instead, with its settings kept.
  */
-export async function removeModule(context: ReconcileContext, member: string, row: Remote): Promise<Remote> {
+export async function removeModule(context: ReconcileContext, member: string, remote: Remote): Promise<Remote> {
   const { kind, account } = context;
   const module = kind.modules[member];
   if (!module) throw new TypeError(`${kind.kind} declares no operation that removes ${member}`);
-  if (account.supports(module, "delete") && (await isRemoved(context, member, module, row))) {
-    return { ...row, [member]: null };
+  if (account.supports(module, "delete") && (await tryRemove(context, member, module, remote))) {
+    return { ...remote, [member]: null };
   }
-  const seen = fromAnswer(kind.spec, row)[member] as Body;
-  if (seen["enabled"] === false) return row;
-  return remotesOf(context).update(row.id, { [member]: { ...seen, enabled: false } }, requestOptions(context));
+  const seen = fromAnswer(kind.spec, remote)[member] as Body;
+  if (seen["enabled"] === false) return remote;
+  return remotesOf(context).update(remote.id, { [member]: { ...seen, enabled: false } }, requestOptions(context));
 }
 
-async function isRemoved(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
+async function tryRemove(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
   try {
     await remotesOf(context).removeModule(id, member, module, requestOptions(context));
   } catch (error) {
@@ -36,10 +36,10 @@ async function isRemoved(context: ReconcileContext, member: string, module: Modu
   }
   if (module.verbs.delete === "documented") return true;
   // a 404 can mean that it is not there, or that there is no such operation
-  const row = await remotesOf(context).find(id, requestOptions(context), true, [member]);
-  const left = row?.[member] ?? undefined;
-  if (left !== undefined) context.account.lacks(module, "delete");
-  return left === undefined;
+  const remote = await remotesOf(context).find(id, requestOptions(context), true, [member]);
+  const remaining = remote?.[member] ?? undefined;
+  if (remaining !== undefined) context.account.lacks(module, "delete");
+  return remaining === undefined;
 }
 
 /** Takes out of a remote that was made elsewhere what this object has put into it, and nothing else. */
@@ -49,24 +49,24 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   const applied = visible(object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)));
   const id = object.status?.id ?? identityOf(kind, object, cluster);
   if (id === undefined) return;
-  const settled = isSettled(object);
-  let row = await getRemote(context, id, !settled);
-  if (!row) return;
-  const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, row), applied, renewed: [] });
-  if (Object.keys(body).length > 0) row = await remotesOf(context).update(id, body, requestOptions(context));
-  for (const member of remove) row = await removeModule(context, member, row);
+  const answered = isAnswered(object);
+  let remote = await getRemote(context, id, !answered);
+  if (!remote) return;
+  const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, remote), applied, renewed: [] });
+  if (Object.keys(body).length > 0) remote = await remotesOf(context).update(id, body, requestOptions(context));
+  for (const member of remove) remote = await removeModule(context, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
-  if (!settled) waitForLate(context);
+  if (!answered) waitForInterruptedChanges(context);
 }
 
 /** Whatever was sent before the deletion was answered, and told; that it began is a generation of its own. */
-function isSettled({ metadata, status }: ManagedObject): boolean {
+function isAnswered({ metadata, status }: ManagedObject): boolean {
   const synced = conditionOf(status, "Synced");
   return synced?.reason !== "ServiceUnavailable" && (synced?.observedGeneration ?? -1) >= metadata.generation - 1;
 }
 
 /** A module that is set once the object is gone would stay for ever. */
-function waitForLate({ account }: ReconcileContext): void {
+function waitForInterruptedChanges({ account }: ReconcileContext): void {
   const seconds = account.pendingSeconds;
   if (seconds === 0) return;
   throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {

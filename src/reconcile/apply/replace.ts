@@ -12,7 +12,7 @@ import { staysForOthers } from "../find/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteWithLossGuard } from "./delete-remote.ts";
-import { uses } from "./users.ts";
+import { containsID } from "./users.ts";
 
 /** How long the deletion of a replaced remote rests after the service has refused it. */
 const POSTPONE_SECONDS = 300;
@@ -68,7 +68,7 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
 }
 
 /** A create of it may have been sent, and may name what it was to refer to then. */
-function isUnderWay(object: ManagedObject, account: Account): boolean {
+function mayBeCreating(object: ManagedObject, account: Account): boolean {
   const intent = intentOf(object);
   return intent !== undefined && !account.wasRefused(object, intent);
 }
@@ -78,12 +78,12 @@ async function isReferredTo(context: ReconcileContext, id: string): Promise<bool
   const { cluster, kind, object, account } = context;
   for (const referrer of cluster.referrersOf(kind, object)) {
     const remoteID = referrer.object.status?.id;
-    if (remoteID === undefined && isUnderWay(referrer.object, account)) return true;
+    if (remoteID === undefined && mayBeCreating(referrer.object, account)) return true;
     if (remoteID === undefined) continue;
-    const row = await account
+    const remote = await account
       .remotes(referrer.kind)
       .find(remoteID, requestOptions(context), false, managedMembers(referrer.kind, referrer.object));
-    if (uses(row, id)) return true;
+    if (containsID(remote, id)) return true;
   }
   return false;
 }

@@ -15,11 +15,11 @@ export async function unmanagedUser(context: ReconcileContext, id: string): Prom
   for (const kind of cluster.kindsReferringTo(context.kind)) {
     const remotes = account.remotes(kind);
     await remotes.listed(clock.now() - RECENT_MS, lane);
-    const others = remotes.rows.filter((row) => row.id !== id && uses(row, id));
-    const holders = others.filter((row) => cluster.othersWithRemoteID(kind, row.id, object).length === 0);
-    for (const holder of holders) {
-      const now = await remotes.find(holder.id, requestOptions(context), true);
-      if (now && uses(now, id)) return now.id;
+    const candidates = remotes.rows.filter((remote) => remote.id !== id && containsID(remote, id));
+    const unmanaged = candidates.filter((remote) => cluster.othersWithRemoteID(kind, remote.id, object).length === 0);
+    for (const candidate of unmanaged) {
+      const current = await remotes.find(candidate.id, requestOptions(context), true);
+      if (current && containsID(current, id)) return current.id;
     }
   }
   return undefined;
@@ -37,17 +37,17 @@ export async function usersOf(context: ReconcileContext, ids: readonly string[])
     if (staying.length === 0) continue;
     const remotes = account.remotes(other);
     // whoever may delete one kind may not be allowed to see another
-    await remotes.listed(0, lane).catch(unless(isForbidden));
-    const rowOf = ({ status }: ManagedObject) => remotes.known(status?.id ?? "");
-    users.push(...staying.filter((one) => ids.some((id) => uses(rowOf(one), id))));
+    await remotes.listed(0, lane).catch(ignoreIf(isForbidden));
+    const remoteOf = ({ status }: ManagedObject) => remotes.known(status?.id ?? "");
+    users.push(...staying.filter((one) => ids.some((id) => containsID(remoteOf(one), id))));
   }
   return users;
 }
 
-const unless = (isHarmless: (error: unknown) => boolean) => (error: unknown) => {
+const ignoreIf = (isHarmless: (error: unknown) => boolean) => (error: unknown) => {
   if (!isHarmless(error)) throw error;
 };
 
 /** Whether an id stands anywhere in a remote. */
-export const uses = (row: Remote | undefined, id: string): boolean =>
-  row !== undefined && JSON.stringify(row).includes(`"${id}"`);
+export const containsID = (remote: Remote | undefined, id: string): boolean =>
+  remote !== undefined && JSON.stringify(remote).includes(`"${id}"`);
