@@ -4,9 +4,10 @@ import { has, now, type ReconcileContext } from "../context.ts";
 import { nextStatus } from "../status/report.ts";
 
 /**
- * Puts into the status, before an update is sent, what whoever comes next has to know of it: that a field was set which
- * a later spec may set no more, and of what an interrupted create has made the id, since a remote that bears no mark is
- * known by what it is like, and changes. What a create sends is in its intent.
+ * Writes into the status, before an update is sent, what the next process needs if this one dies: the fields that are
+ * about to be set, so that they are cleared when a later spec drops them, and the id of a remote that an interrupted
+ * create made, since a remote without an owner mark is found by its values, which the update changes. A create needs no
+ * checkpoint: its fields are in its intent.
  */
 export async function checkpointUpdate(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, state } = context;
@@ -23,7 +24,7 @@ export async function checkpointUpdate(context: ReconcileContext): Promise<void>
   context.object = written;
 }
 
-/** Writes down the id of the remote, with all that is known of it, and leaves the rest to the next reconcile. */
+/** Writes the id of the remote into the status, and throws Outdated: the next reconcile goes on from there. */
 export async function checkpointID(context: ReconcileContext, message: string): Promise<never> {
   const error = new Waiting("Updating", message);
   await context.cluster.writeStatus(

@@ -16,9 +16,9 @@ import { isPreexisting } from "../find/sharing.ts";
 import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 
 /**
- * Makes the remote of an object, by a protocol that loses nothing: the finalizer and the intent are durable before the
- * request is sent, and an intent without an id makes the next reconcile look before it creates again (see find.ts).
- * `old`: the id of the remote whose place it takes, which is to be deleted then.
+ * Creates the remote of an object, so that no crash can lose it: the finalizer and the intent are stored before the
+ * request is sent, and while there is an intent without an id, each reconcile searches before it creates (find.ts).
+ * `old`: id of the remote that the new one replaces. It becomes the retiring one.
  */
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
   const remotes = remotesOf(context);
@@ -28,17 +28,17 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   await remotes.admit(requestOptions(context), body);
   const startedAt = context.clock.now();
   const intent = await recordIntent(context, body);
-  // the calendar may have been set meanwhile, and the other clock stands still while the machine is suspended
+  // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - intent.last);
   if (elapsed > sendWindow(context.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
   const remote = await sendCreate(context, body, intent, old);
-  // from here on the id reaches the status, whatever fails, and so does that of the one to be deleted
+  // From here on both ids reach the status, even when a later step fails.
   Object.assign(context.state, { remote, appliedSecrets: desired.secrets });
   if (old !== undefined) context.state.retiring = old;
   if (context.kind.output?.once) await writeOutputSecret(context, remote);
-  // of an answer that could not be read the id is all there is
+  // An answer that could not be read gives nothing but the id.
   return Object.keys(remote).length > 1 ? remote : await readBack(context, remote.id);
 }
 
@@ -54,7 +54,7 @@ async function sendCreate(context: ReconcileContext, body: Body, intent: Intent,
     return noteCreated(context, await remotesOf(context).create(body, requestOptions(context)), old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    // an answer that cannot be read but has an id: the remote was created
+    // An unreadable answer with an id: the remote was created.
     if (error.id !== undefined) return noteCreated(context, { id: error.id }, old);
     return await handleFailure(context, intent, error);
   }
@@ -66,7 +66,7 @@ function noteCreated({ state, changes, kind }: ReconcileContext, remote: Remote,
   return remote;
 }
 
-/** The members that a create takes, and the owner's mark. */
+/** The members that a create accepts, with the owner mark in the metadata. */
 function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): Body {
   const accepted = kind.remote.create;
   const body = Object.fromEntries(Object.entries(wanted).filter(([member]) => accepted.includes(member)));
@@ -101,7 +101,7 @@ async function handleFailure(context: ReconcileContext, intent: Intent, error: G
   throw error;
 }
 
-/** A service says in several ways that a name is taken, so whether it is decides a look. */
+/** Services have several status codes for a name that is taken, so the account is searched for who has it. */
 async function takeExistingOrThrow(context: ReconcileContext, error: GatewayError): Promise<Remote> {
   const mayBeTaken = [400, 409, 422].includes(error.status ?? 0);
   const remote = mayBeTaken && isShared(context.kind) ? await findSharedEntry(context) : undefined;
@@ -111,7 +111,7 @@ async function takeExistingOrThrow(context: ReconcileContext, error: GatewayErro
   throw error;
 }
 
-/** That somebody has made it meanwhile is as good as having made it. */
+/** An entry has no owner, so one that somebody else has created meanwhile serves as well. */
 async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = identityOf(context.kind, context.object, context.cluster);
   const remote = id === undefined ? undefined : await getRemote(context, id, true);
@@ -119,7 +119,10 @@ async function findSharedEntry(context: ReconcileContext): Promise<Remote | unde
   return remote;
 }
 
-/** What has the name that was to be taken: this object's own, if an object of its name has left it behind. */
+/**
+ * Adopts the remote that has the natural key of the spec, when it carries this object's owner mark: an earlier object of
+ * the same name left it. Throws Blocked when the remote is somebody else's, and returns undefined when there is none.
+ */
 async function adoptExisting(context: ReconcileContext, error: GatewayError): Promise<Remote | undefined> {
   const remote = await findByNaturalKey(context, context.clock.now());
   if (!remote) return undefined;

@@ -3,10 +3,13 @@ import { Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseHollowDeletion } from "../find/mass-loss.ts";
 
-/** Deletes one remote, in its turn. False when it is there still, since the service has no such operation. */
+/**
+ * Deletes one remote, or finds it deleted. Throws Waiting while the limit of deletions a minute is reached. False when
+ * the service cannot delete it.
+ */
 export async function deleteRemote(context: ReconcileContext, id: string): Promise<boolean> {
   const { account, kind } = context;
-  // somebody may have done it by hand
+  // A person may have deleted it by hand.
   if (!account.supports(kind.remote, "delete")) return isGone(context, id);
   waitForTurn(context, id);
   try {
@@ -17,7 +20,7 @@ export async function deleteRemote(context: ReconcileContext, id: string): Promi
     account.lacks(kind.remote, "delete");
     return false;
   }
-  // where the page does not show the operation, a 404 can mean that there is none
+  // When the API page does not document the operation, a 404 can mean that the operation does not exist.
   if (kind.remote.verbs.delete !== "undocumented" || (await isGone(context, id))) return true;
   account.lacks(kind.remote, "delete");
   return false;
@@ -33,7 +36,7 @@ function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: strin
   throw new Waiting("Deleting", message, { afterSeconds: seconds });
 }
 
-/** Services answer 400 as well as 409 for what is in use, so any such refusal of a delete is taken for it. */
+/** Services answer 400, 409 or 422 when something uses the remote, so each of these counts as in use. */
 function inUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
   if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
   const words = error.serviceMessage ?? "it is still in use";
@@ -42,7 +45,7 @@ function inUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undef
   });
 }
 
-/** No spec is to blame for it, so that it is tried again and again. */
+/** No edit of the spec can make a refused deletion succeed, so it is Retry and not Blocked. */
 function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
   if (error.kind !== "refused" || error.status === 401 || error.status === 403) return error;
   const words = error.serviceMessage ?? error.message;
@@ -51,8 +54,8 @@ function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
 }
 
 /**
- * Deletes one remote. False when it was not there, which counts only where the account has others of what objects
- * stand for: in the wrong account nothing is there, and nothing has been deleted.
+ * Deletes one remote. False when the service answered 404. Throws Blocked (AccountMismatch) when the remotes of the other
+ * objects are missing as well: then the API key belongs to another account, and nothing has been deleted.
  */
 export async function deleteWithLossGuard(context: ReconcileContext, id: string): Promise<boolean> {
   const { deleteLimiter } = context.account;

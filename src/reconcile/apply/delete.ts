@@ -13,15 +13,15 @@ import { deleteRemote } from "./delete-remote.ts";
 import { releaseModules } from "./release-modules.ts";
 import { unmanagedUser, usersOf } from "./users.ts";
 
-/** How long a remote waits for the referrers that are being deleted as well to go before it. */
+/** Referrers that are being deleted at the same time go first, but are not waited for any longer than this. */
 const REFERRERS_FIRST_MS = 60_000;
 
-/** How soon an object is looked at that only others hold; a change of it tells before. */
+/** When only finalizers of others are left. The watch reports their removal earlier than this. */
 const FOREIGN_FINALIZERS_SECONDS = 1800;
 
 /**
- * Ends an object: its remote goes first, then the finalizer. Needs the id and nothing else of the spec.
- * Returns when the finalizer is gone; throws Waiting while something has to go before it.
+ * Deletes the remote of an object that is being deleted, and then takes the finalizer off. Reads no reference and no
+ * Secret of the spec, since those may be gone. Throws Waiting while something else has to be deleted first.
  */
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
@@ -31,10 +31,10 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
   await cluster.removeFinalizer(kind, context.object);
 }
 
-/** The garbage collector's own, which nobody has to do anything about. */
+/** Finalizers that Kubernetes' garbage collector sets and removes by itself. */
 const GARBAGE_COLLECTOR_FINALIZERS: readonly string[] = ["foregroundDeletion", "orphan"];
 
-/** Nothing is left to do here, but others have finalizers of their own on the object. */
+/** The operator has finished with this object, but finalizers of others still keep it. */
 function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
   const others = finalizers.filter((name) => !GARBAGE_COLLECTOR_FINALIZERS.includes(name));
   if (others.length === 0) return;
@@ -47,13 +47,13 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
   );
 }
 
-/** Deleting a CRD deletes its objects without asking, so it must never delete what people have in their account. */
+/** Deleting a CRD deletes all its objects, which nobody may have meant. So then no remote is deleted. */
 const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promise<boolean> =>
   isOrphan(object) || isRetained(object) || isObserveOnly(object) || (await cluster.isKindDeleting(kind));
 
 /**
- * Whoever has the name next takes over what this object leaves, and has to find all of it. Throws Waiting as long as
- * an interrupted create may still be under way. Asks the service for nothing, since it may be gone for long.
+ * The next object of this name finds the retained remote in a list, so no list from before the create may count. Throws
+ * Waiting while an interrupted create may still be carried out. Sends no request: the account may no longer exist.
  */
 function prepareRetention(context: ReconcileContext): void {
   const { object, kind } = context;
@@ -78,7 +78,10 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
   }
 }
 
-/** False when it stays: what cannot be deleted keeps its object, but not a whole namespace from going away. */
+/**
+ * A remote that cannot be deleted blocks its object. But in a namespace that is being deleted the remote is left in the
+ * account with an event, and this returns false.
+ */
 async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promise<boolean> {
   const { object, cluster, kind } = context;
   const result = await deleteRemote(context, id).catch((error: unknown) => inUseOrThrow(error));
@@ -104,21 +107,21 @@ const unsupported = ({ kind }: ReconcileContext, id: string): Blocked =>
     `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${kind.remote.title}`,
   );
 
-/** The id that was written down, or that of a remote whose create was interrupted. */
+/** The id in the status or, when the status may lack it, that of the remote that is found for the object. */
 async function findIDToDelete(context: ReconcileContext): Promise<string | undefined> {
   const id = context.object.status?.id;
   if (openIntentOf(context.object)) return (await findRemote(context))?.id;
-  // taken over, and the status was lost
+  // The object may have adopted a remote and then lost its status.
   if (id === undefined) return isNamedBySpec(context.kind) ? undefined : (await findByOwnerMark(context))?.id;
   const remotes = remotesOf(context);
-  // what another object or cluster has marked meanwhile is not ours to delete; a new process has seen nothing yet
+  // Never delete what another object or cluster has marked meanwhile. A new process has to list to see the mark.
   await remotes.listed(0, context.lane);
   const remote = remotes.known(id);
   if (remote) refuseForeignMark(context, remote);
   return id;
 }
 
-/** What others still use is not deleted under them: without its policy an edge would admit everybody, or nobody. */
+/** Never delete a remote that objects refer to: without its policy an edge would let everybody in, or nobody. */
 function waitForReferrers(context: ReconcileContext): void {
   const { cluster, kind, object } = context;
   const referrers = cluster.referrersOf(kind, object).map((referrer) => referrer.object);
@@ -129,7 +132,7 @@ function waitForReferrers(context: ReconcileContext): void {
     });
   }
   const since = Date.parse(object.metadata.deletionTimestamp ?? "");
-  // a deletion that lies ahead tells that the calendar was set back
+  // Math.abs: a deletion time in the future means that the calendar was set back.
   if (referrers.length === 0 || Math.abs(now(context) - since) > REFERRERS_FIRST_MS) return;
   throw new Waiting(
     "Deleting",
@@ -140,12 +143,12 @@ function waitForReferrers(context: ReconcileContext): void {
   );
 }
 
-/** An object that has let go of this one in its spec may not have come to do so in the account. */
+/** An object may have dropped its reference in the spec while its remote in the account still has it. */
 async function waitForUsers(context: ReconcileContext, ids: readonly string[]): Promise<void> {
   const users = await usersOf(context, ids);
   if (users.length === 0) return;
   const message = `Waiting for ${namesOf(users)}: what it has in the account still uses this ${context.kind.kind}`;
-  // to look costs no request; what is not over soon may take long
+  // Checking costs no request, so it is frequent at first, and rarer the longer it takes.
   const waited = (now(context) - Date.parse(context.object.metadata.deletionTimestamp ?? "")) / 1000;
   throw new Waiting("InUse", message, { afterSeconds: Math.min(Math.max(waited / 10, 1), 60) });
 }

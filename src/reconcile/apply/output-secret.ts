@@ -4,12 +4,12 @@ import { GROUP } from "../../schema/contract.ts";
 import type { SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
 
-/** On a Secret that the operator writes: which remote its value is of. */
+/** Annotation of a Secret that the operator writes: the id of the remote whose value the Secret has. */
 const REMOTE_ID = `${GROUP}/remote-id`;
 
 /**
- * Before a create whose answer holds something that is to be kept: makes sure that it can be.
- * A Secret that is not this object's is never written to.
+ * Makes sure, before a create, that the value in its answer can be written to a Secret. Throws Blocked when a Secret of
+ * that name does not belong to this object.
  */
 export async function checkOutputSecret(context: ReconcileContext): Promise<void> {
   const { cluster, object, kind } = context;
@@ -17,11 +17,11 @@ export async function checkOutputSecret(context: ReconcileContext): Promise<void
   if (!kind.output || name === undefined) return;
   refuseForeignSecret(context, name, await cluster.secret(object.metadata.namespace, name));
   if (!kind.output.once) return;
-  // what is shown once and cannot be kept would be made again and again
+  // A value that is shown once and cannot be stored would make the operator create remotes again and again.
   await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {} });
 }
 
-/** Writes what an answer holds to its Secret. */
+/** Writes the value in an answer to the Secret. Does nothing when the answer has no value. */
 export async function writeOutputSecret(context: ReconcileContext, remote: Remote): Promise<void> {
   const { output } = context.kind;
   const name = nameOf(context);
@@ -33,14 +33,14 @@ export async function writeOutputSecret(context: ReconcileContext, remote: Remot
 }
 
 /**
- * Keeps the Secret as it should be. False when its value is lost and only a new remote has one.
- * Reads one Secret, and writes it only when it differs.
+ * Brings the Secret to the value of the remote. False when the value was shown once and is lost, so that only a new
+ * remote would have one. Reads one Secret, and writes it only when it differs.
  */
 export async function ensureOutputSecret(context: ReconcileContext, remote: Remote): Promise<boolean> {
   const { output } = context.kind;
   const name = nameOf(context);
   if (!output || name === undefined) return true;
-  // the value of what was taken over is with whoever made it
+  // The value of an adopted remote was shown to the person who created it.
   if (output.once && context.object.spec.adopt?.id === remote.id) return true;
   const secret = await context.cluster.secret(context.object.metadata.namespace, name);
   refuseForeignSecret(context, name, secret);

@@ -11,8 +11,8 @@ import { appliedFields } from "../desired/desired.ts";
 import { plan } from "../desired/plan.ts";
 
 /**
- * Takes a part out of a remote by its own operation, and returns what is left. Where the service turns out not to have
- * the operation, the part is switched off instead, with its settings kept.
+ * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service
+ * lacks the operation, disables the module instead and keeps its settings.
  */
 export async function removeModule(context: ReconcileContext, member: string, remote: Remote): Promise<Remote> {
   const { kind, account } = context;
@@ -35,17 +35,17 @@ async function tryRemove(context: ReconcileContext, member: string, module: Modu
     return false;
   }
   if (module.verbs.delete === "documented") return true;
-  // a 404 can mean that it is not there, or that there is no such operation
+  // A 404 can mean that the module is not there, or that the service has no such operation.
   const remote = await remotesOf(context).find(id, requestOptions(context), true, [member]);
   const remaining = remote?.[member] ?? undefined;
   if (remaining !== undefined) context.account.lacks(module, "delete");
   return remaining === undefined;
 }
 
-/** Takes out of a remote that was made elsewhere what this object has put into it, and nothing else. */
+/** Removes from a remote that the operator does not create the modules that this object has set, and no others. */
 export async function releaseModules(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, changes } = context;
-  // without a status a reconcile was interrupted before it could say what it sent
+  // Without an id in the status, a reconcile was interrupted before it could record what it sent: count the whole spec.
   const applied = visible(object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)));
   const id = object.status?.id ?? identityOf(kind, object, cluster);
   if (id === undefined) return;
@@ -59,13 +59,16 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   if (!answered) waitForInterruptedChanges(context);
 }
 
-/** Whatever was sent before the deletion was answered, and told; that it began is a generation of its own. */
+/**
+ * Whether every request before the deletion was answered, and its outcome is in the status. The deletion itself raises
+ * the generation by one.
+ */
 function isAnswered({ metadata, status }: ManagedObject): boolean {
   const synced = conditionOf(status, "Synced");
   return synced?.reason !== "ServiceUnavailable" && (synced?.observedGeneration ?? -1) >= metadata.generation - 1;
 }
 
-/** A module that is set once the object is gone would stay for ever. */
+/** An interrupted change that arrives after the object is gone would set a module that nobody removes. */
 function waitForInterruptedChanges({ account }: ReconcileContext): void {
   const seconds = account.pendingSeconds;
   if (seconds === 0) return;

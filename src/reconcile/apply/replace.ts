@@ -14,12 +14,12 @@ import { create } from "./create.ts";
 import { deleteRemote, deleteWithLossGuard } from "./delete-remote.ts";
 import { containsID } from "./users.ts";
 
-/** How long the deletion of a replaced remote rests after the service has refused it. */
+/** How soon the deletion of a replaced remote is tried again after the service has refused it. */
 const POSTPONE_SECONDS = 300;
 
 /**
- * Makes a new remote beside the old one, which is deleted by `retire` once everything that refers to it has moved.
- * There is never more than one of either: another replacement waits until the last one is through.
+ * Creates a new remote beside the old one. `deleteReplaced` deletes the old one once nothing refers to it. Throws Waiting
+ * while an earlier replacement is unfinished, so that there are never more than two remotes.
  */
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
@@ -29,15 +29,15 @@ export async function replace(context: ReconcileContext, desired: Desired, old: 
       afterSeconds: 5,
     });
   }
-  // the intent names what is in the status, so the old one has to be there before it is recorded
+  // The intent takes the id of the old remote from the status, so that id has to be there first.
   if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
   return create(context, desired, old.id);
 }
 
-/** Deletes the remote and creates it anew; for what cannot exist twice. */
+/** Deletes the remote and creates it again, for remotes that cannot exist twice. */
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
   const { changes, kind, object } = context;
-  // a process that ends in between must know what the new one takes the place of
+  // If this process dies between delete and create, the next one needs the old id.
   if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
   if (!(await deleteRemote(context, id))) {
     throw new Blocked(
@@ -49,7 +49,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   return create(context, desired);
 }
 
-/** Deletes the remote that was replaced, as soon as nothing refers to it any more. */
+/** Deletes the remote that was replaced, once no remote refers to it. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   const { state, account } = context;
   const id = retiringOf(context);
@@ -58,7 +58,7 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   try {
     if (!staysForOthers(context, id) && !isKnownForeign(context, id)) await deleteWithLossGuard(context, id);
   } catch (error) {
-    // something that is not managed here still uses it: it is tried again, and nobody's traffic suffers
+    // Something that has no object still uses it. Trying later harms nobody.
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
     account.postpone(id, POSTPONE_SECONDS);
     return;
@@ -67,13 +67,13 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   state.retiring = null;
 }
 
-/** A create of it may have been sent, and may name what it was to refer to then. */
+/** Whether an object without an id may have sent a create, whose body may refer to the remote that was replaced. */
 function mayBeCreating(object: ManagedObject, account: Account): boolean {
   const intent = intentOf(object);
   return intent !== undefined && !account.wasRefused(object, intent);
 }
 
-/** Whether the remote of some referrer still has the id in it, as far as the account was last seen. */
+/** Whether the remote of some referrer still contains the id, as far as it is known from lists and answers. */
 async function isReferredTo(context: ReconcileContext, id: string): Promise<boolean> {
   const { cluster, kind, object, account } = context;
   for (const referrer of cluster.referrersOf(kind, object)) {

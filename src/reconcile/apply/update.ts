@@ -17,21 +17,26 @@ import { checkpointUpdate } from "./checkpoint.ts";
 import { removeModule } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 
-/** How often the same correction is made before it is clear that it does not hold. */
+/** After this many equal corrections in a row, the service evidently does not keep the value. */
 const ROUNDS = 3;
 
-/** Brings a remote that exists to what its object says, and returns it as it is then. */
+/** Changes a remote until it matches its object, and returns the remote as the service answered last. */
 export async function update(context: ReconcileContext, desired: Desired, found: Remote): Promise<Remote> {
   let needed = planFor(context, desired, found);
   if (isEmpty(needed)) return found;
   let remote = found;
   const drifted = isDrift(context, desired);
   if (drifted || sendsShared(context, needed)) {
-    // a list may lag behind: somebody else's change is acted on only when it is certain, and not undone by accident
+    // A list may lag behind, so a GET has to confirm what others did before it is corrected or overwritten.
     remote = await readAgain(context, remote);
     needed = planFor(context, desired, remote);
   }
-  if (isEmpty(needed) || reportedInstead(context, desired, needed, drifted)) return remote;
+  if (isEmpty(needed)) return remote;
+  const reason = reasonToReport(context, desired, needed, drifted);
+  if (reason) {
+    reportDrift(context, needed, reason);
+    return remote;
+  }
   const updated = canBeSent(context, needed) ? await applyPlan(context, needed, remote) : undefined;
   if (!updated) return withoutUpdate(context, desired, remote);
   remote = updated;
@@ -39,7 +44,10 @@ export async function update(context: ReconcileContext, desired: Desired, found:
   return checkAnswer(context, desired, remote, needed, drifted);
 }
 
-/** Where the service has no such update; what may be left undone is not planned now that this is known. */
+/**
+ * The service lacks the update operation. Planned again, since the plan no longer has what only that operation could do
+ * and what may be left undone.
+ */
 async function withoutUpdate(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
   const needed = planFor(context, desired, remote);
   return isEmpty(needed) ? remote : replaceOrBlock(context, desired, remote, needed);
@@ -48,7 +56,7 @@ async function withoutUpdate(context: ReconcileContext, desired: Desired, remote
 const sendsShared = ({ kind }: ReconcileContext, { body }: Plan): boolean =>
   sharedLists(kind.spec).some(({ member }) => member in body);
 
-/** Whether the answer is as wanted. When it is not, the service may have its own idea of the value. */
+/** Throws Retry when the answer to an update differs from what was sent. After ROUNDS times, reports drift instead. */
 function checkAnswer(
   context: ReconcileContext,
   desired: Desired,
@@ -58,16 +66,17 @@ function checkAnswer(
 ): Remote {
   const applied = visible(appliedOf(context));
   const planned = planFor(context, { ...desired, secrets: [] }, remote, applied);
-  // what cannot be removed was switched off, and that is as far as it goes
+  // A module that the service cannot remove was disabled instead. Nothing more can be done about it.
   const remaining = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
   const rounds = context.account.corrections.note(context.object, sent.fields, drifted || !isEmpty(remaining));
   if (isEmpty(remaining)) return remote;
   context.state.remote = remote;
-  if (rounds >= ROUNDS) return reportDrift(context, remaining, "RemoteNormalises", remote);
-  throw new Retry(
-    "Updating",
-    `Sending again: the service answered with other values for ${specFields(remaining.fields)}`,
-  );
+  if (rounds < ROUNDS) {
+    const message = `Sending again: the service answered with other values for ${specFields(remaining.fields)}`;
+    throw new Retry("Updating", message);
+  }
+  reportDrift(context, remaining, "RemoteNormalises");
+  return remote;
 }
 
 function planFor(context: ReconcileContext, desired: Desired, remote: Remote, applied = appliedOf(context)): Plan {
@@ -81,7 +90,7 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   return plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) });
 }
 
-/** The metadata to send: what the spec says, or what is there while the spec says nothing, with the owner's mark. */
+/** The metadata to send: that of the spec or, when the spec sets none, that of the remote; with the owner mark added. */
 function ownedMetadata(
   { kind, owner }: ReconcileContext,
   wanted: Body,
@@ -92,12 +101,12 @@ function ownedMetadata(
   const present = applied.includes("metadata") ? undefined : (remote["metadata"] as string | undefined);
   const text = (wanted["metadata"] as string | undefined) ?? present ?? undefined;
   const metadata = withOwnerMark(text, owner);
-  return metadata === undefined ? {} : { metadata: metadata };
+  return metadata === undefined ? {} : { metadata };
 }
 
 /**
- * What was taken over gets its mark with the first update, so that another cluster does not take it as well; what
- * somebody has taken the mark off gets it back, unless changes of others are only reported.
+ * An adopted remote gets the owner mark with its first update, so that no other cluster adopts it as well. When somebody
+ * has removed the mark, the remote gets it back, unless changes of others are only reported.
  */
 function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolean): boolean {
   const { object, owner, account, kind } = context;
@@ -110,8 +119,8 @@ function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolea
 }
 
 /**
- * Everything this object asks for was in the account, and nothing was sent since: somebody else has changed it. Whether
- * the last look came to something does not matter, for an outage may have been in between.
+ * Whether a difference is somebody else's change: the account had all that this object asks for, and the operator has
+ * sent nothing since. Only the generation of `Synced` counts, not its status, which is False after an outage.
  */
 function isDrift(context: ReconcileContext, desired: Desired): boolean {
   const { status, metadata } = context.object;
@@ -119,7 +128,7 @@ function isDrift(context: ReconcileContext, desired: Desired): boolean {
   return seen && status?.appliedDigest !== undefined && !hasNewValues(context, desired);
 }
 
-/** What the spec refers to has changed, so there is something to send that the account never had. */
+/** Whether a reference, ConfigMap or Secret of the spec has a value now that was never sent. */
 function hasNewValues({ object }: ReconcileContext, { secrets, digest }: Desired): boolean {
   const { appliedSecrets: sent = [], appliedDigest = digest } = object.status ?? {};
   if (appliedDigest !== digest) return true;
@@ -134,8 +143,15 @@ async function readAgain(context: ReconcileContext, { id }: Remote): Promise<Rem
   return remote;
 }
 
-/** Whether a difference is told and not put right: the spec says so, or putting it right does not hold. */
-function reportedInstead(context: ReconcileContext, desired: Desired, needed: Plan, drifted: boolean): boolean {
+type DriftReason = "RemoteDiffers" | "RemoteNormalises";
+
+/** Why a difference is reported and not corrected: the spec says so, or corrections do not last. Undefined: correct it. */
+function reasonToReport(
+  context: ReconcileContext,
+  desired: Desired,
+  needed: Plan,
+  drifted: boolean,
+): DriftReason | undefined {
   const { object, account } = context;
   const reported = conditionOf(object.status, "Drifted");
   const fields = differingFields(needed);
@@ -143,33 +159,23 @@ function reportedInstead(context: ReconcileContext, desired: Desired, needed: Pl
     reported?.reason === "RemoteNormalises" &&
     reported.observedGeneration === object.metadata.generation &&
     fields.every((field) => object.status?.drift?.includes(field));
-  if (!hasNewValues(context, desired) && (normalises || account.corrections.rounds(object, fields) >= ROUNDS)) {
-    reportDrift(context, needed, "RemoteNormalises");
-    return true;
-  }
-  if (!drifted || object.spec.driftPolicy !== "Report") return false;
-  reportDrift(context, needed, "RemoteDiffers");
-  return true;
+  const gaveUp = normalises || account.corrections.rounds(object, fields) >= ROUNDS;
+  if (gaveUp && !hasNewValues(context, desired)) return "RemoteNormalises";
+  return drifted && object.spec.driftPolicy === "Report" ? "RemoteDiffers" : undefined;
 }
 
 const differingFields = ({ frozen, fields }: Plan): string[] => [...frozen, ...fields];
 
-function reportDrift<T>(
-  { state }: ReconcileContext,
-  plan: Plan,
-  reason: "RemoteDiffers" | "RemoteNormalises",
-  remote?: T,
-): T {
+function reportDrift({ state }: ReconcileContext, plan: Plan, reason: DriftReason): void {
   const fields = differingFields(plan);
   const message =
     reason === "RemoteDiffers"
       ? `Put ${specFields(fields)} right in the account, or set driftPolicy: Correct: somebody else has changed it`
       : `Write ${specFields(fields)} as the account has it: the service does not keep the value of the spec`;
   state.drift = { fields, reason, message };
-  return remote as T;
 }
 
-/** What cannot be changed in place is replaced where that is safe or asked for, and else left serving. */
+/** The remote cannot be changed in place: replaces it where that is safe or the spec allows it, and else blocks. */
 async function replaceOrBlock(
   context: ReconcileContext,
   desired: Desired,
@@ -184,10 +190,11 @@ async function replaceOrBlock(
   return update(context, desired, await recreate(context, desired, remote));
 }
 
-/** A new one that is not as wanted either would be replaced without end. */
+/** When the new remote differs as well, it is kept and the drift reported: replacing it would never end. */
 function checkReplacement(context: ReconcileContext, desired: Desired, created: Remote): Remote {
   const remaining = planFor(context, { ...desired, secrets: [] }, created, visible(appliedOf(context)));
-  return isEmpty(remaining) ? created : reportDrift(context, remaining, "RemoteNormalises", created);
+  if (!isEmpty(remaining)) reportDrift(context, remaining, "RemoteNormalises");
+  return created;
 }
 
 const blocked = (context: ReconcileContext, { frozen, fields }: Plan): Blocked =>
@@ -205,7 +212,7 @@ const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blo
     `Delete and recreate this object to change ${specFields(fields)}: the service cannot update a ${kind.remote.title}`,
   );
 
-/** Undefined when the service turns out not to have the operation. */
+/** Undefined when the service turns out to lack the update operation. */
 async function applyPlan(
   context: ReconcileContext,
   { body, remove }: Plan,
@@ -219,9 +226,7 @@ async function applyPlan(
     if (!updated) return undefined;
     latest = updated;
   }
-  for (const member of remove) {
-    latest = await removeModule(context, member, latest);
-  }
+  for (const member of remove) latest = await removeModule(context, member, latest);
   return latest;
 }
 

@@ -3,12 +3,12 @@ import type { Remote } from "../../gateway/resource.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { objectsInAccount, type ReconcileContext, requestOptions } from "../context.ts";
 
-/** How old the lists may be in which a holder is sought. */
+/** Lists that are not older than this are searched without listing again. */
 const RECENT_MS = 60_000;
 
 /**
- * The id of something in the account that uses a remote of this reconcile's kind, and that no object stands for: nothing
- * here will ever delete it. Costs a list of each kind that can use one, so it is asked only after a refusal.
+ * The id of a remote that uses the remote with this id and has no object, so that the operator will never delete it.
+ * Costs a list of each kind that can refer to this reconcile's kind: call it only after the service refused a deletion.
  */
 export async function unmanagedUser(context: ReconcileContext, id: string): Promise<string | undefined> {
   const { cluster, account, clock, lane, object } = context;
@@ -26,8 +26,8 @@ export async function unmanagedUser(context: ReconcileContext, id: string): Prom
 }
 
 /**
- * Objects that stay, and whose remotes have one of these ids in them, as far as the account was last seen: a spec may
- * have let go of something that its remote still needs. Takes one list of each kind in the life of a process.
+ * Objects that are not being deleted and whose remotes contain one of these ids, as far as known from lists and answers,
+ * whatever their specs say. Costs one list of each kind in the life of a process.
  */
 export async function usersOf(context: ReconcileContext, ids: readonly string[]): Promise<ManagedObject[]> {
   const { cluster, kind, account, lane } = context;
@@ -36,7 +36,7 @@ export async function usersOf(context: ReconcileContext, ids: readonly string[])
     const staying = objectsInAccount(context, other).filter((one) => !isDeleting(one));
     if (staying.length === 0) continue;
     const remotes = account.remotes(other);
-    // whoever may delete one kind may not be allowed to see another
+    // An API key that may delete this kind may be forbidden to list another.
     await remotes.listed(0, lane).catch(ignoreIf(isForbidden));
     const remoteOf = ({ status }: ManagedObject) => remotes.known(status?.id ?? "");
     users.push(...staying.filter((one) => ids.some((id) => containsID(remoteOf(one), id))));
@@ -48,6 +48,6 @@ const ignoreIf = (isHarmless: (error: unknown) => boolean) => (error: unknown) =
   if (!isHarmless(error)) throw error;
 };
 
-/** Whether an id stands anywhere in a remote. */
+/** Whether a remote contains an id, in any member. */
 export const containsID = (remote: Remote | undefined, id: string): boolean =>
   remote !== undefined && JSON.stringify(remote).includes(`"${id}"`);
