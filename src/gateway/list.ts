@@ -17,7 +17,7 @@ export interface Page<Row> {
   readonly last: boolean;
 }
 
-interface Listed<Wire extends z.ZodObject> {
+interface Listable<Wire extends z.ZodObject> {
   readonly name: string;
   readonly path: string;
   readonly listKey: string;
@@ -27,7 +27,7 @@ interface Listed<Wire extends z.ZodObject> {
 
 export async function* pages<Wire extends z.ZodObject>(
   connection: Connection,
-  family: Listed<Wire>,
+  family: Listable<Wire>,
   ids: PathIds,
   options?: CallOptions,
 ): AsyncGenerator<Page<z.output<Wire>>, void, void> {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { connect, json, serve } from "../../test/support/gateway-service.ts";
 import type { GatewayClient } from "./client.ts";
 import { pageFollower } from "./paging.ts";
-import { Malformed } from "./read.ts";
+import { UnreadableAnswer } from "./read.ts";
 import { eventSubscriptions, ipPolicies } from "./resources/index.ts";
 
 /** Three pages; `next` writes the address of one in the way under test. */
@@ -67,7 +67,7 @@ test("a list that never ends is given up", () => {
   const read = () => {
     for (let page = 2; page <= 20_000; page++) follow(`?page=${page}`);
   };
-  expect(read).toThrow(Malformed);
+  expect(read).toThrow(UnreadableAnswer);
 });
 
 describe("list", () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { Malformed, readListing, readOne, readOptional } from "./read.ts";
+import { readListing, readOne, readOptional, UnreadableAnswer } from "./read.ts";
 import { reservedDomains, tcpEdgePolicy, tunnelGroupBackends } from "./resources/index.ts";
 
-const failure = (read: () => unknown): Malformed => {
+const failure = (read: () => unknown): UnreadableAnswer => {
   try {
     read();
   } catch (error) {
-    if (error instanceof Malformed) return error;
+    if (error instanceof UnreadableAnswer) return error;
     throw error;
   }
   throw new Error("it was read");

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { cleaner } from "./http/redact.ts";
+import { redactor } from "./http/redact.ts";
 
 /** A 2xx answer that is not as the API page says. The message names members and types, never values. */
-export class Malformed extends Error {
-  override readonly name = "Malformed";
+export class UnreadableAnswer extends Error {
+  override readonly name = "UnreadableAnswer";
   readonly id: string | undefined;
   constructor(problem: string, id?: string) {
     super(problem);
@@ -29,7 +29,7 @@ export function readOne<Wire extends z.ZodObject>(wire: Wire, body: string): z.o
   const value = parseJSON(body);
   const result = wire.safeParse(value);
   if (result.success) return result.data;
-  throw new Malformed(problemOf(result.error), idOf(value));
+  throw new UnreadableAnswer(problemOf(result.error), idOf(value));
 }
 
 /** Like `readOne`, but nothing, or null, says that there is nothing. */
@@ -45,9 +45,9 @@ export function readListing<Wire extends z.ZodObject>(
   body: string,
 ): Listing<z.output<Wire>> {
   const result = envelope.safeParse(parseJSON(body));
-  if (!result.success) throw new Malformed(problemOf(result.error));
+  if (!result.success) throw new UnreadableAnswer(problemOf(result.error));
   const given = result.data[listKey];
-  if (given !== null && !Array.isArray(given)) throw new Malformed(`member ${listKey} is not a list`);
+  if (given !== null && !Array.isArray(given)) throw new UnreadableAnswer(`member ${listKey} is not a list`);
 
   const rows: z.output<Wire>[] = [];
   const problems: RowProblem[] = [];
@@ -60,17 +60,17 @@ export function readListing<Wire extends z.ZodObject>(
 }
 
 function parseJSON(body: string): unknown {
-  if (body.trim() === "") throw new Malformed("the answer is empty");
+  if (body.trim() === "") throw new UnreadableAnswer("the answer is empty");
   try {
     return JSON.parse(body);
   } catch {
     // the parser's own message quotes the text
-    throw new Malformed("the answer is not JSON");
+    throw new UnreadableAnswer("the answer is not JSON");
   }
 }
 
 // names of members can be the service's, as in a map
-const plain = cleaner([]);
+const plain = redactor([]);
 
 function problemOf({ issues }: z.ZodError): string {
   const [first] = issues;

@@ -1,9 +1,9 @@
 import type { Dispatcher } from "undici";
 import { type FailureKind, GatewayError, isGatewayError } from "../errors.ts";
 import type { BaseURL } from "./base-url.ts";
-import { judge } from "./judge.ts";
+import { interpret } from "./interpret.ts";
 import { type Key, readKey } from "./key.ts";
-import { type Clean, cleaner, secretsIn } from "./redact.ts";
+import { type Redact, redactor, secretsIn } from "./redact.ts";
 import { type Request, send } from "./send.ts";
 import { Unsent } from "./unsent.ts";
 
@@ -55,7 +55,7 @@ export async function exchange<T>(connection: Connection, call: Call<T>): Promis
     outcome: ExchangeEvent["outcome"],
     { status, code }: { status?: number | undefined; code?: string | undefined },
   ) =>
-    tell(connection, { method, route, resource, status, code, seconds: (performance.now() - began) / 1000, outcome });
+    notify(connection, { method, route, resource, status, code, seconds: (performance.now() - began) / 1000, outcome });
 
   try {
     const { status, value } = await attempt(connection, call);
@@ -72,8 +72,8 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
   try {
     const key = await readKey(connection.apiKey, deadline.signal);
     const reply = await send(connection.dispatcher, requestOf(connection, call, key), deadline.signal);
-    const clean: Clean = (text, length) => cleaner([key, ...secretsIn(call.body, call.secrets ?? [])])(text, length);
-    return judge({ ...call, clean }, reply);
+    const redact: Redact = (text, length) => redactor([key, ...secretsIn(call.body, call.secrets ?? [])])(text, length);
+    return interpret({ ...call, redact }, reply);
   } catch (error) {
     if (!(error instanceof Unsent)) throw error;
     const { method, route } = call;
@@ -121,7 +121,7 @@ function stopAfter(ms: number, outer: AbortSignal | undefined): { signal: AbortS
 }
 
 /** An observer that throws must not turn what was done into a failure. */
-function tell(connection: Connection, event: ExchangeEvent): void {
+function notify(connection: Connection, event: ExchangeEvent): void {
   try {
     connection.onExchange(event);
   } catch (error) {

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cleaner, secretsIn } from "./redact.ts";
+import { redactor, secretsIn } from "./redact.ts";
 
-const clean = cleaner([]);
+const redact = redactor([]);
 
-describe("cleaner", () => {
+describe("redactor", () => {
   test.each([
     ["two\r\nlines", "two lines"],
     ["\u001b[31mred\u001b[0m", "[31mred [0m"],
@@ -13,13 +13,13 @@ describe("cleaner", () => {
     ["  \t spaced   out ", "spaced out"],
     ["Größe ist 5 €", "Größe ist 5 €"],
   ])("makes one line of %j", (text, expected) => {
-    expect(clean(text)).toBe(expected);
+    expect(redact(text)).toBe(expected);
   });
 
   test("cuts to the length asked for", () => {
-    expect(clean("x".repeat(500))).toHaveLength(200);
-    expect(clean("x".repeat(500), 10)).toBe("xxxxxxxxx…");
-    expect(clean("x".repeat(200))).toBe("x".repeat(200));
+    expect(redact("x".repeat(500))).toHaveLength(200);
+    expect(redact("x".repeat(500), 10)).toBe("xxxxxxxxx…");
+    expect(redact("x".repeat(200))).toBe("x".repeat(200));
   });
 
   test.each([
@@ -31,11 +31,11 @@ describe("cleaner", () => {
     ["hunter2\n", "is hunter2", "is [redacted]", "without its line end"],
     ["", "nothing to hide", "nothing to hide", "an empty one"],
   ])("masks %j in %j", (secret, text, expected) => {
-    expect(cleaner([secret])(text)).toBe(expected);
+    expect(redactor([secret])(text)).toBe(expected);
   });
 
   test("masks a short secret that holds another", () => {
-    expect(cleaner(["abc", "abcde"])("it is abcde")).toBe("it is [redacted]");
+    expect(redactor(["abc", "abcde"])("it is abcde")).toBe("it is [redacted]");
   });
 
   const pem = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" });
@@ -48,7 +48,7 @@ describe("cleaner", () => {
     ["its beginning", (text: string) => text.slice(0, 90)],
     ["its middle", (text: string) => text.slice(60, 100)],
   ])("masks a private key that is quoted %s", (_, quote) => {
-    const message = cleaner([pem.toString()])(`cannot read the key ${quote(pem.toString())} you sent`, 5000);
+    const message = redactor([pem.toString()])(`cannot read the key ${quote(pem.toString())} you sent`, 5000);
     expect(message).toMatch(/^cannot read the key .*\[redacted\].* ?you sent$/);
     expect(runsOf(8, pem.toString()).filter((run) => message.includes(run))).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe("cleaner", () => {
     const word = fc.string({ unit: "grapheme-ascii", minLength: 8, maxLength: 60 }).filter((s) => s.trim().length >= 8);
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {
-        const message = cleaner([secret])(`${before}${secret}${after}`);
+        const message = redactor([secret])(`${before}${secret}${after}`);
         return !message.includes(secret.replace(/\s+/g, " ").trim());
       }),
     );

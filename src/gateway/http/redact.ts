@@ -6,10 +6,10 @@ const GRAM = 8;
 /** No message needs to be read further than this, whatever the service sends. */
 const READ = 8192;
 
-export type Clean = (text: string, length?: number) => string;
+export type Redact = (text: string, length?: number) => string;
 
 /** Makes the service's text fit for logs and conditions: one line, bounded, with nothing of `secrets` in it. */
-export function cleaner(secrets: readonly string[]): Clean {
+export function redactor(secrets: readonly string[]): Redact {
   const lines = secrets.map(oneLine).filter((secret) => secret !== "");
   const short = lines.filter((secret) => secret.length < GRAM).sort((a, b) => b.length - a.length);
   const grams = new Set(lines.flatMap(gramsOf));

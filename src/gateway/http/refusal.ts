@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import * as z from "zod";
-import type { Clean } from "./redact.ts";
+import type { Redact } from "./redact.ts";
 import type { Reply } from "./send.ts";
 
 /** What a service says when it does not do as asked. */
@@ -23,12 +23,12 @@ const errorBody = z.object({
 });
 
 /** Reads any answer that is not 2xx; a body that is missing, cut or not JSON says nothing. */
-export function refusalOf(reply: Exclude<Reply, { got: "nothing" }>, clean: Clean): Refusal {
+export function refusalOf(reply: Exclude<Reply, { got: "nothing" }>, redact: Redact): Refusal {
   const body = reply.got === "answer" ? errorBodyOf(reply.body, reply.headers) : {};
   return {
-    code: quote(body.error_code, clean, 64),
-    serviceMessage: quote(body.msg ?? body.message ?? body.error, clean),
-    operationId: quote(body.details?.operation_id, clean, 64),
+    code: quote(body.error_code, redact, 64),
+    serviceMessage: quote(body.msg ?? body.message ?? body.error, redact),
+    operationId: quote(body.details?.operation_id, redact, 64),
     retryAfterSeconds: retryAfter(reply.headers),
   };
 }
@@ -42,8 +42,8 @@ function errorBodyOf(body: string, headers: IncomingHttpHeaders): Partial<z.outp
   }
 }
 
-const quote = (text: string | undefined, clean: Clean, length?: number): string | undefined =>
-  text === undefined ? undefined : clean(text, length) || undefined;
+const quote = (text: string | undefined, redact: Redact, length?: number): string | undefined =>
+  text === undefined ? undefined : redact(text, length) || undefined;
 
 /** A wrong date must not stop everything until the next start. */
 const LONGEST_WAIT_SECONDS = 3600;
