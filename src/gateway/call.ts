@@ -4,20 +4,20 @@ import { expandPath, type PathIds } from "./path.ts";
 import type { Verb } from "./resource.ts";
 
 export interface CallOptions {
-  /** Ends the call. Once its request is written, the outcome is `unknown`. */
+  /** Aborts the call. If its request was written before, the call fails as `unknown`. */
   readonly signal?: AbortSignal | undefined;
-  /** Asked when the first byte is about to be written, however long that took. What it throws leaves the call unsent. */
+  /** Called right before the first byte is written, which may be late. When it throws, the call fails as `unsent`. */
   readonly permit?: (() => void) | undefined;
 }
 
-/** A call in terms of the API page. */
+/** A call in the terms of the API page (docs/gateway-api.md). */
 export interface Request<T> {
   readonly method: string;
   readonly route: string;
   readonly family: { readonly name: string; readonly secrets?: readonly string[] };
   readonly verb?: Verb;
   readonly ids?: PathIds;
-  /** Instead of `route` with its ids: the path of a further page. */
+  /** The path of a further page. It replaces `route` and its ids. */
   readonly path?: string | undefined;
   readonly body?: object;
   readonly read: (body: string) => T;

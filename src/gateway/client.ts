@@ -18,32 +18,32 @@ export type { RowProblem } from "./read.ts";
 export interface ClientOptions {
   /** `https://api.example.com`, with or without a path. http or https, no credentials. */
   readonly baseURL: string;
-  /** A function is asked before every call. */
+  /** A function is called before every request. */
   readonly apiKey: Key;
-  /** For one whole exchange: key, connection, request and answer to its last byte. 30,000 unless given. */
+  /** Time limit of a whole exchange: API key, connection, request and complete answer; default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Instead of connections of its own. It stays the caller's to close, and must not repeat or redirect by itself. */
+  /** Used instead of own connections. The caller closes it. It must neither retry nor follow redirects. */
   readonly dispatcher?: Dispatcher | undefined;
-  /** Called once for each call, after it ended, also for each page of a list. */
+  /** Called after each exchange, so for each page of a list. */
   readonly onExchange?: ((event: ExchangeEvent) => void) | undefined;
   readonly userAgent?: string | undefined;
-  /** Milliseconds since the epoch, for `Page.startedAt`. */
+  /** Milliseconds since the epoch, for `Page.startedAt`; default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Members of a request, in the service's own names. Undefined ones are not sent. */
+/** Members of a request under the names of the service. Undefined ones are not sent. */
 export type Body = Readonly<Record<string, unknown>>;
 
 /**
- * The management API of one account. Every call is one HTTP exchange (a list: one for each page), is never repeated
- * here, and rejects with GatewayError only. Safe to share; has no state but its connections.
+ * The management API of one account. A call is one HTTP exchange, or one for each page of a list. It is never retried
+ * here, and rejects only with GatewayError. A client has no state except its connections, and may be shared.
  */
 export class GatewayClient {
   readonly #connection: Connection;
   readonly #own: Dispatcher | undefined;
   #closed: Promise<void> | undefined;
 
-  /** Throws TypeError when `baseURL` is not as it should be. Connects to nothing yet. */
+  /** Throws TypeError for an invalid `baseURL`. Does not connect yet. */
   constructor(options: ClientOptions) {
     const base = parseBaseURL(options.baseURL);
     const dispatcher = options.dispatcher ?? newDispatcher();
@@ -71,7 +71,7 @@ export class GatewayClient {
     return this.#call({ method: "GET", ...item(resource, "get", id), read: reads(resource) }, options);
   }
 
-  /** `body` must name something: services refuse an empty PATCH. */
+  /** `body` must have a member: services refuse an empty PATCH. */
   update<Wire extends z.ZodObject>(
     resource: Resource<Wire>,
     id: string,
@@ -81,12 +81,12 @@ export class GatewayClient {
     return this.#call({ method: "PATCH", ...item(resource, "update", id), body, read: reads(resource) }, options);
   }
 
-  /** Rejects with 404 when it is not there. */
+  /** Rejects with 404 when the resource does not exist. */
   delete(resource: Resource, id: string, options?: CallOptions): Promise<void> {
     return this.#call({ method: "DELETE", ...item(resource, "delete", id), read: nothing }, options);
   }
 
-  /** Page by page, as the service orders them. While a list is read, rows may move from page to page and come twice. */
+  /** Page by page, in the order of the service. Rows may move between pages meanwhile, and then come twice. */
   list<Wire extends z.ZodObject>(
     resource: Resource<Wire>,
     options?: CallOptions,
@@ -94,7 +94,7 @@ export class GatewayClient {
     return pages(this.#connection, resource, {}, options) as AsyncGenerator<Page<Remote<Wire>>, void, void>;
   }
 
-  /** The whole list, each id once. Unlike `list`, it rejects when a row cannot be read: whoever takes it is told all. */
+  /** The whole list, each id once. Unlike `list` it rejects when a row cannot be read, so that no row is missing. */
   async listAll<Wire extends z.ZodObject>(resource: Resource<Wire>, options?: CallOptions): Promise<Remote<Wire>[]> {
     const rows = await allRows(this.list(resource, options), resource.path);
     return [...new Map(rows.map((row) => [row.id, row])).values()];
@@ -111,7 +111,7 @@ export class GatewayClient {
     return this.#call({ method: "PUT", ...moduleOf(module, "put", owner), body, read }, options);
   }
 
-  /** Null when the service answers that nothing is set; it may as well answer 404, which rejects. */
+  /** Null when the service answers that nothing is set. It may answer 404 instead, and then this rejects. */
   getModule<Wire extends z.ZodObject>(
     module: Module<Wire>,
     owner: ModuleOwner,
@@ -156,7 +156,7 @@ export class GatewayClient {
     return this.#call({ method: "DELETE", ...source(subscriptionId, type), read: nothing }, options);
   }
 
-  /** The agent reconnects with a new session, of another id. Agents on Windows cannot. */
+  /** The agent reconnects, with a new session and a new id. Agents on Windows cannot do that. */
   restartSession(id: string, options?: CallOptions): Promise<void> {
     return this.#command("restart", id, options);
   }
@@ -166,12 +166,12 @@ export class GatewayClient {
     return this.#command("stop", id, options);
   }
 
-  /** To the latest of the same major version. Wait at least 10 seconds before a restart. */
+  /** The agent installs the latest version of its major version. Wait at least 10 seconds before a restart. */
   updateSession(id: string, options?: CallOptions): Promise<void> {
     return this.#command("update", id, options);
   }
 
-  /** Ends its own connections once the calls under way have ended. */
+  /** Closes the client's own connections when the running calls have ended. */
   async close(): Promise<void> {
     this.#closed ??= this.#own?.close();
     await this.#closed;

@@ -1,28 +1,30 @@
 import { STATUS_CODES } from "node:http";
 
-/** The `code` of a call that was not sent because there is no usable API key. */
+/** The `code` of a call that was not sent, since there is no usable API key. */
 export const NO_API_KEY = "no_api_key";
 
 /**
- * What is known of a call that failed, which is what a caller has to act on.
+ * How a call failed. Callers act on this.
  *
- * - `unsent`: it surely never reached the service: name not resolved, connection or TLS refused, stopped before it was
- *   written, no usable API key, or a call that makes no sense (empty id).
- * - `unknown`: sent, and no complete answer came: time-out, reset, cut, stopped. It may or may not have been done.
- * - `unreadable`: answered 2xx, but not as the API page says. It was done; `id` is there if one could be read.
+ * - `unsent`: the service did not receive the request: the name was not resolved, the connection or TLS failed, the
+ *   call was aborted before it was written, there is no usable API key, or the call is invalid (empty id).
+ * - `unknown`: the request was sent, and no complete answer came: timeout, lost connection or abort. The service may or
+ *   may not have carried it out.
+ * - `unreadable`: the answer is 2xx, but does not have the form of the API page. The service carried out the request.
+ *   The error has an `id` if the answer had one.
  * - `refused`: 4xx.
  * - `limited`: 429.
- * - `failed`: 5xx. For anything that writes, the outcome is unknown.
- * - `redirected`: 3xx; it is never followed.
+ * - `failed`: 5xx. The service may or may not have carried out a write.
+ * - `redirected`: 3xx. Redirects are not followed.
  */
 export type FailureKind = "unsent" | "unknown" | "unreadable" | "refused" | "limited" | "failed" | "redirected";
 
 export interface Failure {
   readonly kind: FailureKind;
   readonly method: string;
-  /** Path template, never with an id in it. */
+  /** Path template, without ids. */
   readonly route: string;
-  /** What happened, for people; goes into the message. */
+  /** What happened, for people. It is a part of the message. */
   readonly problem: string;
   readonly status?: number | undefined;
   readonly code?: string | undefined;
@@ -33,23 +35,23 @@ export interface Failure {
   readonly cause?: Error | undefined;
 }
 
-/** The only error the client rejects with. Holds no API key, no secret of a request, and no raw answer. */
+/** The only error of the client. It contains no API key, no secret of a request and no unredacted answer. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly kind: FailureKind;
   readonly method: string;
   readonly route: string;
-  /** Present when a status line came. */
+  /** Set when a status line was received. */
   readonly status: number | undefined;
   /** The service's `error_code`, or NO_API_KEY. */
   readonly code: string | undefined;
-  /** The service's own words: one line, at most 200 characters, secrets of the request masked. */
+  /** The message of the service: one line of at most 200 characters, secrets of the request masked. */
   readonly serviceMessage: string | undefined;
   /** The service's id of the call, to quote to its support. */
   readonly operationId: string | undefined;
-  /** What the service asked to wait, in seconds, whatever the status; an hour at most. */
+  /** Seconds from `Retry-After`, at any status; an hour at most. */
   readonly retryAfterSeconds: number | undefined;
-  /** Of the resource that an unreadable answer is about. */
+  /** The id of the resource in an unreadable answer. */
   readonly id: string | undefined;
 
   constructor(failure: Failure) {
@@ -66,10 +68,10 @@ export class GatewayError extends Error {
   }
 }
 
-/** `503 Service Unavailable`, in the standard's words and not the service's. */
+/** Such as `503 Service Unavailable`: with the words of the HTTP standard, not those of the service. */
 export const statusLine = (status: number): string => `${status} ${STATUS_CODES[status] ?? "Unknown Status"}`;
 
-/** What a failing status means; 2xx is not one. */
+/** The kind of failure for a status that is not 2xx. */
 export function kindOfStatus(status: number): FailureKind {
   if (status === 429) return "limited";
   if (status < 400) return "redirected";
@@ -83,12 +85,12 @@ const hasStatus =
   (error: unknown): error is GatewayError =>
     isGatewayError(error) && error.status !== undefined && statuses.includes(error.status);
 
-/** 400: also how some services answer a malformed id, or the deletion of something in use. */
+/** 400. Some services also answer it to a malformed id, and to the deletion of a resource in use. */
 export const isBadRequest = hasStatus(400);
 export const isUnauthorized = hasStatus(401);
 export const isForbidden = hasStatus(403);
 export const isNotFound = hasStatus(404);
-/** 405 or 501: the service does not have the operation. It may say 404 just as well. */
+/** 405 or 501: the service does not have the operation. It may answer 404 instead. */
 export const isUnsupported = hasStatus(405, 501);
 export const isConflict = hasStatus(409);
 
@@ -97,12 +99,12 @@ const isKind =
   (error: unknown): error is GatewayError =>
     isGatewayError(error) && kinds.includes(error.kind);
 
-/** For a call that writes: nobody can tell from the answer whether it was done. */
+/** Whether the service may or may not have carried out a write. */
 export const isOutcomeUnknown = isKind("unknown", "failed");
 export const isUnreadable = isKind("unreadable");
 export const isLimited = isKind("limited");
-/** The service could not be reached, or could not answer: no fault of the request. */
+/** The service could not be reached or could not answer. The request itself is not at fault. */
 export const isUnavailable = isKind("unsent", "unknown", "failed");
 
-/** The longest time that a `Retry-After` of the service is heeded, so that a mistake of its own does not last for ever. */
+/** A longer `Retry-After` is cut to this, so that a mistake of the service does not last for ever. */
 export const LONGEST_PAUSE_MS = 10 * 60_000;

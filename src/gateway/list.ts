@@ -9,11 +9,11 @@ import type { Verb } from "./resource.ts";
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** Rows of this page that are not as the API page says, with their ids where those could be read. */
+  /** Rows of this page that do not have the form of the API page, with their ids if they have one. */
   readonly problems: readonly RowProblem[];
-  /** When the request for this page was about to be sent, in milliseconds since the epoch. */
+  /** The time right before the request for this page, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** No page follows, so that asking for one would send nothing. */
+  /** No page follows. */
   readonly last: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function* pages<Wire extends z.ZodObject>(
   } while (path !== undefined);
 }
 
-/** All rows, or a GatewayError when one of them cannot be read. */
+/** All rows. Rejects with GatewayError when one of them cannot be read. */
 export async function allRows<Row>(from: AsyncIterable<Page<Row>>, route: string): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const page of from) {

@@ -19,7 +19,7 @@ const methodOf = {
 
 type Verbs = Readonly<Partial<Record<keyof typeof methodOf, Verb>>>;
 
-/** Every operation the client has a call for, in the words of the API page. */
+/** Every operation that the client has a method for, in the terms of the API page. */
 export function operations(): Operation[] {
   return [
     ...resources.flatMap(({ verbs, path }) => ofVerbs(verbs, path, `${path}/{id}`)),

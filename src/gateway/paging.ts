@@ -1,12 +1,12 @@
 import { type BaseURL, resolvePage } from "./http/base-url.ts";
 import { UnreadableAnswer } from "./read.ts";
 
-/** More than any account has; ends a list whose pages never do. */
+/** More pages than any account has. It ends a list that would never end. */
 const MAX_PAGES = 10_000;
 
 /**
- * Follows the pages of one list. Takes `next_page_uri` as answered and gives the path to request, or undefined at the
- * end. Throws UnreadableAnswer rather than leave the origin, go round in circles, or on for ever.
+ * Follows the pages of one list. The function takes `next_page_uri` of an answer and returns the path to request next,
+ * or undefined at the end. It throws UnreadableAnswer when the list leaves the origin, repeats a page or never ends.
  */
 export function pageFollower(base: BaseURL, collection: string): (next: string | undefined) => string | undefined {
   const seen = new Set([collection]);

@@ -3,9 +3,9 @@ import { Unsent } from "./http/unsent.ts";
 export type PathIds = Readonly<Record<string, string | undefined>>;
 
 /**
- * Puts ids, encoded, into a template such as `/edges/https/{edge_id}/routes/{id}/oidc`. Throws Unsent for an id that
- * would make it the path of something else: an empty one turns `DELETE /things/{id}` on the whole collection, and
- * proxies resolve dots.
+ * Puts encoded ids into a template such as `/edges/https/{edge_id}/routes/{id}/oidc`. Throws Unsent for an id that
+ * would address something else: with an empty one, `DELETE /things/{id}` would go to the whole collection, and proxies
+ * resolve dots.
  */
 export function expandPath(template: string, ids: PathIds): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, ids[name]));

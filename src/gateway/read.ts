@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { redactor } from "./http/redact.ts";
 
-/** A 2xx answer that is not as the API page says. The message names members and types, never values. */
+/** A 2xx answer that does not have the form of the API page. The message has names of members and types, no values. */
 export class UnreadableAnswer extends Error {
   override readonly name = "UnreadableAnswer";
   readonly id: string | undefined;
@@ -18,13 +18,13 @@ export interface RowProblem {
 
 export interface Listing<Row> {
   readonly rows: Row[];
-  /** Rows that could not be read; the others are not lost for it. */
+  /** Rows that could not be read. */
   readonly problems: RowProblem[];
-  /** As the service gave it. */
+  /** `next_page_uri` of the answer. */
   readonly next: string | undefined;
 }
 
-/** Reads the body of an answer that is one thing. */
+/** Reads the body of an answer with one resource. */
 export function readOne<Wire extends z.ZodObject>(wire: Wire, body: string): z.output<Wire> {
   const value = parseJSON(body);
   const result = wire.safeParse(value);
@@ -32,13 +32,13 @@ export function readOne<Wire extends z.ZodObject>(wire: Wire, body: string): z.o
   throw new UnreadableAnswer(problemOf(result.error), idOf(value));
 }
 
-/** Like `readOne`, but nothing, or null, says that there is nothing. */
+/** Like `readOne`, but null for an empty body or `null`. */
 export const readOptional = <Wire extends z.ZodObject>(wire: Wire, body: string): z.output<Wire> | null =>
   body.trim() === "" || body.trim() === "null" ? null : readOne(wire, body);
 
 const envelope = z.looseObject({ next_page_uri: z.string().nullish() });
 
-/** Reads one page. A null in place of the rows is an empty list; without the member it is no list at all. */
+/** Reads one page. When the member for the rows is null, the list is empty; when it is missing, there is no list. */
 export function readListing<Wire extends z.ZodObject>(
   listKey: string,
   wire: Wire,
@@ -64,12 +64,12 @@ function parseJSON(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // the parser's own message quotes the text
+    // the message of the parser quotes the text
     throw new UnreadableAnswer("the answer is not JSON");
   }
 }
 
-// names of members can be the service's, as in a map
+// the names of members in a map come from the service
 const plain = redactor([]);
 
 function problemOf({ issues }: z.ZodError): string {

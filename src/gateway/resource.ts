@@ -2,43 +2,43 @@ import type * as z from "zod";
 
 /**
  * Whether the API page (docs/gateway-api.md) shows an operation. `undocumented`: the page names it as not stated, so a
- * service may have it and it may be tried; expect 404, 405 or 501. `none`: it makes no sense for the resource and is
- * refused before sending.
+ * service may have it and it may be tried; expect 404, 405 or 501. `none`: the resource cannot have it, and a call is
+ * refused before it is sent.
  */
 export type Verb = "documented" | "undocumented" | "none";
 
-/** A family of the API page that is a collection of things with ids. Data only; the client gives it life. */
+/** A family of the API page: a collection of resources with ids. It is data only; the calls are in the client. */
 export interface Resource<Wire extends z.ZodObject = z.ZodObject> {
-  /** Names the family in metrics: `reserved_domains`. Unique among resources and modules. */
+  /** The name of the family in metrics, such as `reserved_domains`. Unique among resources and modules. */
   readonly name: string;
-  /** Names one of them in messages: `reserved domain`. */
+  /** The name of one resource in messages, such as `reserved domain`. */
   readonly title: string;
-  /** Of the collection, under the base address, with a leading and without a trailing slash. */
+  /** Path of the collection below the base URL, with a slash at its beginning and none at its end. */
   readonly path: string;
   /** The member of a list answer that holds the rows. */
   readonly listKey: string;
-  /** What the service's own ids start with. For recognition in messages and input; answers are not held to it. */
+  /** The beginning of the service's ids, to recognize them in input and messages. Answers are not checked for it. */
   readonly idPrefix: string;
-  /** Shape of an answer. Only `id` is required; unknown members pass. */
+  /** The form of an answer. Only `id` is required; unknown members are kept. */
   readonly wire: Wire;
-  /** Members that POST accepts. A service refuses others. */
+  /** Members that POST accepts. The service refuses others. */
   readonly create: readonly string[];
-  /** Members that PATCH accepts as the page shows it. */
+  /** Members that PATCH accepts according to the API page. */
   readonly update: readonly string[];
-  /** Members that PATCH may accept besides, where the page says that update, or its list of members, is not stated. */
+  /** Members that PATCH may accept too, where the API page says that update, or its list of members, is not stated. */
   readonly updateUndocumented: readonly string[];
-  /** Names of members, at any depth of a request body, whose text never belongs in a message. */
+  /** Names of members, at any depth of a request body, whose text must not appear in a message. */
   readonly secrets: readonly string[];
   readonly verbs: Readonly<Record<"create" | "get" | "list" | "update" | "delete", Verb>>;
 }
 
-/** A configuration with a path of its own below a resource: replaced whole by PUT, removed by DELETE. */
+/** A configuration with its own path below a resource. PUT replaces all of it, DELETE removes it. */
 export interface Module<Wire extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
   /** With `{id}`, and `{edge_id}` where the owner is a route. */
   readonly path: string;
-  /** Shape of an answer. Nothing in it is required; unknown members pass. */
+  /** The form of an answer. No member is required; unknown members are kept. */
   readonly wire: Wire;
   /** Members that PUT accepts. */
   readonly put: readonly string[];
@@ -46,13 +46,13 @@ export interface Module<Wire extends z.ZodObject = z.ZodObject> {
   readonly verbs: Readonly<Record<"put" | "get" | "delete", Verb>>;
 }
 
-/** Whose module it is. `edge_id` only for modules of a route, whose own id is `id`. */
+/** The resource that a module belongs to. For a route, `id` is the id of the route and `edge_id` that of its edge. */
 export interface ModuleOwner {
   readonly id: string;
   readonly edge_id?: string;
 }
 
-/** One resource as the service answered it, in the service's own names. */
+/** One resource as the service answered it, under the names of the service. */
 export type Remote<Wire extends z.ZodObject = z.ZodObject> = Readonly<z.output<Wire>> & { readonly id: string };
 
 const allDocumented = {
@@ -65,7 +65,7 @@ const allDocumented = {
 
 type ResourceDefaults = "updateUndocumented" | "secrets" | "verbs";
 
-/** Fills in what most resources share: every verb shown, nothing secret. */
+/** Adds the defaults: every verb is documented, and no member is secret. */
 export function defineResource<Wire extends z.ZodObject>(
   given: Omit<Resource<Wire>, ResourceDefaults> & {
     readonly updateUndocumented?: readonly string[];

@@ -1,12 +1,12 @@
-/** Where the service is: `origin` without a slash at its end, `prefix` either `""` or `/some/path`. */
+/** The address of the service. `origin` has no slash at its end; `prefix` is `""` or, for example, `/some/path`. */
 export interface BaseURL {
   readonly origin: string;
   readonly prefix: string;
 }
 
 /**
- * Reads the base address of the service. Throws TypeError, with a message that does not repeat the text, when it is
- * not an http or https address, or holds credentials, a query or a fragment.
+ * Parses the base URL of the service. Throws TypeError when it is not http or https, or has credentials, a query or a
+ * fragment. The message does not quote the URL.
  */
 export function parseBaseURL(text: string): BaseURL {
   const url = URL.parse(text.trim());
@@ -18,9 +18,9 @@ export function parseBaseURL(text: string): BaseURL {
 }
 
 /**
- * The path and query of the page that `next` names: an absolute address, a path with or without the prefix of the base,
- * a path relative to the base, or just a query of `collection`. Undefined when it leads to another origin or nowhere,
- * for the API key must not go there.
+ * The path and query of the page that `next` names: an absolute URL, a path with or without the prefix of the base, a
+ * path relative to the base, or only a query for `collection`. Undefined when it is invalid or has another origin,
+ * which must not receive the API key.
  */
 export function resolvePage(base: BaseURL, collection: string, next: string): string | undefined {
   const url = URL.parse(next.startsWith("?") ? `${collection}${next}` : next, `${base.origin}${base.prefix}/`);

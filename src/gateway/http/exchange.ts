@@ -7,7 +7,7 @@ import { type Redact, redactor, secretsIn } from "./redact.ts";
 import { type Request, send } from "./send.ts";
 import { Unsent } from "./unsent.ts";
 
-/** What is told of each exchange, for metrics and logs. Holds no id, no query, no text of a request or answer. */
+/** Describes an exchange for metrics and logs. It has no id, no query and no text of a request or answer. */
 export interface ExchangeEvent {
   readonly method: string;
   /** Path template: `/reserved_domains/{id}`. */
@@ -35,10 +35,10 @@ export interface Call<T> {
   readonly method: string;
   readonly route: string;
   readonly resource: string;
-  /** Path and query as sent, prefix of the base included. Throws Unsent. */
+  /** Path and query as sent, with the prefix of the base. Throws Unsent. */
   readonly path: () => string;
   readonly body?: object | undefined;
-  /** Members of the body whose text never belongs in a message. */
+  /** Names of body members whose text must not appear in a message. */
   readonly secrets?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly permit?: (() => void) | undefined;
@@ -47,7 +47,7 @@ export interface Call<T> {
 
 const VERSION = "2";
 
-/** Does one call: key, request, answer, within one deadline. Rejects with GatewayError only. Repeats nothing. */
+/** Makes one call within one deadline: API key, request, answer. Rejects only with GatewayError. Does not retry. */
 export async function exchange<T>(connection: Connection, call: Call<T>): Promise<T> {
   const began = performance.now();
   const { method, route, resource } = call;
@@ -68,7 +68,7 @@ export async function exchange<T>(connection: Connection, call: Call<T>): Promis
 }
 
 async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ status: number; value: T }> {
-  const deadline = stopAfter(connection.timeoutMs, call.signal);
+  const deadline = abortAfter(connection.timeoutMs, call.signal);
   try {
     const key = await readKey(connection.apiKey, deadline.signal);
     const reply = await send(connection.dispatcher, requestOf(connection, call, key), deadline.signal);
@@ -106,8 +106,8 @@ function toJSON(body: object): string {
   }
 }
 
-/** A signal that fires after a time, or with another. `clear` forgets both. */
-function stopAfter(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
+/** A signal that is aborted after a time, or with `outer`. `clear` removes the timer and the listener. */
+function abortAfter(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   const onAbort = () => controller.abort(new Error("stopped by the caller"));
   const timer = setTimeout(() => controller.abort(new Error(`timed out after ${ms / 1000} s`)), ms);
@@ -120,7 +120,7 @@ function stopAfter(ms: number, outer: AbortSignal | undefined): { signal: AbortS
   return { signal: controller.signal, clear };
 }
 
-/** An observer that throws must not turn what was done into a failure. */
+/** An error of the observer must not make a successful call fail. */
 function notify(connection: Connection, event: ExchangeEvent): void {
   try {
     connection.onExchange(event);

@@ -7,12 +7,12 @@ import type { Reply } from "./send.ts";
 export interface Interpretation<T> {
   readonly method: string;
   readonly route: string;
-  /** Makes a value of a complete 2xx answer, or throws UnreadableAnswer. */
+  /** Reads the body of a complete 2xx answer. Throws UnreadableAnswer. */
   readonly read: (body: string) => T;
   readonly redact: Redact;
 }
 
-/** The one place where a reply becomes a value or a GatewayError. */
+/** Turns a reply into a value or a GatewayError. No other place does. */
 export function interpret<T>(
   { method, route, read, redact }: Interpretation<T>,
   reply: Reply,
@@ -59,7 +59,7 @@ function describe(
   return serviceMessage ? `${line}: ${serviceMessage}` : line;
 }
 
-/** Errors of the transport can hold what was received, as an HTTP parser's do. Only the words and the code are kept. */
+/** A copy with message and code only: errors of an HTTP parser also hold what was received. */
 function harmless(error: Error, redact: Redact): Error {
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
   const kept = new Error(redact(error.message) || code || error.name);

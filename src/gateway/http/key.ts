@@ -1,18 +1,18 @@
 import { NO_API_KEY } from "../errors.ts";
 import { Unsent } from "./unsent.ts";
 
-/** The API key, or where to get it, asked before each call so that a rotated key is used at once. */
+/** The API key, or a function that returns it and is called for each request, so that a new key is used at once. */
 export type Key = string | (() => string | Promise<string>);
 
 /**
- * The key as it goes into the header; white space around it, as files have it, does not count. Throws Unsent when there
- * is none. What the source throws is not kept, for it may quote the key: only its code is, as `ENOENT`.
+ * The key for the header, without the white space around it that files have. Throws Unsent when there is none. Of an
+ * error of the function only the code is kept, such as `ENOENT`: its message may quote the key.
  */
 export async function readKey(key: Key, stop: AbortSignal): Promise<string> {
   const given = typeof key === "string" ? key : await ask(key, stop);
   const text = typeof given === "string" ? given.trim() : "";
   if (text === "") throw new Unsent("the API key is empty", NO_API_KEY);
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new Unsent("the API key holds characters that no key has", NO_API_KEY);
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Unsent("the API key has characters that cannot be in a key", NO_API_KEY);
   return text;
 }
 

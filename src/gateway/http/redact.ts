@@ -1,14 +1,14 @@
 const MASK = "[redacted]";
 
-/** Part of a secret this long is treated as the secret: services quote beginnings, and PEM line by line. */
+/** Any part of a secret with this length is masked: services quote the beginning, or single lines of a PEM. */
 const GRAM = 8;
 
-/** No message needs to be read further than this, whatever the service sends. */
+/** Text after this many characters is ignored. */
 const READ = 8192;
 
 export type Redact = (text: string, length?: number) => string;
 
-/** Makes the service's text fit for logs and conditions: one line, bounded, with nothing of `secrets` in it. */
+/** Makes a text of the service safe for logs and conditions: one line of limited length without any of `secrets`. */
 export function redactor(secrets: readonly string[]): Redact {
   const lines = secrets.map(oneLine).filter((secret) => secret !== "");
   const short = lines.filter((secret) => secret.length < GRAM).sort((a, b) => b.length - a.length);
@@ -19,7 +19,7 @@ export function redactor(secrets: readonly string[]): Redact {
   };
 }
 
-/** The strings under the named members of a request body, at any depth. */
+/** All strings under these members of a request body, at any depth. */
 export function secretsIn(body: unknown, names: readonly string[], inside = false): string[] {
   if (names.length === 0) return [];
   if (typeof body === "string") return inside ? [body] : [];
@@ -27,7 +27,7 @@ export function secretsIn(body: unknown, names: readonly string[], inside = fals
   return Object.entries(body).flatMap(([name, value]) => secretsIn(value, names, inside || names.includes(name)));
 }
 
-// control, format and unpaired characters, and every kind of line end
+// replaces control, format and unpaired characters and all kinds of line ends
 const oneLine = (text: string): string => text.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim();
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Redact } from "./redact.ts";
 import type { Reply } from "./send.ts";
 
-/** What a service says when it does not do as asked. */
+/** The service's explanation of an error answer. */
 export interface Refusal {
   readonly code: string | undefined;
   readonly serviceMessage: string | undefined;
@@ -13,7 +13,7 @@ export interface Refusal {
 
 const said = z.union([z.string(), z.number()]).transform(String).optional().catch(undefined);
 
-// the API page shows no error body: this is the usual one, and any member may be missing or of another type
+// the API page has no error body. This is the usual form; any member may be missing or of another type
 const errorBody = z.object({
   error_code: said,
   msg: said,
@@ -22,7 +22,7 @@ const errorBody = z.object({
   details: z.object({ operation_id: said }).optional().catch(undefined),
 });
 
-/** Reads any answer that is not 2xx; a body that is missing, cut or not JSON says nothing. */
+/** Reads an answer that is not 2xx. Of a body that is missing, incomplete or not JSON nothing is used. */
 export function refusalOf(reply: Exclude<Reply, { got: "nothing" }>, redact: Redact): Refusal {
   const body = reply.got === "answer" ? errorBodyOf(reply.body, reply.headers) : {};
   return {
@@ -45,10 +45,10 @@ function errorBodyOf(body: string, headers: IncomingHttpHeaders): Partial<z.outp
 const quote = (text: string | undefined, redact: Redact, length?: number): string | undefined =>
   text === undefined ? undefined : redact(text, length) || undefined;
 
-/** A wrong date must not stop everything until the next start. */
+/** Limits Retry-After, since a wrong date could stop all calls for years. */
 const LONGEST_WAIT_SECONDS = 3600;
 
-/** Seconds, given as such or as a date, which is one of the service's own clock. */
+/** Seconds from a number or a date. A date is compared with the service's own clock in the header `date`. */
 function retryAfter({ "retry-after": header, date }: IncomingHttpHeaders): number | undefined {
   if (!header) return undefined;
   const now = Date.parse(date ?? "") || Date.now();

@@ -15,22 +15,22 @@ interface Head {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** How far one exchange got. It never throws: what is known is data, to be judged elsewhere. */
+/** How far an exchange got. A failure is data here; `interpret` turns it into an error. */
 export type Reply =
   | (Head & { readonly got: "answer"; readonly body: string })
-  /** A status line, but not the whole body. */
+  /** A status line came, but not the whole body. */
   | (Head & { readonly got: "head"; readonly why: Error; readonly tooLarge: boolean })
-  /** `sent` is false only when not one byte of the request was written. */
+  /** No status line came. `sent` is false only when no byte of the request was written. */
   | { readonly got: "nothing"; readonly why: Error; readonly sent: boolean };
 
-/** Far above any page of 100 rows; keeps a broken or hostile service from filling the memory. */
+/** Far more than a page of 100 rows. It protects the memory against a broken or hostile service. */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * One HTTP exchange. `stop` ends it at any time, its reason an Error.
+ * One HTTP exchange. `stop` ends it at any time; its reason must be an Error.
  *
- * `dispatch` rather than `request`, because only it tells the moment a request is written to a connection, and so
- * whether a failure leaves something undone for certain or in doubt. It follows no redirect and repeats nothing.
+ * It uses `dispatch` instead of `request`, since only `dispatch` reports when a request is written to a connection.
+ * That decides whether a failed call was surely not carried out. Redirects are not followed, and nothing is retried.
  */
 export function send(dispatcher: Dispatcher, { permit, ...request }: Request, stop: AbortSignal): Promise<Reply> {
   return new Promise((resolve) => {
@@ -60,7 +60,7 @@ export function send(dispatcher: Dispatcher, { permit, ...request }: Request, st
     dispatcher.dispatch(
       { ...request, body: request.body ?? null, headersTimeout: 0, bodyTimeout: 0 },
       {
-        // called right before the first byte is written; an abort in here keeps it from being written
+        // called right before the first byte is written; after an abort here no byte is written
         onRequestStart(given) {
           if (settled) return given.abort(stop.reason);
           try {

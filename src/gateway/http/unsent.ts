@@ -1,7 +1,7 @@
-/** A call that cannot be sent as it stands. The message goes to people: it repeats no given value. */
+/** A call that cannot be sent. The message is for people, and quotes no value. */
 export class Unsent extends Error {
   override readonly name = "Unsent";
-  /** Tells apart what the caller acts on in another way than on a service that is away. */
+  /** Set where the caller has to act differently than when the service cannot be reached. */
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
     super(message);

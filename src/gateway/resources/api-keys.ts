@@ -1,7 +1,7 @@
 import { defineResource } from "../resource.ts";
 import { answer, common, text } from "../wire.ts";
 
-/** `token` is in the answer to POST only, and null in every other. */
+/** `token` is set in the answer to POST only. In all others it is null. */
 export const apiKeys = defineResource({
   name: "api_keys",
   title: "API key",

@@ -24,7 +24,7 @@ export const certificateAuthorities = defineResource({
   verbs: { update: "undocumented" },
 });
 
-/** The private key is never answered. `issued_at` is null for one that was uploaded. */
+/** No answer has the private key. `issued_at` is null for an uploaded certificate. */
 export const tlsCertificates = defineResource({
   name: "tls_certificates",
   title: "TLS certificate",

@@ -19,7 +19,7 @@ const edge = {
 const tcpMembers = ["description", "metadata", "hostports", "backend", "ip_restriction", "policy"];
 const tlsMembers = [...tcpMembers, "mutual_tls", "tls_termination"];
 
-/** A module left out of a PATCH stays as it was, one that is given replaces the whole; none can be removed by it. */
+/** A PATCH replaces the modules that it has and leaves the others. It cannot remove a module. */
 export const tcpEdges = defineResource({
   name: "tcp_edges",
   title: "TCP edge",

@@ -2,13 +2,13 @@ import * as z from "zod";
 import { defineResource } from "../resource.ts";
 import { answer, common, part, refs, text } from "../wire.ts";
 
-/** Exactly one of the two is configured. */
+/** Exactly one of the two members is set. */
 const cloudAuth = part({
   role: part({ role_arn: text }),
   creds: part({ cloud_access_key_id: text, cloud_secret_access_key: text }),
 });
 
-/** Exactly one member is not null. */
+/** Exactly one member is set. */
 const target = part({
   delivery: part({ auth: cloudAuth, delivery_stream_arn: text }),
   stream: part({ auth: cloudAuth, stream_arn: text }),
@@ -16,7 +16,7 @@ const target = part({
   monitoring: part({ api_key: text, ddtags: text, service: text, ddsite: text }),
 });
 
-/** No effect until a subscription refers to it. */
+/** A destination has no effect until a subscription refers to it. */
 export const eventDestinations = defineResource({
   name: "event_destinations",
   title: "event destination",
@@ -25,7 +25,7 @@ export const eventDestinations = defineResource({
   idPrefix: "ed_",
   wire: answer({ ...common, format: text, target }),
   create: ["description", "metadata", "format", "target"],
-  // the page says that it is not stated whether PATCH takes more members
+  // the API page says that it is not stated whether PATCH takes more members
   update: ["description", "metadata"],
   updateUndocumented: ["format", "target"],
   secrets: ["cloud_secret_access_key", "api_key"],
@@ -33,7 +33,7 @@ export const eventDestinations = defineResource({
 
 const subscriptionMembers = ["description", "metadata", "sources", "destination_ids"];
 
-/** One event type of a subscription. It has no id: its type names it. */
+/** One event type of a subscription. It has no id; its type identifies it. */
 export const eventSource = answer({ type: z.string().min(1), uri: text });
 
 export const eventSubscriptions = defineResource({
@@ -47,7 +47,7 @@ export const eventSubscriptions = defineResource({
   update: subscriptionMembers,
 });
 
-/** Adds one event type to a subscription, or takes one away, beside the subscription's own list. */
+/** Adds or removes one event type of a subscription, without the need to send its whole list. */
 export const eventSources = {
   name: "event_sources",
   path: "/event_subscriptions/{subscription_id}/sources",

@@ -25,7 +25,7 @@ export * from "./route-modules.ts";
 export * from "./ssh.ts";
 export * from "./tunnel-sessions.ts";
 
-/** Every collection of the API page, in its order. Event sources have no id and stand apart, in `eventSources`. */
+/** Every collection of the API page, in its order, except `eventSources`, which have no id. */
 export const resources: readonly Resource[] = [
   apiKeys,
   ipPolicies,

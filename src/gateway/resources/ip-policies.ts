@@ -1,7 +1,7 @@
 import { defineResource } from "../resource.ts";
 import { answer, common } from "../wire.ts";
 
-/** One that is deleted while something refers to it still restricts, with no rules. */
+/** When a policy is deleted while an edge or route refers to it, the restriction stays, with no rules. */
 export const ipPolicies = defineResource({
   name: "ip_policies",
   title: "IP policy",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { answer, flag, optionalRef, refs, text, texts } from "../wire.ts";
 
-/** Answers of modules; requests hold ids where these hold refs: `backend_id`, `ip_policy_ids`, … */
+/** Answers of modules. Where an answer has a ref, a request has an id: `backend_id`, `ip_policy_ids`, … */
 export const backendModule = answer({ enabled: flag, backend: optionalRef });
 export const ipRestrictionModule = answer({ enabled: flag, ip_policies: refs });
 export const mutualTlsModule = answer({ enabled: flag, certificate_authorities: refs });

@@ -9,6 +9,6 @@ export const reservedAddresses = defineResource({
   idPrefix: "ra_",
   wire: answer({ ...common, addr: text, region: text, endpoint_configuration: optionalRef }),
   create: ["description", "metadata", "region"],
-  // the last is in the page's sample of the request, though not in its list of parameters
+  // `endpoint_configuration_id` is in the API page's sample request, but not in its list of parameters
   update: ["description", "metadata", "endpoint_configuration_id"],
 });

@@ -1,7 +1,7 @@
 import { defineResource } from "../resource.ts";
 import { answer, common, text, texts } from "../wire.ts";
 
-/** No `acl` means no restrictions. */
+/** Without `acl` there are no restrictions. */
 export const sshCredentials = defineResource({
   name: "ssh_credentials",
   title: "SSH credential",
@@ -13,7 +13,7 @@ export const sshCredentials = defineResource({
   update: ["description", "metadata", "acl"],
 });
 
-/** No `principals` means valid for all hosts. Validity defaults to one year from now. */
+/** Without `principals` the certificate is valid for all hosts. By default it is valid for one year. */
 export const sshHostCertificates = defineResource({
   name: "ssh_host_certificates",
   title: "SSH host certificate",

@@ -1,7 +1,7 @@
 import { defineResource } from "../resource.ts";
 import { answer, identity, optionalRef, text } from "../wire.ts";
 
-/** Read-only, and only those online are listed. After a restart an agent has a new session, with a new id. */
+/** Read-only. Only sessions that are online are listed. After a restart an agent has a new session with a new id. */
 export const tunnelSessions = defineResource({
   name: "tunnel_sessions",
   title: "tunnel session",
@@ -24,7 +24,7 @@ export const tunnelSessions = defineResource({
   verbs: { create: "none", update: "none", delete: "none" },
 });
 
-/** Commands to the agent behind a session: POST of an empty object, answered 204. */
+/** Commands to the agent of a session: POST of an empty object, answered with 204. */
 export const sessionCommands = {
   restart: "/tunnel_sessions/{id}/restart",
   stop: "/tunnel_sessions/{id}/stop",
