@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { PHASES, readArguments, UsageError } from "./arguments.ts";
+import { readArguments, UsageError } from "../shared/program.ts";
+import { PHASES, program } from "./arguments.ts";
 
 describe("the arguments of the bench", () => {
   it("has defaults for all", () => {
-    expect(readArguments([])).toMatchObject({ objects: 2000, latencies: [0, 50], repeat: 3, phases: PHASES });
+    const defaults = { objects: 2000, latency: [0, 50], repeat: 3, phases: PHASES };
+    expect(readArguments(program, [])).toMatchObject(defaults);
   });
 
   it("goes through phases in their own order, each once", () => {
-    expect(readArguments(["--phases", "delete,create,delete"]).phases).toEqual(["create", "delete"]);
+    expect(readArguments(program, ["--phases", "delete,create,delete"])?.phases).toEqual(["create", "delete"]);
   });
 
   it.each([
@@ -16,6 +18,6 @@ describe("the arguments of the bench", () => {
     ["half a millisecond", ["--latency", "0.5"]],
     ["an unknown option", ["--quick"]],
   ])("refuses %s", (_, args) => {
-    expect(() => readArguments(args)).toThrow(UsageError);
+    expect(() => readArguments(program, args)).toThrow(UsageError);
   });
 });

@@ -1,4 +1,4 @@
-import type { Arguments } from "./arguments.ts";
+import type { Phase } from "./arguments.ts";
 import type { Figures } from "./figures.ts";
 import { big } from "./phases/big.ts";
 import { deleteAll, update } from "./phases/change.ts";
@@ -8,7 +8,13 @@ import { restart, resync } from "./phases/restart.ts";
 import { trickle } from "./phases/trickle.ts";
 import { Stage, type StageSettings } from "./stage.ts";
 
-export interface RunOptions extends Pick<Arguments, "objects" | "phases" | "latencies" | "repeat" | "bigObjects"> {
+export interface RunOptions {
+  objects: number;
+  phases: readonly Phase[];
+  /** Of the service, in milliseconds; the phases are gone through at each. */
+  latencies: readonly number[];
+  repeat: number;
+  bigObjects: number;
   cluster: StageSettings["cluster"];
   operator: string;
   pace: Pace;

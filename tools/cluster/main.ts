@@ -1,20 +1,30 @@
 import { onInterrupt } from "../shared/interrupt.ts";
+import { defineProgram, runProgram } from "../shared/program.ts";
 import { startCluster } from "./start.ts";
 
-const interrupted = new AbortController();
-const ended = new Promise<void>((resolve) => {
-  onInterrupt(() => {
-    interrupted.abort();
-    resolve();
-  });
+const program = defineProgram({
+  command: "node_modules/.bin/node tools/cluster/main.ts",
+  about:
+    "Starts a Kubernetes API server and prints how to reach it. Stays until Ctrl-C, when it is stopped and removed.",
+  options: {},
 });
 
-try {
-  const cluster = await startCluster({ onProgress: (line) => console.error(line), signal: interrupted.signal });
-  console.log(`export KUBECONFIG=${cluster.kubeconfig}\nalias kubectl=${cluster.kubectl}`);
-  console.error("stays until Ctrl-C");
-  await ended;
-  await cluster.stop();
-} catch (error) {
-  if (!interrupted.signal.aborted) throw error;
-}
+await runProgram(program, async () => {
+  const interrupted = new AbortController();
+  const ended = new Promise<void>((resolve) => {
+    onInterrupt(() => {
+      interrupted.abort();
+      resolve();
+    });
+  });
+  try {
+    const cluster = await startCluster({ onProgress: (line) => console.error(line), signal: interrupted.signal });
+    console.log(`export KUBECONFIG=${cluster.kubeconfig}\nalias kubectl=${cluster.kubectl}`);
+    console.error("stays until Ctrl-C");
+    await ended;
+    await cluster.stop();
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+  }
+  return 0;
+});

@@ -23,7 +23,7 @@ const SERVICE = { latencyMs: 100, certificates: { provisionMs: 3000 } };
  * Everything from an API server to objects that are Ready. Resolves with the exit code of `--once`, when all that was
  * started has ended; without `--once` it stays until the signal aborts. Throws the signal's reason.
  */
-export async function demo({ once, timeoutSeconds }: Arguments, screen: Screen, signal: AbortSignal): Promise<number> {
+export async function demo({ once, timeout }: Arguments, screen: Screen, signal: AbortSignal): Promise<number> {
   await using started = new AsyncDisposableStack();
 
   const cluster = await step(screen, {
@@ -71,7 +71,7 @@ export async function demo({ once, timeoutSeconds }: Arguments, screen: Screen, 
 
   const read = () => readObjects(kubectlRun, NAMESPACE);
   const until = AbortSignal.any([signal, operator.ended]);
-  const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeoutSeconds * 1000, signal: until });
+  const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeout * 1000, signal: until });
   screen.print(...report(end, expected, await operator.lastLines()));
   if (once && end.verdict !== "ready") return 1;
   screen.print([], line("  The account", "bold"));
