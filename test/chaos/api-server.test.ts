@@ -70,7 +70,7 @@ async function survive(wave: string, away: () => Promise<unknown>): Promise<void
   await expectOneToOne([...known, ...objects]);
   known.push(...objects);
   expect(await ready()).toBe(true);
-  expect(world.operator.running && world.operator.pid).toBe(pid);
+  expect(world.operator.isRunning && world.operator.pid).toBe(pid);
 }
 
 /** What is there from the waves before. */
@@ -159,7 +159,7 @@ describe.each([seed()])("another process, with CHAOS_SEED=%d", (chosen) => {
       await cluster.startAPIServer?.();
       link.lighten();
     });
-    const expired = world.operator.log.filter((line) => line.includes("Listing again") && line.includes("too old"));
+    const expired = world.operator.lines.filter((line) => line.includes("Listing again") && line.includes("too old"));
     expect(expired.length).toBeGreaterThan(5);
   });
 });

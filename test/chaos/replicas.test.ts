@@ -54,7 +54,7 @@ async function inTheMiddleOf(objects: readonly KubeJSON[]): Promise<{ applied: P
 /** How long it takes, in milliseconds, until this one leads. */
 async function takeover(by: Replica): Promise<number> {
   const began = performance.now();
-  await by.operator.started;
+  await by.operator.started();
   return performance.now() - began;
 }
 
@@ -68,7 +68,7 @@ async function expectOneToOne(): Promise<void> {
 
 test("the leader is killed in the middle of creates whose answers are cut", { timeout: STORY_MS }, async () => {
   const leader = await launch();
-  await leader.operator.started;
+  await leader.operator.started();
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());
   const cut = { method: "POST", probability: 0.1, times: Number.POSITIVE_INFINITY, action: { cut: "after" } } as const;

@@ -270,7 +270,7 @@ test("no key is in the log, a status or an event", async () => {
     ...(await kube.list("GatewayAccount")),
     ...(await kube.list("Event")),
   ];
-  const texts = [world.operator.log, await seen(world.kube), await seen(second)];
+  const texts = [world.operator.lines, await seen(world.kube), await seen(second)];
   expect(texts.every((list) => list.length > 0)).toBe(true);
   expect(canaries.in(JSON.stringify(texts))).toEqual([]);
 });

@@ -66,7 +66,7 @@ test("a Secret that has changed is sent at the next resync, once", async () => {
   await world.look(manifest("EventDestination", "rotating", {}));
   expect(world.changesSent(status.id)).toHaveLength(1);
   const text = [
-    ...world.operator.log,
+    ...world.operator.lines,
     JSON.stringify(await world.kube.all()),
     JSON.stringify(await world.kube.list("Event")),
   ];

@@ -239,7 +239,8 @@ describe("a kind that is uninstalled", () => {
   beforeAll(async () => {
     [cluster, simulator] = await Promise.all([startCluster(), startSimulator()]);
     await installKinds(cluster);
-    operator = await OperatorProcess.start({ kubeconfig: cluster.kubeconfig, gateway: simulator });
+    operator = new OperatorProcess({ kubeconfig: cluster.kubeconfig, gateway: simulator });
+    await operator.started();
     kube = new Kube(cluster.kubeconfig, "default");
   });
 

@@ -55,9 +55,9 @@ beforeAll(async () => {
 test("settled objects cost the pages of a list at each resync, and no write", async () => {
   // what was under way when the last became Ready
   await afterResyncs(2, lastSeq());
-  const [after, writes] = [lastSeq(), await world.operator.clusterWrites()];
+  const [after, writes] = [lastSeq(), (await world.operator.clusterRequests()).writes];
   expect(await afterResyncs(3, after)).toEqual([]);
-  expect(await world.operator.clusterWrites()).toBe(writes);
+  expect((await world.operator.clusterRequests()).writes).toBe(writes);
   const pages = collections.map((path) => Math.ceil(world.simulator.control.objects(path.slice(1)).length / PAGE));
   const turns = lists(after);
   const read = world.simulator.control.requests({ after }).length;
@@ -70,5 +70,5 @@ test("a restart costs the pages of a list, and no write", async () => {
   const after = lastSeq();
   await world.startOperator();
   expect(await afterResyncs(2, after)).toEqual([]);
-  expect(await world.operator.clusterWrites()).toBe(0);
+  expect((await world.operator.clusterRequests()).writes).toBe(0);
 });

@@ -210,7 +210,7 @@ async function addTokens(): Promise<void> {
 async function expectNoneInSight(): Promise<void> {
   const kubectl = async (...args: string[]) => (await world.kubectl(...args)).stdout;
   const texts = {
-    log: world.operator.log.join("\n"),
+    log: world.operator.lines.join("\n"),
     writes: writes.join("\n"),
     objects: await kubectl("get", "tunnelgateway", "-o", "yaml"),
     events: await kubectl("get", "events", "-o", "yaml"),

@@ -67,7 +67,7 @@ describe("an account", () => {
       expect(conditionOf(object, "Reconciling")?.status).toBe("True");
       expect(conditionOf(object, "Stalled")).toBeUndefined();
     }
-    expect(world.operator.running).toBe(true);
+    expect(world.operator.isRunning).toBe(true);
     await isWell();
     control().outage(false);
     await world.allReady(objects);
@@ -169,7 +169,7 @@ describe("a key in a file", () => {
     await world.condition("IPPolicy", "between", { type: "Ready", status: "False", reason: "Unauthorized" });
     await writeFile(file, "the-next-key\n");
     await world.ready("IPPolicy", "between");
-    expect(world.operator.log.filter((line) => line.includes("the-next-key"))).toEqual([]);
+    expect(world.operator.lines.filter((line) => line.includes("the-next-key"))).toEqual([]);
 
     await rm(file);
     await world.kube.apply(manifest("IPPolicy", "after", {}));

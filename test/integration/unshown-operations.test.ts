@@ -168,7 +168,7 @@ describe("a namespace with a TLS edge in it", () => {
       // the one that was taken over stays as well
       certificate_authorities: 2,
     });
-    const told = world.operator.log.filter(
+    const told = world.operator.lines.filter(
       (line) => line.includes("DeleteUnsupported") && line.includes("Left edgtls_"),
     );
     expect(told).toHaveLength(1);

@@ -21,12 +21,13 @@ export class Replica {
   /** Resolves when it serves, whether it leads or not. */
   static async launch({ cluster, simulator, namespace }: World): Promise<Replica> {
     const gate = await Gate.before(simulator.url);
-    const operator = await OperatorProcess.launch({
+    const operator = new OperatorProcess({
       kubeconfig: cluster.kubeconfig,
       gateway: { url: gate.url, apiKey: simulator.apiKey },
       namespaces: [namespace],
       env: { LEADER_ELECTION: "true", POD_NAMESPACE: namespace, REQUEST_TIMEOUT: "3s" },
     });
+    await operator.url();
     return new Replica(operator, gate);
   }
 

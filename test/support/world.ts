@@ -8,7 +8,7 @@ import { conditionOf, isReady, type KubeJSON, nameOf } from "../../tools/shared/
 import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../tools/simulator/simulator.ts";
 import { isKnown, isOurs, Kube } from "./kube.ts";
-import { OperatorProcess, type OperatorSettings } from "./operator-process.ts";
+import { OperatorProcess, type TestSettings } from "./operator-process.ts";
 
 export interface WorldOptions {
   simulator?: SimulatorOptions;
@@ -81,15 +81,16 @@ export class World {
   /** `via`: other ways to both sides than the straight ones. */
   async startOperator(
     env: Readonly<Record<string, string>> = {},
-    via: Partial<Pick<OperatorSettings, "kubeconfig" | "gateway" | "clock">> = {},
+    via: Partial<Pick<TestSettings, "kubeconfig" | "gateway" | "clock">> = {},
   ): Promise<OperatorProcess> {
-    const operator = await OperatorProcess.start({
+    const operator = new OperatorProcess({
       kubeconfig: this.cluster.kubeconfig,
       gateway: this.simulator,
       namespaces: [this.namespace],
       ...via,
       env: { ...this.#options.env, ...env },
     });
+    await operator.started();
     this.#operators.push(operator);
     return operator;
   }
@@ -209,7 +210,7 @@ export class World {
   async quiet(milliseconds = 600): Promise<{ requests: number; writes: number }> {
     let before = { requests: -1, writes: -1 };
     for (;;) {
-      const now = { requests: this.simulator.control.count(), writes: await this.operator.clusterWrites() };
+      const now = { requests: this.simulator.control.count(), writes: (await this.operator.clusterRequests()).writes };
       if (now.requests === before.requests && now.writes === before.writes) return now;
       before = now;
       await sleep(milliseconds);
@@ -217,8 +218,8 @@ export class World {
   }
 
   tail(lines = 30): string {
-    const log = this.#operators.at(-1)?.log;
-    return log ? `The operator's last words:\n${log.slice(-lines).join("\n")}` : "";
+    const printed = this.#operators.at(-1)?.lines;
+    return printed ? `The operator's last lines:\n${printed.slice(-lines).join("\n")}` : "";
   }
 
   /** Without an operator nobody takes the finalizers off, and the namespace would never go. */

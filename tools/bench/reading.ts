@@ -18,7 +18,7 @@ export async function readingOf({ operator, apiServer, service }: Stage): Promis
   // CPU first: asking for the others costs some
   const at = preciseNow();
   const [operatorCPU, apiServerCPU] = await Promise.all([cpuSeconds(operator.pid), cpuSeconds(apiServer)]);
-  const [requests, cluster] = await Promise.all([service.count(), operator.clusterRequests()]);
+  const [requests, cluster] = await Promise.all([service.control.count(), operator.clusterRequests()]);
   return { at, operatorCPU, apiServerCPU, requests, ...cluster };
 }
 

@@ -6,11 +6,12 @@ import { KubeClient } from "../../src/runtime/connection/client.ts";
 import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 import { Transport } from "../../src/runtime/connection/transport.ts";
 import type { Cluster } from "../cluster/cluster.ts";
+import { Operator, undisturbed } from "../shared/operator.ts";
+import { nodeFlags } from "./image.ts";
 import { type Subject, subjects } from "./objects.ts";
-import { Operator } from "./operator.ts";
 import { concurrently } from "./phases/concurrently.ts";
 import { apiServerAt } from "./processes.ts";
-import { Service } from "./service.ts";
+import { type Service, startService } from "./service.ts";
 import { Watcher } from "./watcher.ts";
 
 /** Writes to the API server that are under way at once. */
@@ -56,7 +57,7 @@ export class Stage implements AsyncDisposable {
     const namespace = `bench-${process.pid}-${++stages}`;
     await kubectlRun(["create", "namespace", namespace]);
     const [service, watcher, apiServer, directory] = await Promise.all([
-      Service.start(settings.latencyMs),
+      startService(settings.latencyMs),
       Watcher.start(kubeconfig, namespace),
       apiServerAt(url),
       mkdtemp(join(tmpdir(), "bench-")),
@@ -76,11 +77,16 @@ export class Stage implements AsyncDisposable {
   async startOperator(env: Readonly<Record<string, string>> = {}): Promise<Operator> {
     await this.stopOperator();
     const { namespace, service, settings } = this;
-    this.#operator = await Operator.start({
+    const operator = new Operator({
       main: settings.operator,
+      nodeFlags: await nodeFlags(),
       kubeconfig: settings.cluster.kubeconfig,
-      ...{ namespace, service, env, log: join(this.#directory, "operator.log") },
+      gateway: service,
+      namespaces: [namespace],
+      log: join(this.#directory, "operator.log"),
+      env: { NODE_ENV: "production", ...undisturbed, ...env },
     });
+    this.#operator = await operator.started();
     return this.#operator;
   }
 
@@ -110,7 +116,7 @@ export class Stage implements AsyncDisposable {
   async quiet(milliseconds = 500): Promise<void> {
     let before = "";
     for (;;) {
-      const now = JSON.stringify([await this.service.count(), (await this.operator.clusterRequests()).writes]);
+      const now = JSON.stringify([await this.service.control.count(), (await this.operator.clusterRequests()).writes]);
       if (now === before) return;
       before = now;
       await sleep(milliseconds);

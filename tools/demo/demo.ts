@@ -72,7 +72,7 @@ export async function demo({ once, timeout }: Arguments, screen: Screen, signal:
   const read = () => readObjects(kubectlRun, NAMESPACE);
   const until = AbortSignal.any([signal, operator.ended]);
   const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeout * 1000, signal: until });
-  screen.print(...report(end, expected, await operator.lastLines()));
+  screen.print(...report(end, expected, operator.lastLines()));
   if (once && end.verdict !== "ready") return 1;
   screen.print([], line("  The account", "bold"));
   screen.printClipped(...accountTables(control));

@@ -80,7 +80,7 @@ async function sampled(stage: Stage, doing: () => Promise<unknown>): Promise<Sam
 /** Requests that are no page of a list. */
 async function othersOf({ service }: Stage, tell: SoakOptions["tell"]): Promise<number> {
   const lists = Object.values(collections);
-  const all = await service.requests({});
+  const all = await service.control.requests({});
   const others = all.filter(({ method, path }) => method !== "GET" || !lists.includes(path));
   for (const { method, path, body } of others) tell(`${method} ${path} ${JSON.stringify(body ?? "")}`);
   return others.length;

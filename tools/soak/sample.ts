@@ -1,6 +1,7 @@
 import { readdir, readlink } from "node:fs/promises";
-import type { Operator } from "../bench/operator.ts";
 import { memoryOf } from "../bench/processes.ts";
+import { sumOf } from "../shared/metrics.ts";
+import type { Operator } from "../shared/operator.ts";
 
 /** What may grow in a process, at one moment. */
 export interface Sample {
@@ -25,25 +26,19 @@ export type Quantity = (typeof quantities)[number];
 
 export async function sampleOf(operator: Operator, since: number): Promise<Sample> {
   const [text, { rss }, sockets] = await Promise.all([
-    operator.metrics(),
+    operator.read("/metrics"),
     memoryOf(operator.pid),
     socketsOf(operator.pid),
   ]);
   return {
     at: (Date.now() - since) / 1000,
     ...{ rss, sockets },
-    heap: seriesOf(text, "nodejs_heap_size_used_bytes") / 2 ** 20,
-    reserved: seriesOf(text, "nodejs_heap_size_total_bytes") / 2 ** 20,
-    external: seriesOf(text, "nodejs_external_memory_bytes") / 2 ** 20,
-    timers: seriesOf(text, 'nodejs_active_resources{type="Timeout"}'),
-    resources: seriesOf(text, "nodejs_active_resources_total"),
+    heap: sumOf(text, "nodejs_heap_size_used_bytes") / 2 ** 20,
+    reserved: sumOf(text, "nodejs_heap_size_total_bytes") / 2 ** 20,
+    external: sumOf(text, "nodejs_external_memory_bytes") / 2 ** 20,
+    timers: sumOf(text, "nodejs_active_resources", { type: "Timeout" }),
+    resources: sumOf(text, "nodejs_active_resources_total"),
   };
-}
-
-/** 0 when there is no such series. */
-function seriesOf(text: string, series: string): number {
-  const line = text.split("\n").find((one) => one.startsWith(`${series} `));
-  return Number(line?.slice(series.length) ?? 0);
 }
 
 async function socketsOf(pid: number | undefined): Promise<number | undefined> {

@@ -51,7 +51,7 @@ export class Ordeal {
     this.#nothingTwice();
     this.#others?.expectUntouched();
     await this.#rest();
-    expect(this.#world.operator.running && this.#world.operator.pid).toBe(this.#pid);
+    expect(this.#world.operator.isRunning && this.#world.operator.pid).toBe(this.#pid);
   }
 
   async #changingDuring(fault: () => Promise<unknown>): Promise<void> {

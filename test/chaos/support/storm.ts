@@ -57,7 +57,7 @@ export class Storm {
     while (!until()) {
       await this.#world.startOperator({}, this.#via);
       this.#left = 1 + this.#random.below(2 * MEAN_LIFE);
-      while (this.#world.operator.running && !until()) await sleep(20);
+      while (this.#world.operator.isRunning && !until()) await sleep(20);
       this.#left = Number.POSITIVE_INFINITY;
       await this.#world.operator.stop("SIGKILL");
       this.kills += 1;

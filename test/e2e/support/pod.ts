@@ -1,15 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { KubectlRun } from "../../../tools/cluster/kubectl.ts";
 import { freePort } from "../../../tools/cluster/processes/port.ts";
+import { Child } from "../../../tools/shared/child.ts";
 import { kubeconfigFor } from "../../../tools/shared/kubeconfig.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
-
-const main = join(import.meta.dirname, "../../../src/main.ts");
+import { OPERATOR } from "../../../tools/shared/operator.ts";
 
 export interface PodOptions {
   kubectl: KubectlRun;
@@ -26,11 +23,10 @@ export interface PodOptions {
  * it listens differs, so that tests can run side by side.
  */
 export class Pod implements AsyncDisposable {
-  readonly lines: string[] = [];
   readonly #options: PodOptions;
   readonly #directory: string;
   readonly #port: number;
-  #child: ChildProcess | undefined;
+  #child: Child | undefined;
 
   private constructor(options: PodOptions, directory: string, port: number) {
     this.#options = options;
@@ -43,6 +39,11 @@ export class Pod implements AsyncDisposable {
     await pod.syncVolumes();
     await pod.#spawn();
     return pod;
+  }
+
+  /** Everything it printed by now. */
+  get lines(): readonly string[] {
+    return this.#running.lines;
   }
 
   get output(): string {
@@ -90,49 +91,32 @@ export class Pod implements AsyncDisposable {
 
   /** Resolves when a line holds the text. Fails when the process ends before. */
   async said(text: string): Promise<void> {
-    const child = this.#running;
-    while (!this.lines.some((line) => line.includes(text))) {
-      if (child.exitCode !== null)
-        throw new Error(`Ended with ${child.exitCode} without saying ${text}:\n${this.output}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await this.#running.said(text);
   }
 
   /** Resolves with the exit code. */
-  async ended(): Promise<number | null> {
-    if (this.#running.exitCode === null) await once(this.#running, "close");
-    return this.#running.exitCode;
+  ended(): Promise<number | null> {
+    return this.#running.exited();
   }
 
-  async stop(): Promise<number | null> {
-    this.#running.kill("SIGTERM");
-    return this.ended();
+  stop(): Promise<number | null> {
+    return this.#running.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#running.exitCode === null && this.#running.signalCode === null) {
-      this.#running.kill("SIGKILL");
-      await once(this.#running, "close");
-    }
+    await this.#running.stop("SIGKILL");
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  get #running(): ChildProcess {
+  get #running(): Child {
     if (!this.#child) throw new Error("Not started");
     return this.#child;
   }
 
   async #spawn(): Promise<void> {
     const [container] = this.#options.spec.containers;
-    const child = spawn(process.execPath, [main, ...container.args], {
-      env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: await this.#kubeconfig(), ...this.#environment(container) },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on("line", (line) => this.lines.push(line));
-    }
-    await once(child, "spawn");
-    this.#child = child;
+    const paths = { PATH: process.env["PATH"], KUBECONFIG: await this.#kubeconfig() };
+    this.#child = new Child(OPERATOR, { args: container.args, env: { ...paths, ...this.#environment(container) } });
   }
 
   #environment({ env = [], volumeMounts = [] }: KubeJSON): Record<string, string> {

@@ -81,7 +81,7 @@ describe("an API key", () => {
     const before = posts();
     await world.kube.annotate("Secret", "ci", { "example.org/touched": "yes" });
     await world.look(key("ci"));
-    logs.push(...world.operator.log);
+    logs.push(...world.operator.lines);
     await world.restartOperator();
     await world.quiet();
     expect(posts()).toBe(before);
@@ -163,7 +163,7 @@ describe("killed while a key is made", () => {
   async function diesInTheRequest(): Promise<void> {
     await world.until("the request is there", async () => control().requests().at(-1)?.fault !== undefined);
     await world.operator.stop("SIGKILL");
-    logs.push(...world.operator.log);
+    logs.push(...world.operator.lines);
     control().clearFaults();
     await world.startOperator();
   }
@@ -189,7 +189,7 @@ test("a Secret goes with its key, once the cluster collects what nobody owns", a
 }, 60_000);
 
 test("no token is in a log, a status or an event", async () => {
-  logs.push(...world.operator.log);
+  logs.push(...world.operator.lines);
   expect(tokens.size).toBeGreaterThan(8);
   expect(tokens.in(logs.join("\n"))).toEqual([]);
   expect(tokens.in(JSON.stringify([await world.kube.all(), await world.kube.list("Event")]))).toEqual([]);

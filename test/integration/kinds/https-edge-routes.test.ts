@@ -75,7 +75,7 @@ describe("a route", () => {
   test("shows no secret, wherever the service repeats it", async () => {
     const object = JSON.stringify(await world.get("HTTPSEdgeRoute", "whole"));
     const events = JSON.stringify(await world.kube.list("Event"));
-    for (const text of [object, events, world.operator.log.join("\n")]) {
+    for (const text of [object, events, world.operator.lines.join("\n")]) {
       for (const value of Object.values(routeSecrets)) expect(text).not.toContain(value);
     }
   });

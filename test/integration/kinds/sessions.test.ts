@@ -105,7 +105,7 @@ describe("the mirror", () => {
   test("asks once in each interval and writes nothing while nothing changes", async () => {
     await seen(online());
     await sleep(1200);
-    const before = await world.operator.clusterWrites();
+    const before = (await world.operator.clusterRequests()).writes;
     world.simulator.control.clearRequests();
     const [from, { length }] = [Date.now(), world.simulator.control.requests({ path: "/tunnel_sessions" })];
     await sleep(3500);
@@ -113,7 +113,7 @@ describe("the mirror", () => {
     const passed = (Date.now() - from) / 1000;
     expect(lists).toBeGreaterThanOrEqual(2);
     expect(lists).toBeLessThanOrEqual(Math.ceil(passed));
-    expect(await world.operator.clusterWrites()).toBe(before);
+    expect((await world.operator.clusterRequests()).writes).toBe(before);
   });
 
   test("brings back what somebody deleted, and puts edits of status and labels right", async () => {
@@ -158,7 +158,7 @@ describe("the mirror", () => {
     expect(await mirror(id)).toBeDefined();
     world.simulator.control.removeSession(bad);
     await world.gone("TunnelSession", sessionName(id));
-    expect(world.operator.running).toBe(true);
+    expect(world.operator.isRunning).toBe(true);
     expect(await world.operator.metric("tunnelgateway_session_syncs_total", { result: "error" })).toBeGreaterThan(0);
   });
 });
@@ -198,9 +198,9 @@ describe("commands", () => {
     await command("stop", { command: "Stop", sessionRef: { name: sessionName(id) } });
     expect(results(await finished("stop"))).toEqual({ [id]: "Succeeded" });
     await world.gone("TunnelSession", sessionName(id));
-    const before = await world.operator.clusterWrites();
+    const before = (await world.operator.clusterRequests()).writes;
     await sleep(2500);
-    expect(await world.operator.clusterWrites()).toBe(before);
+    expect((await world.operator.clusterRequests()).writes).toBe(before);
     expect(sent(id)).toHaveLength(1);
     await ended("AgentCommand", "stop");
   });

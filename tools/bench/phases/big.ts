@@ -105,7 +105,7 @@ const ARRIVAL_SECONDS = 60;
 async function arrivals({ service }: Stage, sent: ReadonlyMap<string, number>): Promise<number[]> {
   const end = preciseNow() + ARRIVAL_SECONDS * 1000;
   for (;;) {
-    const took = (await service.requests({ method: "PATCH" })).flatMap(({ body, time }) => {
+    const took = (await service.control.requests({ method: "PATCH" })).flatMap(({ body, time }) => {
       const at = sent.get((body as { description?: string }).description ?? "");
       return at === undefined ? [] : [time - at];
     });
@@ -118,5 +118,5 @@ async function arrivals({ service }: Stage, sent: ReadonlyMap<string, number>): 
 /** Pages of lists that were asked for from now on. A GET of one remote has its id in the path. */
 async function listsSince({ service }: Stage): Promise<() => Promise<LoggedRequest[]>> {
   await service.control.clearRequests();
-  return () => service.requests({ method: "GET", path: "^/(reserved_domains|backends/tunnel_group)$" });
+  return () => service.control.requests({ method: "GET", path: "^/(reserved_domains|backends/tunnel_group)$" });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Operator } from "../../shared/operator.ts";
 import type { Figures } from "../figures.ts";
 import { types } from "../objects.ts";
-import type { Operator } from "../operator.ts";
 import { figuresOf, readingOf } from "../reading.ts";
 import type { Stage } from "../stage.ts";
 import { preciseNow } from "../watcher.ts";
@@ -13,7 +13,7 @@ export async function observed(operator: Operator, count: number, seconds = 120)
   const controllers = types.map(({ kind }) => kind.toLowerCase());
   const end = preciseNow() + seconds * 1000;
   for (;;) {
-    const done = await operator.metric("controller_runtime_reconcile_total", "controller", controllers);
+    const done = await operator.metric("controller_runtime_reconcile_total", { controller: controllers });
     if (done >= count) return preciseNow();
     if (preciseNow() > end) throw new Error(`After ${seconds} s only ${done} objects have been looked at`);
     await sleep(POLL_MS);
@@ -23,7 +23,7 @@ export async function observed(operator: Operator, count: number, seconds = 120)
 /** From the birth of the process until each of the settled objects has been looked at. */
 export async function restart(stage: Stage, count: number): Promise<Figures> {
   await stage.stopOperator();
-  const requests = await stage.service.count();
+  const requests = await stage.service.control.count();
   const operator = await stage.startOperator();
   const at = operator.spawnedAt;
   const before = { ...(await readingOf(stage)), at, operatorCPU: 0, requests, writes: 0 };
