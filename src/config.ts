@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 
-/** Seconds, from a duration such as `90s`, `5m` or `1h30m`. */
+/** The seconds of a duration such as `90s`, `5m` or `1h30m`. */
 function seconds(text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)];
   const unit: Record<string, number> = { h: 3600, m: 60, s: 1, ms: 0.001 };
@@ -14,7 +14,7 @@ const duration = z
   .transform(seconds)
   .refine((value) => value >= 1, "must be a duration of at least one second, such as 30s, 5m or 1h30m");
 
-/** Separated by commas. */
+/** Names separated by commas. */
 const names = z
   .string()
   .default("")
@@ -46,7 +46,7 @@ function holdsCredentials(url: string): boolean {
   return username !== "" || password !== "";
 }
 
-/** What every command may need; the rest is for the operator alone. */
+/** The variables of all commands. The others are for the operator only. */
 const cluster = {
   WATCH_NAMESPACES: names,
   LOG_LEVEL: z
@@ -54,7 +54,7 @@ const cluster = {
     .default("info"),
   POD_NAMESPACE: z.string().optional(),
   KUBECONFIG: z.string().optional(),
-  // given to every pod
+  // Kubernetes sets these two in every pod
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   KUBERNETES_SERVICE_PORT: z.string().default("443"),
 };
@@ -88,50 +88,50 @@ const environment = z
     error: "must not be set beside GATEWAY_API_KEY: choose one",
   });
 
-/** Which cluster, and what of it. */
+/** Which cluster is used, and which namespaces of it. */
 export interface ClusterConfig {
-  /** Empty is all. */
+  /** Empty: all namespaces. */
   watchNamespaces: readonly string[];
   logLevel: "debug" | "info" | "warn" | "error";
   podNamespace: string | undefined;
   kubeconfig: string | undefined;
-  /** Where a pod finds the API server; unset outside of one. */
+  /** The address of the API server inside a pod; unset outside of one. */
   inCluster: { host: string; port: string } | undefined;
 }
 
 export interface Config extends ClusterConfig {
   baseURL: string;
-  /** Read anew for each request, so that a rotated key is picked up without a restart. */
+  /** Reads the key again for each request, so that a new one is used without a restart. */
   apiKey: () => Promise<string>;
   undocumentedOperations: boolean;
-  /** Hosts, with port where there is one, that GatewayAccounts may name beside the operator's own. */
+  /** Hosts that GatewayAccounts may name besides the operator's own, each with its port if it has one. */
   allowedHosts: readonly string[];
-  /** Names the cluster in what is left in the account; see operator/identity.ts for where it is unset. */
+  /** The name of the cluster in owner marks in the account. When it is unset, the uid of kube-system is used. */
   clusterID: string | undefined;
   resyncSeconds: number;
-  /** Between two lists of tunnel sessions, which are mirrored as objects; 0 is off. */
+  /** Time between two lists of tunnel sessions, which are mirrored as objects; 0: off. */
   sessionSyncSeconds: number;
-  /** 0 is no limit. */
+  /** 0: no limit. */
   requestsPerMinute: number;
-  /** Remotes of one account that are deleted in a minute; 0 is no limit. */
+  /** The most remotes of one account that are deleted in a minute; 0: no limit. */
   deletesPerMinute: number;
   /**
-   * The deadline of one request to the service, in seconds. An interrupted create is settled some time after it, so
-   * the next process must not have a shorter one than the process before.
+   * The time limit of one request to the service. It also decides how long an interrupted create may still take effect:
+   * do not start a process with a shorter one than the process before.
    */
   requestSeconds: number;
   metricsAddress: string;
   leaderElection: boolean;
-  /** Their names and versions are followed, so that a change is seen at once. Needs the right to list and watch them. */
+  /** Watches the metadata of Secrets, so that a change has its effect at once. Needs the right to list and watch. */
   watchSecrets: boolean;
 }
 
-/** Bad input from whoever starts the operator; the message names every variable and what it must be. */
+/** Wrong environment variables. The message names each one and says what it must be. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** The only readers of the environment. They throw ConfigError. Empty variables count as unset. */
+/** Reads the environment, in which empty variables count as unset. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const values = parse(environment, env);
   return {
@@ -152,7 +152,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   };
 }
 
-/** For commands that have nothing to do with the service. */
+/** Reads the variables of commands that do not use the service. Throws ConfigError. */
 export const readClusterConfig = (env: NodeJS.ProcessEnv = process.env): ClusterConfig =>
   clusterOf(parse(z.object(cluster), env));
 
@@ -181,7 +181,7 @@ function explain(error: z.ZodError): string {
   return `The environment needs correction:\n${lines.join("\n")}`;
 }
 
-/** A key that cannot be read later is told in the status of every object; one that was never given stops the start. */
+/** Throws when no key is configured. When a file cannot be read later, the status of every object says so. */
 function keySource(key: string | undefined, file: string | undefined): () => Promise<string> {
   if (key !== undefined) return async () => key.trim();
   if (file === undefined)

@@ -19,10 +19,10 @@ import { HealthServer } from "./runtime/process/health.ts";
 import { run } from "./runtime/process/runner.ts";
 import { API_VERSION, GROUP, OPERATOR_NAME } from "./schema/contract.ts";
 
-/** A change must reach the service well before another replica can take the lease. */
+/** A request to the service is sent only if no other replica can take the lease for so long. */
 const LEASE_MARGIN_SECONDS = 5;
 
-async function operate(): Promise<number> {
+async function runOperator(): Promise<number> {
   const config = readConfig();
   const log = createLogger({ level: config.logLevel });
   const telemetry = createTelemetry({ version: await version(), resyncSeconds: config.resyncSeconds });
@@ -34,15 +34,15 @@ async function operate(): Promise<number> {
   const client = new KubeClient(transport, { fieldManager: OPERATOR_NAME });
   const instance = `${hostname()}_${randomUUID()}`;
   const recorder = new EventRecorder({ client, controller: `${GROUP}/operator`, instance, log });
-  // renewal must never wait behind other requests
-  const electing = config.leaderElection ? new Transport(connection, options) : undefined;
+  // its own transport, so that a renewal never waits behind other requests
+  const electionTransport = config.leaderElection ? new Transport(connection, options) : undefined;
   const elector =
-    electing &&
-    electorOf(new KubeClient(electing, { fieldManager: OPERATOR_NAME }), config, instance, {
+    electionTransport &&
+    electorOf(new KubeClient(electionTransport, { fieldManager: OPERATOR_NAME }), config, instance, {
       log,
       onChange: (leading) => metrics.leading(OPERATOR_NAME, leading),
     });
-  // a series of its own for each process that may lead, so that it can be seen when none does
+  // set for each process that may lead, so that an alert can tell when none does
   if (elector) metrics.leading(OPERATOR_NAME, false);
 
   const operator = createOperator({
@@ -78,7 +78,7 @@ async function operate(): Promise<number> {
       controllers: operator.controllers,
       background: [operator.background],
       recorder,
-      close: [() => operator.close(), () => transport.close(), async () => electing?.close()],
+      close: [() => operator.close(), () => transport.close(), async () => electionTransport?.close()],
     },
     { log },
   );
@@ -95,10 +95,9 @@ function electorOf(
   return new LeaderElector({ client, namespace: podNamespace, name: OPERATOR_NAME, identity, ...options });
 }
 
-/** Mistakes of whoever starts the operator are told in words; a stack trace is for faults of the program. */
-function tell(error: unknown): number {
+function fail(error: unknown): number {
   console.error(error instanceof ConfigError ? error.message : `Failed: ${textOf(error)}`);
   return 1;
 }
 
-process.exitCode = await dispatch(process.argv.slice(2), terminal, operate).catch(tell);
+process.exitCode = await dispatch(process.argv.slice(2), terminal, runOperator).catch(fail);

@@ -9,7 +9,7 @@ export interface Connected extends AsyncDisposable {
   transport: Transport;
 }
 
-/** The cluster for the length of one command. */
+/** Connects to the cluster until disposal, which is the end of a command. */
 export function connect(config: Pick<ClusterConfig, "kubeconfig" | "inCluster">): Connected {
   const transport = new Transport(loadConnection(config), { userAgent: OPERATOR_NAME });
   return {

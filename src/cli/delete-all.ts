@@ -1,25 +1,23 @@
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { isConflict, isNotFound } from "../runtime/connection/errors.ts";
-import { operatorAtWork } from "./at-work.ts";
-import { each } from "./each.ts";
-import { allObjects, nameOf, type Owned } from "./objects.ts";
+import { forEachConcurrently } from "./concurrently.ts";
+import { allObjects, nameOf, type OwnObject } from "./objects.ts";
 import { referrersFirst } from "./order.ts";
+import { runningOperator } from "./running-operator.ts";
 import type { Uninstallation } from "./uninstallation.ts";
-import { OutOfTime } from "./wait.ts";
-
-const AT_ONCE = 16;
+import { WaitTimeout } from "./wait.ts";
 
 /**
- * Deletes all objects, and waits until the operator has deleted what they stand for and let go of them.
- * What is created meanwhile is deleted as well.
+ * Deletes all objects, and waits until the operator has deleted their remotes and removed its finalizers. Objects that
+ * are created meanwhile are deleted too.
  */
 export async function deleteAll({ client, config, terminal, wait }: Uninstallation): Promise<number> {
-  const atWork = await operatorAtWork(client, config.podNamespace);
-  if (atWork === "nobody") {
+  const operator = await runningOperator(client, config.podNamespace);
+  if (operator === "none") {
     terminal.warn("Start the operator first, it has to delete what the objects stand for; or use --policy retain");
     return 1;
   }
-  if (atWork === "unknown") terminal.say("Cannot tell whether an operator is at work; without one this will not end");
+  if (operator === "unknown") terminal.say("Cannot tell whether an operator is running; without one the objects stay");
 
   let left = await allObjects(client, config.watchNamespaces);
   terminal.say(`Deleting ${left.length} objects${summary(left)}`);
@@ -33,25 +31,25 @@ export async function deleteAll({ client, config, terminal, wait }: Uninstallati
     });
     return 0;
   } catch (error) {
-    if (!(error instanceof OutOfTime)) throw error;
+    if (!(error instanceof WaitTimeout)) throw error;
     terminal.warn(`${error.message}. Still there:\n${left.map(row).join("\n")}`);
     return 1;
   }
 }
 
-async function deleteThose(client: KubeClient, objects: readonly Owned[]): Promise<void> {
+async function deleteThose(client: KubeClient, objects: readonly OwnObject[]): Promise<void> {
   const standing = objects.filter(({ object }) => object.metadata.deletionTimestamp === undefined);
-  await each(referrersFirst(standing), AT_ONCE, async ({ type, ref, object }) => {
+  await forEachConcurrently(referrersFirst(standing), async ({ type, ref, object }) => {
     try {
       await client.delete(type, ref, { uid: object.metadata.uid });
     } catch (error) {
-      // gone, or another of the same name by now
+      // the object is gone, or another one has its name by now
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   });
 }
 
-function summary(objects: readonly Owned[]): string {
+function summary(objects: readonly OwnObject[]): string {
   const counts = Map.groupBy(objects, ({ resource }) => resource.kind);
   const texts = [...counts].map(([kind, ones]) => `${ones.length} ${kind}`);
   return texts.length > 0 ? `: ${texts.join(", ")}` : "";
@@ -63,7 +61,7 @@ interface Condition {
   message?: string;
 }
 
-function row(one: Owned): string {
+function row(one: OwnObject): string {
   const conditions = (one.object.status?.["conditions"] ?? []) as Condition[];
   const ready = conditions.find(({ type }) => type === "Ready");
   return `  ${nameOf(one)}${ready ? `: ${ready.reason}: ${ready.message}` : ""}`;

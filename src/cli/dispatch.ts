@@ -4,7 +4,7 @@ import { type Terminal, UsageError } from "./terminal.ts";
 import { uninstall } from "./uninstall.ts";
 import { version } from "./version.ts";
 
-/** Given the arguments after its name, resolves with the exit code. */
+/** Takes the arguments after the name of the command, and resolves with the exit code. */
 export type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;
 
 const HELP = `Usage: tunnel-gateway-operator [command]
@@ -22,8 +22,8 @@ The environment says which cluster and account: KUBECONFIG, WATCH_NAMESPACES, PO
 the others of the README.`;
 
 /**
- * Runs the command that the arguments name, without one the operator itself. Resolves with the exit code: 2 when the
- * arguments make no sense.
+ * Runs the command that the arguments name; without one, the operator. Resolves with the exit code, which is 2 for
+ * invalid arguments.
  */
 export async function dispatch(
   argv: readonly string[],

@@ -7,10 +7,10 @@ import { checkGateway } from "./doctor/gateway.ts";
 import { checkRights } from "./doctor/rights.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Resolves with what is so; throws with what is wrong, and what to do about it. */
+/** Resolves with what was found. Throws an error that says what is wrong and what to do. */
 type Check = () => Promise<string>;
 
-/** `doctor`: each thing that the operator needs, in a line. Exit code 1 when one is missing. Changes nothing. */
+/** `doctor`: checks what the operator needs, and prints a line for each. Exit code 1 when one fails. Read-only. */
 export async function doctor(args: readonly string[], terminal: Terminal): Promise<number> {
   parseArgs({ args: [...args], options: {} });
   const config = configured();

@@ -6,7 +6,7 @@ import { GROUP, VERSION } from "../schema/contract.ts";
 import type { CustomResource } from "../schema/define.ts";
 
 /** An object of one of our kinds. */
-export interface Owned {
+export interface OwnObject {
   resource: CustomResource;
   type: ResourceType;
   ref: ObjectRef;
@@ -20,11 +20,11 @@ export const typeOf = ({ plural, kind }: CustomResource): ResourceType => ({
   kind,
 });
 
-/** Those that people make; what the operator makes for itself goes when it goes. */
+/** Kinds of which people create objects. The operator deletes the others itself. */
 const theirs = customResources.filter(({ namespaces }) => namespaces !== "own");
 
-/** All objects that people have made, in these namespaces or, when there are none, in all. */
-export async function allObjects(client: KubeClient, namespaces: readonly string[]): Promise<Owned[]> {
+/** All objects that people have created, in these namespaces or, if the list is empty, in all. */
+export async function allObjects(client: KubeClient, namespaces: readonly string[]): Promise<OwnObject[]> {
   const scopes = namespaces.length > 0 ? namespaces : [undefined];
   const lists = theirs.flatMap((resource) => scopes.map((namespace) => objectsOf(client, resource, namespace)));
   return (await Promise.all(lists)).flat();
@@ -34,7 +34,7 @@ async function objectsOf(
   client: KubeClient,
   resource: CustomResource,
   namespace: string | undefined,
-): Promise<Owned[]> {
+): Promise<OwnObject[]> {
   const type = typeOf(resource);
   try {
     const { items } = await client.listAll(type, { namespace });
@@ -48,4 +48,4 @@ async function objectsOf(
   }
 }
 
-export const nameOf = ({ resource, ref }: Owned): string => `${resource.kind} ${ref.namespace}/${ref.name}`;
+export const nameOf = ({ resource, ref }: OwnObject): string => `${resource.kind} ${ref.namespace}/${ref.name}`;

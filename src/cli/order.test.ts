@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { customResources } from "../kinds/index.ts";
-import { type Owned, typeOf } from "./objects.ts";
+import { type OwnObject, typeOf } from "./objects.ts";
 import { referrersFirst } from "./order.ts";
 
-function object(kind: string, name: string, spec: Record<string, unknown>, namespace = "one"): Owned {
+function object(kind: string, name: string, spec: Record<string, unknown>, namespace = "one"): OwnObject {
   const resource = customResources.find((candidate) => candidate.kind === kind);
   if (!resource) throw new Error(`There is no kind ${kind}`);
   const ref = { namespace, name };
@@ -11,7 +11,7 @@ function object(kind: string, name: string, spec: Record<string, unknown>, names
 }
 
 const named = (name: string) => ({ name });
-const names = (objects: readonly Owned[]) => objects.map(({ ref }) => `${ref.namespace}/${ref.name}`);
+const names = (objects: readonly OwnObject[]) => objects.map(({ ref }) => `${ref.namespace}/${ref.name}`);
 
 const backend = object("TunnelGroupBackend", "backend", {});
 const policy = object("IPPolicy", "policy", {});

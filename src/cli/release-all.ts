@@ -4,22 +4,20 @@ import { isInvalid, isNotFound } from "../runtime/connection/errors.ts";
 import { removeFinalizer } from "../runtime/connection/finalizer.ts";
 import type { ResourceType } from "../runtime/object.ts";
 import { FINALIZER } from "../schema/contract.ts";
-import { operatorAtWork } from "./at-work.ts";
-import { each } from "./each.ts";
-import { allObjects, nameOf, type Owned } from "./objects.ts";
+import { forEachConcurrently } from "./concurrently.ts";
+import { allObjects, nameOf, type OwnObject } from "./objects.ts";
+import { type RunningOperator, runningOperator } from "./running-operator.ts";
 import { stopDeployment } from "./stop.ts";
 import type { Uninstallation } from "./uninstallation.ts";
 
-const AT_ONCE = 16;
-
-/** An operator that still runs puts a finalizer back within this time. */
+/** Within this time an operator that still runs would add its finalizer again. */
 const SETTLE_MS = 2000;
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
 /**
- * Takes the operator's finalizer, and no other, off all objects. Nothing in the account changes. The objects stay as
- * they are, with their ids, so that an operator that is installed again goes on where the last one stopped.
+ * Removes the operator's finalizer, and no other, from all objects. The account does not change. The objects keep their
+ * status with the ids, so that an operator that is installed later continues with the same remotes.
  */
 export async function releaseAll(parts: Uninstallation): Promise<number> {
   const { client, config, terminal, wait, deployment } = parts;
@@ -27,36 +25,35 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
   if (deployment && namespace) {
     terminal.say(`Stopping Deployment ${namespace}/${deployment}`);
     await stopDeployment(client, { namespace, name: deployment }, wait);
-    // one that was killed has not given its lease back
-    await wait("the lease to run out", async () => !isHeld(await operatorAtWork(client, namespace)));
+    // an operator that was killed has not released its lease
+    await wait("the lease to run out", async () => !isRunning(await runningOperator(client, namespace)));
   }
-  const atWork = await operatorAtWork(client, namespace);
-  if (isHeld(atWork)) {
-    terminal.warn(`Stop the operator first, or it puts its finalizers back: ${atWork.holder} is at work`);
+  const operator = await runningOperator(client, namespace);
+  if (isRunning(operator)) {
+    terminal.warn(`Stop the operator first, or it puts its finalizers back: ${operator.holder} is running`);
     return 1;
   }
-  const objects = (await allObjects(client, config.watchNamespaces)).filter(isHeldOn);
-  await each(objects, AT_ONCE, (one) => release(client, one));
+  const objects = (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer);
+  await forEachConcurrently(objects, (one) => release(client, one));
   terminal.say(`Released ${objects.length} objects; the account keeps what they stand for`);
   if (objects.length === 0) return 0;
 
   await sleep(SETTLE_MS);
-  const left = (await allObjects(client, config.watchNamespaces)).filter(isHeldOn);
+  const left = (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer);
   if (left.length === 0) return 0;
   terminal.warn(`Stop the operator, then try again. Still held by its finalizer:\n${left.map(row).join("\n")}`);
   return 1;
 }
 
-const isHeld = (atWork: Awaited<ReturnType<typeof operatorAtWork>>): atWork is { holder: string } =>
-  typeof atWork === "object";
+const isRunning = (operator: RunningOperator): operator is { holder: string } => typeof operator === "object";
 
-const isHeldOn = ({ object }: Owned): boolean => object.metadata.finalizers?.includes(FINALIZER) ?? false;
+const hasFinalizer = ({ object }: OwnObject): boolean => object.metadata.finalizers?.includes(FINALIZER) ?? false;
 
-const row = (one: Owned): string => `  ${nameOf(one)}`;
+const row = (one: OwnObject): string => `  ${nameOf(one)}`;
 
-async function release(client: KubeClient, { resource, type, ref, object }: Owned): Promise<void> {
+async function release(client: KubeClient, { resource, type, ref, object }: OwnObject): Promise<void> {
   const name = object.status?.["secretName"];
-  // the Secret first: once its object is released, nobody knows any more that it is held
+  // the Secret first: only the object says that the Secret has the finalizer, and it may be gone after its release
   if (resource.secretAccess.includes("patch") && typeof name === "string") {
     await ignoringChanges(async () => {
       const secret = await client.get(secrets, { namespace: ref.namespace, name }, { metadataOnly: true });
@@ -66,7 +63,7 @@ async function release(client: KubeClient, { resource, type, ref, object }: Owne
   await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
 }
 
-/** An object that is gone needs no release. One that somebody has changed meanwhile is listed in the end. */
+/** Ignores that an object is gone or was changed meanwhile: the final list shows which ones have the finalizer. */
 async function ignoringChanges(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

@@ -8,7 +8,7 @@ const pods: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Po
 
 type Scale = KubeObject & { status?: { selector?: string } };
 
-/** Scales a Deployment to nothing and waits until its pods have ended. One that is not there has ended already. */
+/** Scales a Deployment to zero and waits until its pods have ended. Does nothing when there is no such Deployment. */
 export async function stopDeployment(
   client: KubeClient,
   ref: { namespace: string; name: string },

@@ -1,8 +1,8 @@
-/** Where a command says what it does; each text is one line or several, without the last line break. */
+/** The output of a command. A text may have several lines; a line break is added at its end. */
 export interface Terminal {
-  /** What was asked for. */
+  /** Prints to stdout. */
   say: (text: string) => void;
-  /** What went wrong. */
+  /** Prints to stderr. */
   warn: (text: string) => void;
 }
 
@@ -11,7 +11,7 @@ export const terminal: Terminal = {
   warn: (text) => console.error(text),
 };
 
-/** Bad arguments; the message says which, and how to ask for help. Ends a command with exit code 2. */
+/** Invalid arguments; the message says which. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

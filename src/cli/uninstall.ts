@@ -6,11 +6,11 @@ import { deleteAll } from "./delete-all.ts";
 import { releaseAll } from "./release-all.ts";
 import { type Terminal, UsageError } from "./terminal.ts";
 import type { Uninstallation } from "./uninstallation.ts";
-import { OutOfTime, waitAtMost } from "./wait.ts";
+import { WaitTimeout, waitAtMost } from "./wait.ts";
 
 const policies = { retain: releaseAll, delete: deleteAll } as const;
 
-/** `uninstall`: leaves no object behind that waits for an operator. Exit code 1 when something is left. */
+/** `uninstall`: leaves no object with a finalizer that only an operator would remove. Exit code 1 when one is left. */
 export async function uninstall(args: readonly string[], terminal: Terminal): Promise<number> {
   const { policy, seconds, deployment } = argumentsOf(args);
   const config = readClusterConfig();
@@ -20,7 +20,7 @@ export async function uninstall(args: readonly string[], terminal: Terminal): Pr
   try {
     return await policies[policy](parts);
   } catch (error) {
-    if (!(error instanceof OutOfTime)) throw error;
+    if (!(error instanceof WaitTimeout)) throw error;
     terminal.warn(error.message);
     return 1;
   }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The version of the package that this file is part of. */
+/** The version in package.json. */
 export async function version(): Promise<string> {
   const path = join(import.meta.dirname, "../../package.json");
   return (JSON.parse(await readFile(path, "utf8")) as { version: string }).version;

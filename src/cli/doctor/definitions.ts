@@ -9,8 +9,8 @@ type Schemas = Readonly<Record<string, JSONSchema>>;
 const SHOWN = 5;
 
 /**
- * The kinds and fields that the API server serves, against those of this program. Read from the published schema,
- * which anybody may, so that no right to read definitions is needed.
+ * Compares the kinds and fields that the API server serves with those of this program. It reads the OpenAPI schema,
+ * since everybody may read that, and not the CRDs.
  */
 export async function checkDefinitions(transport: Transport): Promise<string> {
   const path = `/openapi/v3/apis/${GROUP}/${VERSION}`;
@@ -22,7 +22,7 @@ export async function checkDefinitions(transport: Transport): Promise<string> {
   return `${customResources.length} kinds of ${GROUP}/${VERSION}, with all fields`;
 }
 
-/** Kinds and fields that this program knows and the cluster does not, as `TCPEdge` and `TCPEdge.spec.backend`. */
+/** The kinds and fields that are missing in the cluster, such as `TCPEdge` or `TCPEdge.spec.backend`. */
 export function missingFrom(schemas: Schemas, resources: readonly CustomResource[] = customResources): string[] {
   return resources.flatMap((resource) => {
     const served = schemas[`${reversed(GROUP)}.${VERSION}.${resource.kind}`];

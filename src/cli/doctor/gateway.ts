@@ -4,7 +4,7 @@ import { isGatewayError, NO_API_KEY } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
 
-/** One request to the service, which changes nothing and which any key may make. */
+/** Sends one request to the service. It changes nothing, and every key may send it. */
 export async function checkGateway({ baseURL, apiKey, requestSeconds }: Config): Promise<string> {
   const client = new GatewayClient({
     ...{ baseURL, apiKey },

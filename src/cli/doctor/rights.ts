@@ -11,9 +11,7 @@ import {
   ownNamespaceGrants,
   secretWatchGrants,
 } from "../../schema/access.ts";
-import { each } from "../each.ts";
-
-const AT_ONCE = 16;
+import { forEachConcurrently } from "../concurrently.ts";
 
 const reviews: ResourceType = {
   group: "authorization.k8s.io",
@@ -25,7 +23,7 @@ const reviews: ResourceType = {
 
 type Review = KubeObject & { status?: { allowed?: boolean } };
 
-/** One thing that has to be allowed; without a namespace, in all. */
+/** One right that the operator needs; without a namespace, in all namespaces. */
 interface Right {
   namespace: string | undefined;
   group: string;
@@ -42,7 +40,7 @@ export async function checkRights(
 ): Promise<string> {
   const rights = neededRights(scope);
   const refused: Right[] = [];
-  await each(rights, AT_ONCE, async (right) => {
+  await forEachConcurrently(rights, async (right) => {
     if (!(await isAllowed(client, right))) refused.push(right);
   });
   if (refused.length > 0)
@@ -78,7 +76,7 @@ function rightsOf(grants: readonly Grant[], namespace: string | undefined): Righ
         (rule.resourceNames ?? [undefined]).flatMap((name) =>
           rule.verbs.map((verb): Right => {
             const [resource = "", subresource] = path.split("/");
-            // the right to read a namespace is granted in it, by its name
+            // a Role in a namespace grants the right to read that namespace, by its name
             const isNamespace = resource === "namespaces" && group === "";
             return { namespace, group, resource, subresource, name: isNamespace ? namespace : name, verb };
           }),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { KubeError } from "../runtime/connection/errors.ts";
 import type { LeaseSpec } from "../runtime/process/lease.ts";
-import { operatorAtWork } from "./at-work.ts";
+import { runningOperator } from "./running-operator.ts";
 
 const now = Date.parse("2026-01-01T00:00:20Z");
 
@@ -15,14 +15,14 @@ const without = {
 
 test.each([
   ["renewed in time", { holderIdentity: "a", renewTime: "2026-01-01T00:00:10.000000Z" }, { holder: "a" }],
-  ["run out", { holderIdentity: "a", renewTime: "2026-01-01T00:00:01.000000Z" }, "nobody"],
-  ["given back", { holderIdentity: "", renewTime: "2026-01-01T00:00:19.000000Z" }, "nobody"],
-  ["never held", {}, "nobody"],
+  ["run out", { holderIdentity: "a", renewTime: "2026-01-01T00:00:01.000000Z" }, "none"],
+  ["given back", { holderIdentity: "", renewTime: "2026-01-01T00:00:19.000000Z" }, "none"],
+  ["never held", {}, "none"],
 ])("a lease that is %s", async (_, spec, expected) => {
-  expect(await operatorAtWork(withLease({ leaseDurationSeconds: 15, ...spec }), "own", now)).toEqual(expected);
+  expect(await runningOperator(withLease({ leaseDurationSeconds: 15, ...spec }), "own", now)).toEqual(expected);
 });
 
 test("without a Lease nobody can tell, nor without knowing where it would be", async () => {
-  expect(await operatorAtWork(without, "own", now)).toBe("unknown");
-  expect(await operatorAtWork(without, undefined, now)).toBe("unknown");
+  expect(await runningOperator(without, "own", now)).toBe("unknown");
+  expect(await runningOperator(without, undefined, now)).toBe("unknown");
 });
