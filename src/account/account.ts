@@ -18,6 +18,9 @@ import type { RequestBudget } from "./request-budget.ts";
 
 const RESYNC_SECONDS = 300;
 
+/** A remote that was due so long ago and was not postponed again is deleted, or no object has it any more. */
+const LONGEST_POSTPONED_MS = 3_600_000;
+
 export interface AccountOptions {
   client: GatewayClient;
   budget: RequestBudget;
@@ -65,7 +68,7 @@ export class Account {
   readonly #remotes = new Map<string, Remotes>();
   readonly #unsupported = new Set<string>();
   readonly #refused = new Map<string, number>();
-  readonly #postponed = new Map<string, number>();
+  readonly #postponed = new Map<string, { until: number; seconds: number }>();
   #overAt: number | undefined;
   /** Ids of remotes that were found again, by the uids of their objects. */
   readonly #reserved = new Map<string, string>();
@@ -164,15 +167,23 @@ export class Account {
     return holder !== undefined && holder !== metadata.uid;
   }
 
-  /** The deletion of a remote was refused, and is not tried again for so long. */
-  postpone(id: string, seconds: number): void {
+  /** A replaced remote cannot be deleted now. Each time in a row the delay doubles, from `first` to `longest` seconds. */
+  postpone(id: string, [first, longest]: readonly [first: number, longest: number]): void {
     const now = this.#options.clock.now();
-    for (const [other, until] of this.#postponed) if (until <= now) this.#postponed.delete(other);
-    this.#postponed.set(id, now + seconds * 1000);
+    for (const [other, { until }] of this.#postponed)
+      if (until + LONGEST_POSTPONED_MS <= now) this.#postponed.delete(other);
+    const before = this.#postponed.get(id)?.seconds ?? 0;
+    const seconds = Math.min(Math.max(before * 2, first), longest);
+    this.#postponed.set(id, { until: now + seconds * 1000, seconds });
+  }
+
+  /** Seconds until a postponed remote is looked at again; 0 when it may be looked at now. */
+  postponedSeconds(id: string): number {
+    return Math.max(((this.#postponed.get(id)?.until ?? 0) - this.#options.clock.now()) / 1000, 0);
   }
 
   isPostponed(id: string): boolean {
-    return (this.#postponed.get(id) ?? 0) > this.#options.clock.now();
+    return this.postponedSeconds(id) > 0;
   }
 
   /** The object is no more. */

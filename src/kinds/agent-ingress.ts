@@ -32,8 +32,5 @@ export const AgentIngress = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "NS", jsonPath: ".status.nsTargets", wide: true },
   ],
-  // an answer shows no certificate, but the time of the next renewal once there is one
-  ...managedCertificate(({ certificate_management_status: status }) =>
-    Boolean((status as { renews_at?: string | null } | null | undefined)?.renews_at),
-  ),
+  ...managedCertificate,
 });

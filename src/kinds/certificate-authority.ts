@@ -33,7 +33,10 @@ export const CertificateAuthority = defineKind({
     "uploaded, everything that refers to this object moves to them, and then the old ones are deleted.",
   remote: certificateAuthorities,
   replacement: "CreateFirst",
-  validity: certificateValidity,
+  validity: {
+    ...certificateValidity,
+    remedy: ({ caPem }) => `Put certificates that are valid into spec.${caPem ? "caPem" : "caPemFrom"}`,
+  },
   spec: z.object({
     ...texts,
     caPem: mark(z.string().min(1).max(131_072), { createOnly: true, normalize: pem })

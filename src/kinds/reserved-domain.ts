@@ -52,5 +52,5 @@ export const ReservedDomain = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
   ],
-  ...managedCertificate(({ certificate }) => certificate !== null && certificate !== undefined),
+  ...managedCertificate,
 });

@@ -29,7 +29,11 @@ export const SSHHostCertificate = defineKind({
   remote: sshHostCertificates,
   replacement: "CreateFirst",
   renewsAt,
-  validity: { from: "validAfter", until: "validUntil" },
+  validity: {
+    from: "validAfter",
+    until: "validUntil",
+    remedy: ({ validUntil }) => (validUntil ? "Set a later spec.validUntil" : "Waiting for the renewal"),
+  },
   output: { field: "certificateSecretName", key: "ssh-host-cert.pub", member: "certificate" },
   spec: z.object({
     ...texts,

@@ -14,7 +14,7 @@ export const TLSCertificate = defineKind({
     "everything that refers to this object moves to it, and then the old one is deleted.",
   remote: tlsCertificates,
   replacement: "CreateFirst",
-  validity: certificateValidity,
+  validity: { ...certificateValidity, remedy: ({ secretName }) => `Renew the certificate in Secret "${secretName}"` },
   spec: z.object({
     ...texts,
     secretName: secretName(

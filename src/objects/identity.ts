@@ -3,7 +3,7 @@ import type { Kind } from "../schema/define.ts";
 import { traitsOf } from "../schema/traits.ts";
 import { appliedPaths } from "../schema/wire/applied.ts";
 import { membersOf } from "../schema/wire/compare.ts";
-import { isDeleting, type ManagedObject } from "./object.ts";
+import { isDeleting, type ManagedObject, retiringIDs } from "./object.ts";
 
 /** Finds the object that a reference by name points to. */
 interface Lookup {
@@ -39,7 +39,7 @@ function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: str
 /** Ids of the remotes that an object stands for, or means to. */
 export const remoteIDsOf = (kind: Kind, object: ManagedObject): string[] => {
   const { status } = object;
-  const ids = [status?.id, status?.retiring, identityOf(kind, object)];
+  const ids = [status?.id, ...retiringIDs(status), identityOf(kind, object)];
   return [...new Set(ids.filter((id) => id !== undefined))];
 };
 

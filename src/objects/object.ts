@@ -24,6 +24,8 @@ export interface Status {
   preexisting?: boolean | undefined;
   /** The remote that was replaced, until nothing refers to it. */
   retiring?: string | undefined;
+  /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */
+  retiringLater?: readonly string[] | undefined;
   appliedFields?: readonly string[];
   appliedSecrets?: readonly SecretVersion[];
   appliedDigest?: string;
@@ -50,6 +52,13 @@ export interface ManagedObject extends KubeObject {
   spec: Steering & Record<string, unknown>;
   status?: Status;
 }
+
+/** Ids of remotes that were replaced and are not deleted yet, oldest first. */
+export const retiringIDs = ({
+  retiring,
+  retiringLater = [],
+}: Pick<Status, "retiring" | "retiringLater"> = {}): string[] =>
+  retiring === undefined ? [...retiringLater] : [retiring, ...retiringLater];
 
 export const isDeleting = (object: ManagedObject): boolean => object.metadata.deletionTimestamp !== undefined;
 

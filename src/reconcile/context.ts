@@ -4,7 +4,7 @@ import type { Remotes } from "../account/remotes.ts";
 import type { Lane } from "../account/request-budget.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
-import type { ManagedObject, SecretVersion } from "../objects/object.ts";
+import { type ManagedObject, retiringIDs, type SecretVersion } from "../objects/object.ts";
 import type { Owner } from "../objects/ownership.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Kind } from "../schema/define.ts";
@@ -30,8 +30,8 @@ export type Change =
 export interface RemoteState {
   /** The latest answer about the remote. */
   remote?: Remote;
-  /** Id of the remote that is deleted once nothing refers to it; null when it is gone. Unset: as the status says. */
-  retiring?: string | null;
+  /** Ids of the remotes that were replaced and are not deleted yet, oldest first. Unset: as the status says. */
+  retiring?: readonly string[];
   appliedFields?: string[];
   /** Spec fields that an interrupted create had sent; the status does not know of them yet. */
   sentFields?: readonly string[];
@@ -67,9 +67,13 @@ export interface ReconcileContext {
 export const has = ({ changes }: Pick<ReconcileContext, "changes">, type: Change["type"]): boolean =>
   changes.some((change) => change.type === type);
 
-/** Id of the remote that was replaced and is still to be deleted. */
-export function retiringOf({ state, object }: Pick<ReconcileContext, "state" | "object">): string | undefined {
-  return state.retiring === undefined ? object.status?.retiring : (state.retiring ?? undefined);
+/** Ids of the remotes that were replaced and are still to be deleted, oldest first. */
+export const retiringOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">): readonly string[] =>
+  state.retiring ?? retiringIDs(object.status);
+
+/** Remembers that a remote was replaced and is to be deleted. */
+export function retire(context: ReconcileContext, id: string): void {
+  context.state.retiring = [...new Set([...retiringOf(context), id])];
 }
 
 export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);

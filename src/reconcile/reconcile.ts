@@ -6,6 +6,7 @@ import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { listOf } from "../schema/define.ts";
+import { readinessOf } from "../schema/readiness.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { needsOf } from "../schema/wire/needs.ts";
 import { create } from "./apply/create.ts";
@@ -20,7 +21,7 @@ import { findRemote } from "./find/find.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 
-/** How soon a remote that was replaced is looked at again; it costs no request while something refers to it. */
+/** How soon a remote that was just replaced is looked at. */
 const RETIRING_SECONDS = 2;
 
 export interface ReconcileOptions {
@@ -119,7 +120,7 @@ async function ensureFinalizer(context: ReconcileContext): Promise<void> {
 }
 
 function settled(context: ReconcileContext, remote: Remote): Outcome {
-  const { readiness, conditions = [] } = context.kind.readiness(remote, now(context));
+  const { readiness, conditions = [] } = readinessOf(context.kind, remote, context.object.spec, now(context));
   return { type: "settled", readiness, conditions };
 }
 
@@ -146,7 +147,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: ReconcileOpt
   const renewsAt = state.remote && kind.renewsAt(state.remote, object.spec);
   const reads = kind.output !== undefined || listOf(kind) === undefined || readsOthers(context);
   return [
-    retiringOf(context) !== undefined ? RETIRING_SECONDS : undefined,
+    ...retiringOf(context).map((id) => context.account.postponedSeconds(id) || RETIRING_SECONDS),
     renewsAt === undefined ? undefined : Math.max((renewsAt - now(context)) / 1000, 1),
     reads ? resyncSeconds : undefined,
   ];

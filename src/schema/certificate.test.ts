@@ -18,7 +18,9 @@ const provisioning = { error_code: null, msg: "validating", started_at: at(-30),
 const internal = { error_code: "INTERNAL_ERROR", msg: "try later", started_at: at(-30), retries_at: at(90) };
 const dns = { error_code: "DNS_ERROR", msg: "no CNAME", started_at: at(-30), retries_at: at(90) };
 
-const judge = (answer: Answer, served = false) => managedCertificate(() => served).readiness(answer, now);
+const judge = (answer: Answer) => managedCertificate.readiness(answer, now);
+
+const issued = { certificate: { id: "cert_1", uri: "" } };
 
 describe("the readiness of what has a managed certificate", () => {
   it("has nothing to say where certificates are not managed", () => {
@@ -27,9 +29,19 @@ describe("the readiness of what has a managed certificate", () => {
   });
 
   it.each([
-    ["without a job", managed(null)],
-    ["without a status", managed(null, { certificate_management_status: null })],
-  ])("takes the certificate for issued %s", (_, answer) => {
+    ["before the job starts", managed(null)],
+    ["while there is no status", managed(null, { certificate_management_status: null })],
+    ["while the answer shows a certificate of null", managed(null, { certificate: null })],
+  ])("waits for the certificate %s, and looks again soon", (_, answer) => {
+    const { readiness, conditions } = judge(answer);
+    expect(readiness).toMatchObject({ state: "pending", reason: "CertificateProvisioning", afterSeconds: 5 });
+    expect(conditions).toMatchObject([{ status: "False", reason: "CertificateProvisioning" }]);
+  });
+
+  it.each([
+    ["the answer shows it", managed(null, issued)],
+    ["its renewal is planned", managed(null, { certificate_management_status: { renews_at: at(86_400) } })],
+  ])("takes the certificate for issued when %s", (_, answer) => {
     const { readiness, conditions } = judge(answer);
     expect(readiness).toMatchObject({ state: "usable" });
     expect(readiness).not.toHaveProperty("afterSeconds");
@@ -93,14 +105,25 @@ describe("the readiness of what has a managed certificate", () => {
   });
 
   describe("of a domain that is served already", () => {
+    it.each([["provisioning", provisioning, 5, { status: "True", reason: "Available" }]])(
+      "stays usable through %s of a renewal",
+      (_, job, afterSeconds, condition) => {
+        const { readiness, conditions } = judge(managed(job, issued));
+        expect(readiness).toMatchObject({ state: "usable", afterSeconds });
+        expect(readiness).not.toHaveProperty("reason");
+        expect(conditions).toMatchObject([{ type: "CertificateReady", ...condition }]);
+      },
+    );
+
     it.each([
-      ["provisioning", provisioning, 5, { status: "True", reason: "Available" }],
-      ["a temporary failure", internal, 90, { status: "True", reason: "Available" }],
-      ["a missing record", dns, 60, { status: "False", reason: "CertificateDNSError" }],
-    ])("stays usable through %s of a renewal", (_, job, afterSeconds, condition) => {
-      const { readiness, conditions } = judge(managed(job), true);
-      expect(readiness).toMatchObject({ state: "usable", afterSeconds });
-      expect(conditions).toMatchObject([{ type: "CertificateReady", ...condition }]);
+      ["a temporary failure", internal, 90, "Waiting for the service to try again"],
+      ["a missing record", dns, 60, "Correct the DNS records"],
+    ])("stays usable and says that the renewal fails through %s", (_, job, afterSeconds, words) => {
+      const { readiness, conditions } = judge(managed(job, issued));
+      expect(readiness).toMatchObject({ state: "usable", reason: "CertificateRenewalFailing", afterSeconds });
+      expect(readiness.message).toContain(words);
+      expect(readiness.message).toMatch(/\(the present certificate is served\)$/);
+      expect(conditions).toMatchObject([{ status: "False", reason: "CertificateRenewalFailing" }]);
     });
   });
 });

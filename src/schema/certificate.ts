@@ -1,4 +1,4 @@
-import { type Answer, type Kind, type KindCondition, type Readiness, usable } from "./define.ts";
+import { type Answer, type Kind, type KindReadiness, type Readiness, usable } from "./define.ts";
 
 /** Every custom domain starts with DNS_ERROR until its record exists, so a person is called only after this. */
 const DNS_GRACE_MS = 10 * 60_000;
@@ -12,36 +12,50 @@ interface Job {
 
 type Trouble = Exclude<Readiness, { state: "usable" }>;
 
-type Result = ReturnType<Kind["readiness"]>;
-
 /**
- * For a kind whose certificate the service can manage: the readiness that follows from the certificate, and the
- * condition that tells of it. `isServed` says whether an answer shows that a certificate exists already. If so, a job
- * is a renewal, and the resource stays usable during it.
+ * For kinds whose certificate the service can manage: the readiness that follows from the certificate, and the condition
+ * that tells of it. A certificate counts as issued when the answer shows it, or the time of its renewal: between the
+ * creation and the start of the job an answer shows neither of them, and no job.
  */
-export const managedCertificate = (
-  isServed: (answer: Answer) => boolean,
-): Pick<Kind, "readiness" | "ownConditions"> => ({
-  readiness: (answer, now) => certificateReadiness(answer, now, isServed(answer)),
+export const managedCertificate: Pick<Kind, "readiness" | "ownConditions"> = {
+  readiness: certificateReadiness,
   ownConditions: ["CertificateReady"],
-});
+};
 
-function certificateReadiness(answer: Answer, now: number, served: boolean): Result {
-  const policy = answer["certificate_management_policy"];
-  if (!policy) return { readiness: usable };
-  const status = answer["certificate_management_status"] as { provisioning_job?: Job | null } | null | undefined;
-  const job = status?.provisioning_job;
-  if (!job) return issued();
+function certificateReadiness(answer: Answer, now: number): KindReadiness {
+  if (!answer["certificate_management_policy"]) return { readiness: usable };
+  const status = (answer["certificate_management_status"] ?? {}) as Status;
+  const job = status.provisioning_job;
+  const isIssued = Boolean(answer["certificate"] ?? status.renews_at);
+  if (!job) return isIssued ? issued() : pending(provisioning({}));
   const trouble = job.error_code ? failing(job, answer, now) : provisioning(job);
-  if (!served) return { readiness: trouble, conditions: [condition("False", trouble)] };
-  if (trouble.state === "failing") return { readiness: lookAgain(trouble), conditions: [condition("False", trouble)] };
-  return { readiness: lookAgain(trouble), conditions: [renewing(job)] };
+  if (!isIssued) return pending(trouble);
+  return job.error_code ? renewalFailing(trouble) : renewing(job, trouble);
 }
 
-/** Traffic is served, so the object stays usable; the next look is for the condition alone. */
-const lookAgain = ({ afterSeconds }: Trouble): Readiness => ({ ...usable, afterSeconds });
+interface Status {
+  renews_at?: string | null;
+  provisioning_job?: Job | null;
+}
 
-function issued(): Result {
+const pending = (trouble: Trouble): KindReadiness => ({
+  readiness: trouble,
+  conditions: [{ ...conditionOf(trouble), status: "False" }],
+});
+
+/** Traffic goes on with the certificate that is served, so the object stays usable, and its reason says what fails. */
+function renewalFailing({ message, afterSeconds }: Trouble): KindReadiness {
+  const failure = {
+    reason: "CertificateRenewalFailing",
+    message: `${message} (the present certificate is served)`,
+  } as const;
+  return {
+    readiness: { state: "usable", ...failure, afterSeconds },
+    conditions: [{ type: "CertificateReady", status: "False", ...failure }],
+  };
+}
+
+function issued(): KindReadiness {
   return {
     readiness: { state: "usable", message: "The resource exists and its certificate is issued" },
     conditions: [
@@ -54,7 +68,7 @@ function provisioning(job: Job): Trouble {
   return {
     state: "pending",
     reason: "CertificateProvisioning",
-    message: `Waiting for the certificate: ${job.msg || "the service is provisioning it"}`,
+    message: `Waiting for the certificate: ${job.msg || "the service has not issued it yet"}`,
     afterSeconds: 5,
   };
 }
@@ -92,18 +106,12 @@ function recordToMake(answer: Answer): string {
   return `Correct the DNS records of ${domain}`;
 }
 
-const condition = (status: "False", { reason, message }: Trouble): KindCondition => ({
-  type: "CertificateReady",
-  status,
-  reason,
-  message,
-});
+const conditionOf = ({ reason, message }: Trouble) => ({ type: "CertificateReady", reason, message }) as const;
 
-function renewing(job: Job): KindCondition {
+function renewing(job: Job, { afterSeconds }: Trouble): KindReadiness {
+  const message = `The certificate is issued and being renewed: ${job.msg || "in progress"}`;
   return {
-    type: "CertificateReady",
-    status: "True",
-    reason: "Available",
-    message: `The certificate is issued and being renewed: ${job.msg || "in progress"}`,
+    readiness: { ...usable, afterSeconds },
+    conditions: [{ type: "CertificateReady", status: "True", reason: "Available", message }],
   };
 }

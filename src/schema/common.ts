@@ -113,6 +113,13 @@ const bookkeeping = {
     .string()
     .optional()
     .describe("Remote id of the resource that was replaced. It is deleted once nothing refers to it."),
+  retiringLater: z
+    .array(z.string())
+    .max(20)
+    .optional()
+    .describe(
+      "Remote ids of resources that were replaced later, while the one in `retiring` could not be deleted yet.",
+    ),
   appliedFields: z
     .array(z.string())
     .optional()

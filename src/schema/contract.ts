@@ -37,6 +37,8 @@ export const reasons = [
   "CertificateProvisioning",
   "CertificateRetrying",
   "CertificateDNSError",
+  "CertificateRenewalFailing",
+  "CertificateExpired",
   "InvalidSpec",
   "ImmutableField",
   "ReplacementRequired",

@@ -17,7 +17,7 @@ export type Answer = Readonly<Record<string, unknown>>;
 
 /** Whether a resource that exists can be used; `Ready` of the object follows it. `afterSeconds`: when to look again. */
 export type Readiness =
-  | { state: "usable"; message: string; afterSeconds?: number }
+  | { state: "usable"; reason?: "CertificateRenewalFailing"; message: string; afterSeconds?: number }
   /** Will become usable by itself; look again after so many seconds. */
   | {
       state: "pending";
@@ -26,7 +26,19 @@ export type Readiness =
       afterSeconds: number;
     }
   /** Needs a person. Until `stalledAt` (epoch milliseconds) it counts as work under way. */
-  | { state: "failing"; reason: "CertificateDNSError"; message: string; afterSeconds: number; stalledAt: number };
+  | {
+      state: "failing";
+      reason: "CertificateDNSError" | "CertificateExpired";
+      message: string;
+      afterSeconds: number;
+      stalledAt: number;
+    };
+
+/** Whether a remote can be used, and the conditions of its kind beside that. */
+export interface KindReadiness {
+  readiness: Readiness;
+  conditions?: KindCondition[];
+}
 
 /** A condition that a kind has beside the common ones. */
 export interface KindCondition {
@@ -145,13 +157,20 @@ export interface Kind extends Definition {
   /** When a resource has to be replaced because it runs out; epoch milliseconds. Undefined: never. */
   readonly renewsAt: (answer: Answer, spec: Readonly<Record<string, unknown>>) => number | undefined;
   /** Status fields that say from when until when it is valid, in RFC 3339. Undefined: it does not run out. */
-  readonly validity: { readonly from: string; readonly until: string } | undefined;
+  readonly validity:
+    | {
+        readonly from: string;
+        readonly until: string;
+        /** What a person does about one that has ended; begins a message. */
+        readonly remedy: (spec: Readonly<Record<string, unknown>>) => string;
+      }
+    | undefined;
   /** A member of the answer that is kept in a Secret. */
   readonly output: Output | undefined;
   /** Types of the conditions that `readiness` may give, beside those of every kind. */
   readonly ownConditions: readonly KindCondition["type"][];
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
-  readonly readiness: (answer: Answer, now: number) => { readiness: Readiness; conditions?: KindCondition[] };
+  readonly readiness: (answer: Answer, now: number) => KindReadiness;
 }
 
 /** The resource whose list shows the remotes of a kind. Undefined: each has to be read by itself. */

@@ -26,6 +26,7 @@ const program = defineProgram({
       initially: "100",
       read: wholeNumber(1),
     },
+    certificateStartMs: milliseconds("until the job of a certificate starts"),
     provisionMs: milliseconds("until a certificate is issued"),
     restartMs: milliseconds("until an agent is back after a restart"),
     updateMs: milliseconds("until an agent has an update"),
@@ -58,10 +59,10 @@ function addRoute(text: string, before: readonly RouteId[]): readonly RouteId[] 
 }
 
 await runProgram(program, async (values) => {
-  const { documented, provisionMs, restartMs, updateMs, rateLimit, route, ...others } = values;
+  const { documented, certificateStartMs, provisionMs, restartMs, updateMs, rateLimit, route, ...others } = values;
   const simulator = await startSimulator({
     ...others,
-    certificates: { provisionMs },
+    certificates: { startMs: certificateStartMs, provisionMs },
     sessions: { restartMs, updateMs },
     rateLimitPerMinute: rateLimit || undefined,
     undocumented: !documented,

@@ -21,8 +21,13 @@ export interface SimulatorOptions {
   readonly latencyMs?: number | undefined;
   /** Milliseconds since the epoch. Certificate jobs and agents go by it; latency and delays do not. */
   readonly clock?: (() => number) | undefined;
-  /** How long a certificate job runs. Default 300. */
-  readonly certificates?: { readonly provisionMs?: number | undefined } | undefined;
+  /**
+   * How long it takes until a certificate job starts, during which the answers show a policy and no job, and how long
+   * the job runs. Defaults 0 and 300.
+   */
+  readonly certificates?:
+    | { readonly startMs?: number | undefined; readonly provisionMs?: number | undefined }
+    | undefined;
   /** How long an agent takes to come back, and to update itself. Defaults 300 and 10,000. */
   readonly sessions?: { readonly restartMs?: number | undefined; readonly updateMs?: number | undefined } | undefined;
   /** Whether operations that the API page does not show are served. Otherwise they answer 405. Default true. */
@@ -48,6 +53,7 @@ export interface Settings {
   readonly seed: number;
   readonly latencyMs: number;
   readonly clock: () => number;
+  readonly startMs: number;
   readonly provisionMs: number;
   readonly restartMs: number;
   readonly updateMs: number;
@@ -69,6 +75,7 @@ export function settingsOf(options: SimulatorOptions): Settings {
     seed: randomInt(2 ** 32 - 1),
     latencyMs: 0,
     clock: Date.now,
+    startMs: 0,
     provisionMs: 300,
     restartMs: 300,
     updateMs: 10_000,

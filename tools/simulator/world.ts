@@ -31,6 +31,7 @@ export function createWorld(settings: Settings): World {
     store,
     agenda,
     clock,
+    startMs: settings.startMs,
     provisionMs: settings.provisionMs,
     issue: (row) => (row.collection === reservedDomains ? issueCertificate(row, { store, clock }) : undefined),
   });

@@ -6,7 +6,7 @@ import { type Intent, intentOf, sendWindow, textOf } from "../../objects/intent.
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { getRemote, now, type ReconcileContext, remotesOf, requestOptions, retire } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { findByNaturalKey } from "../find/by-natural-key.ts";
@@ -36,7 +36,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const remote = await sendCreate(context, body, intent, old);
   // From here on both ids reach the status, even when a later step fails.
   Object.assign(context.state, { remote, appliedSecrets: desired.secrets });
-  if (old !== undefined) context.state.retiring = old;
+  if (old !== undefined) retire(context, old);
   if (context.kind.output?.once) await writeOutputSecret(context, remote);
   // An answer that could not be read gives nothing but the id.
   return Object.keys(remote).length > 1 ? remote : await readBack(context, remote.id);

@@ -67,8 +67,9 @@ function prepareRetention(context: ReconcileContext): void {
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (isMadeElsewhere(context.kind)) return releaseModules(context);
   const id = await findIDToDelete(context);
-  const retiring = retiringOf(context);
-  const ids = [id, retiring].filter((one) => one !== undefined).filter((one) => !isKnownForeign(context, one));
+  const ids = [id, ...retiringOf(context)]
+    .filter((one) => one !== undefined)
+    .filter((one) => !isKnownForeign(context, one));
   if (ids.length === 0) return;
   waitForReferrers(context);
   await waitForUsers(context, ids);

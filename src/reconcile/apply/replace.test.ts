@@ -77,6 +77,45 @@ describe("a certificate that was renewed", () => {
     ]);
   });
 
+  it("is followed by the next one although the first cannot be deleted, which costs less and less", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    const inUse = () => scene.gateway.refuse("delete", 400);
+    for (const name of ["second", "third", "fourth"]) {
+      inUse();
+      scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
+      await scene.look(object);
+      await scene.clock.advance(3_000);
+      for (let deletes = 0; deletes < 3; deletes += 1) inUse();
+      await scene.look(object);
+    }
+    expect(scene.cluster.now(object).status).toMatchObject({
+      ...{ id: "cert_4", retiring: "cert_1", retiringLater: ["cert_2", "cert_3"] },
+    });
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    scene.gateway.taken();
+    const reads = scene.cluster.secretReads.length;
+    for (let looks = 0; looks < 10; looks += 1) {
+      for (let deletes = 0; deletes < 3; deletes += 1) inUse();
+      const result = await scene.look(object);
+      await scene.clock.advance((result as { requeueAfterSeconds: number }).requeueAfterSeconds * 1000);
+    }
+    expect(scene.cluster.secretReads.length - reads).toBe(10);
+    expect(scene.clock.now()).toBeGreaterThan(30 * 60_000);
+  });
+
+  it("is deleted with its object, however many could not be deleted before", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    for (const name of ["second", "third"]) {
+      scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
+      await scene.look(object);
+      scene.account.postpone("cert_1", [3600, 3600]);
+    }
+    scene.cluster.delete(object);
+    await scene.settle(object, 3);
+    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toEqual([]);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
   it.each(["the next look", "a deletion"])("stays at %s, when another cluster has marked it meanwhile", async (at) => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });

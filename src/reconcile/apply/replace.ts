@@ -14,20 +14,29 @@ import { create } from "./create.ts";
 import { deleteRemote, deleteWithLossGuard } from "./delete-remote.ts";
 import { containsID } from "./users.ts";
 
-/** How soon the deletion of a replaced remote is tried again after the service has refused it. */
-const POSTPONE_SECONDS = 300;
+/** When a replaced remote is looked at again: the delay doubles each time, from the first to the second. Seconds. */
+const STILL_USED = [2, 300] as const;
+const REFUSED = [300, 3600] as const;
+
+/** A status must not grow without bound, and so many remotes in a row that nobody can delete are not renewals. */
+const MOST_RETIRING = 20;
 
 /**
- * Creates a new remote beside the old one. `deleteReplaced` deletes the old one once nothing refers to it. Throws Waiting
- * while an earlier replacement is unfinished, so that there are never more than two remotes.
+ * Creates a new remote beside the old one, which `deleteReplaced` deletes once everything that refers to it has moved.
+ * An old remote that cannot be deleted yet does not stop the next replacement.
  */
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
   const retiring = retiringOf(context);
-  if (retiring !== undefined) {
-    throw new Waiting("Updating", `Waiting for ${retiring} to be deleted before the next replacement`, {
-      afterSeconds: 5,
-    });
+  if (retiring.length >= MOST_RETIRING) {
+    const [oldest] = retiring;
+    throw new Waiting(
+      "InUse",
+      `Remove what still uses ${oldest} in the account: ${retiring.length} replaced remotes wait`,
+      {
+        afterSeconds: REFUSED[0],
+      },
+    );
   }
   // The intent takes the id of the old remote from the status, so that id has to be there first.
   if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
@@ -49,22 +58,29 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   return create(context, desired);
 }
 
-/** Deletes the remote that was replaced, once no remote refers to it. */
+/** Deletes each remote that was replaced, as soon as nothing refers to it any more. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
+  for (const id of retiringOf(context)) {
+    if (id !== context.state.remote?.id && !context.account.isPostponed(id)) await deleteUnlessUsed(context, id);
+  }
+}
+
+async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<void> {
   const { state, account } = context;
-  const id = retiringOf(context);
-  if (id === undefined || id === state.remote?.id || account.isPostponed(id)) return;
-  if (await isReferredTo(context, id)) return;
+  if (await isReferredTo(context, id)) {
+    account.postpone(id, STILL_USED);
+    return;
+  }
   try {
     if (!staysForOthers(context, id) && !isKnownForeign(context, id)) await deleteWithLossGuard(context, id);
   } catch (error) {
     // Something that has no object still uses it. Trying later harms nobody.
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
-    account.postpone(id, POSTPONE_SECONDS);
+    account.postpone(id, REFUSED);
     return;
   }
   context.changes.push({ type: "Deleted", id });
-  state.retiring = null;
+  state.retiring = retiringOf(context).filter((one) => one !== id);
 }
 
 /** Whether an object without an id may have sent a create, whose body may refer to the remote that was replaced. */

@@ -5,7 +5,7 @@ import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts"
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
-import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions, retire } from "../context.ts";
 import { type Expected, expectedOf } from "../desired/wanted.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
@@ -19,7 +19,7 @@ export async function findByIntent(context: ReconcileContext, intent: Intent): P
   const created = await findCreated(context, intent);
   if (intent.old === undefined || (created && !context.kind.replacement)) return created;
   const replaced = await findReplaced(context, intent.old);
-  if (created && replaced) context.state.retiring = replaced.id;
+  if (created && replaced) retire(context, replaced.id);
   return created ?? replaced;
 }
 
@@ -36,7 +36,7 @@ export async function findSuccessor(
 ): Promise<Remote | undefined> {
   const created = await findCreated(context, intent);
   if (!created) return findByStatusID(context, id);
-  context.state.retiring = id;
+  retire(context, id);
   return created;
 }
 

@@ -3,7 +3,7 @@ import { identityOf, isShared } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
-import { getRemote, type ReconcileContext, remotesOf } from "../context.ts";
+import { getRemote, type ReconcileContext, remotesOf, retire } from "../context.ts";
 import { resolveDesired } from "../desired/desired.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
@@ -58,7 +58,7 @@ async function getByName(context: ReconcileContext, id: string): Promise<Remote 
 function retireFormer(context: ReconcileContext, id: string): void {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
-  if (remotesOf(context).known(before)) context.state.retiring = before;
+  if (remotesOf(context).known(before)) retire(context, before);
 }
 
 /** The intent of a create that may have been sent and whose outcome is not in the status. */

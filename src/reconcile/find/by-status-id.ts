@@ -1,5 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
+import { readinessOf } from "../../schema/readiness.ts";
 import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
@@ -50,4 +51,4 @@ async function getUpToDate(context: ReconcileContext, id: string): Promise<Remot
 }
 
 const pollSeconds = (context: ReconcileContext, remote: Remote): number | undefined =>
-  context.kind.readiness(remote, now(context)).readiness.afterSeconds;
+  readinessOf(context.kind, remote, context.object.spec, now(context)).readiness.afterSeconds;

@@ -84,7 +84,8 @@ function notice(
   object: ManagedObject,
   { status, type, reason, message }: { status: string; type: string; reason: string; message: string },
 ): EventDraft {
-  const fine = (status === "True" && type !== "Drifted") || expected.has(reason);
+  const failing = type === "Drifted" || reason === "CertificateRenewalFailing";
+  const fine = (status === "True" && !failing) || expected.has(reason);
   return {
     type: fine ? "Normal" : "Warning",
     reason,

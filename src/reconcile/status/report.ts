@@ -3,6 +3,7 @@ import { askedAt, type Condition, conditionOf, type ManagedObject, type Status }
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { shownOf } from "../../schema/common.ts";
 import type { Kind, KindCondition, Readiness } from "../../schema/define.ts";
+import { isExpired } from "../../schema/readiness.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
 import { has, type ReconcileContext, type RemoteState } from "../context.ts";
 
@@ -40,7 +41,7 @@ function bookkeeping({ object, accountName, state }: Reported, outcome: Outcome)
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
     ...(owned !== undefined && { account: accountName || undefined }),
     ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
-    ...(retiring !== undefined && { retiring: retiring ?? undefined }),
+    ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
     ...((drift || settled) && { drift: drift?.fields }),
   };
 }
@@ -76,7 +77,7 @@ function conditionsFor(
       return [...settled(outcome, now), ...drifted(context.state)];
     case "unfinished":
       return [
-        ...unfinished(context, outcome.error),
+        ...unfinished(context, outcome.error, now),
         ...kept(context.object, [...context.kind.ownConditions, "Drifted"]),
       ];
   }
@@ -106,7 +107,8 @@ function settled(
   now: number,
 ): ConditionDraft[] {
   if (readiness.state === "usable") {
-    return [{ type: "Ready", status: "True", reason: "Available", message: readiness.message }, synced, ...more];
+    const { reason = "Available", message } = readiness;
+    return [{ type: "Ready", status: "True", reason, message }, synced, ...more];
   }
   const { reason, message } = readiness;
   const stalled = readiness.state === "failing" && now >= readiness.stalledAt;
@@ -122,12 +124,13 @@ function drifted({ drift }: RemoteState): ConditionDraft[] {
  * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
  * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
  */
-function unfinished(context: Reported, error: ReconcileError): ConditionDraft[] {
+function unfinished(context: Reported, error: ReconcileError, now: number): ConditionDraft[] {
   const { object } = context;
   const { reason, message } = error;
   const failed: ConditionDraft = { ...synced, status: "False", reason, message };
   const lost = has(context, "Missing") && !context.state.remote;
-  if (!lost && staysReady(object, error)) return [...kept(object, ["Ready"]), failed];
+  if (!lost && !isExpired(context.kind, object.status, now) && staysReady(object, error))
+    return [...kept(object, ["Ready"]), failed];
   // nothing has been asked of the service yet
   const call = error instanceof Waiting ? kept(object, ["Synced"]) : [failed];
   const progress: ConditionDraft = {

@@ -1,7 +1,8 @@
 import type * as z from "zod";
 import { traitsOf } from "../traits.ts";
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** The service's spelling of a name. */
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The member of a request that a field is sent as. */
 export const sentAs = (field: string, schema: z.ZodType): string => traitsOf(schema).sends ?? snakeCase(field);

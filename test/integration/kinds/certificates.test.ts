@@ -111,9 +111,27 @@ test("a renewal, and one that fails, leave the domain Ready", async () => {
   control().certificate(status.id, { state: "dns_error" });
   const failing = await look("renewed");
   expect(summary(failing)).toEqual({
-    Ready: "True Available",
+    Ready: "True CertificateRenewalFailing",
     Synced: "True Available",
-    CertificateReady: "False CertificateDNSError",
+    CertificateReady: "False CertificateRenewalFailing",
+  });
+  const { items } = JSON.parse((await world.kubectl("get", "events", "-o", "json")).stdout);
+  const warnings = items.filter(({ reason }: KubeJSON) => reason === "CertificateRenewalFailing");
+  expect(warnings).toMatchObject([{ type: "Warning", regarding: undefined, involvedObject: { name: "renewed" } }]);
+});
+
+describe("a job that has not started", () => {
+  const late = useWorld({ simulator: { certificates: { startMs: 3_000, provisionMs: 500 } } });
+
+  test("is waited for: the domain is not Ready before its certificate is issued, and then without anybody's help", async () => {
+    await late.kube.apply(manifest("ReservedDomain", "late", { ...policy, domain: "late.example.org" }));
+    const waiting = { type: "Ready", status: "False", reason: "CertificateProvisioning" };
+    const object = await late.condition("ReservedDomain", "late", waiting);
+    expect(late.simulator.control.get(object.status.id)).toMatchObject({
+      certificate_management_status: { renews_at: null, provisioning_job: null },
+    });
+    expect(summary(object)).toMatchObject({ CertificateReady: "False CertificateProvisioning" });
+    expect((await late.ready("ReservedDomain", "late")).status.certificate.id).toMatch(/^cert_/);
   });
 });
 

@@ -29,6 +29,8 @@ export interface CourseOptions {
   readonly store: Store;
   readonly agenda: Agenda;
   readonly clock: () => number;
+  /** Until a job starts. */
+  readonly startMs: number;
   readonly provisionMs: number;
   /** Stores the certificate of a row that can show one, and answers its id. */
   readonly issue: (row: Row) => string | undefined;
@@ -50,8 +52,22 @@ export class CertificateCourse {
     this.#options = options;
   }
 
-  /** A job that ends by itself. */
+  /** A job that starts and ends by itself. Until it starts, the row shows neither a job nor a time of renewal. */
   start(row: Row): void {
+    const { agenda, clock, startMs } = this.#options;
+    if (startMs === 0) {
+      this.#begin(row);
+      return;
+    }
+    const waiting = { ...statusOf(row), provisioning_job: null };
+    this.#put(row.id, waiting);
+    agenda.at(clock() + startMs, () => {
+      const later = this.#options.store.find(row.id);
+      if (later?.members.certificate_management_status === waiting) this.#begin(later);
+    });
+  }
+
+  #begin(row: Row): void {
     const { agenda, clock, provisionMs } = this.#options;
     const job = this.#job({ error_code: null, msg: "The certificate is being provisioned", retries_at: null });
     this.#put(row.id, { ...statusOf(row), provisioning_job: job });

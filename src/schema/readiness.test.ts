@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../kinds/certificate-authority.ts";
+import { IPPolicy } from "../kinds/ip-policy.ts";
+import { SSHHostCertificate } from "../kinds/ssh-host-certificate.ts";
+import { TLSCertificate } from "../kinds/tls-certificate.ts";
+import { isExpired, readinessOf } from "./readiness.ts";
+
+const now = Date.parse("2026-01-01T12:00:00Z");
+const at = (seconds: number): string => new Date(now + seconds * 1000).toISOString();
+
+describe("the readiness of what runs out", () => {
+  it("lasts until its end, and is judged again then", () => {
+    const { readiness } = readinessOf(TLSCertificate, { not_after: at(90) }, { secretName: "tls" }, now);
+    expect(readiness).toMatchObject({ state: "usable", afterSeconds: 90 });
+  });
+
+  it.each([
+    [TLSCertificate, { not_after: at(0) }, { secretName: "tls" }, 'Renew the certificate in Secret "tls"'],
+    [CertificateAuthority, { not_after: at(-1) }, { caPem: "x" }, "Put certificates that are valid into spec.caPem"],
+    [CertificateAuthority, { not_after: at(-1) }, {}, "Put certificates that are valid into spec.caPemFrom"],
+    [SSHHostCertificate, { valid_until: at(-1) }, { validUntil: at(-1) }, "Set a later spec.validUntil"],
+    [SSHHostCertificate, { valid_until: at(-1) }, {}, "Waiting for the renewal"],
+  ])("of a $kind ends with it, and the message begins with what to do", (kind, answer, spec, words) => {
+    const { readiness } = readinessOf(kind, answer, spec, now);
+    expect(readiness).toMatchObject({ state: "failing", reason: "CertificateExpired", stalledAt: 0 });
+    expect(readiness.message).toMatch(new RegExp(`^${words}: the certificate ended at 2026-01-01T1[12]:`));
+  });
+
+  it.each([{}, { not_after: null }, { not_after: "soon" }])("is not limited when the answer is %o", (answer) => {
+    expect(readinessOf(TLSCertificate, answer, {}, now).readiness).not.toHaveProperty("afterSeconds");
+  });
+
+  it("is not limited for kinds that do not run out", () => {
+    expect(readinessOf(IPPolicy, { not_after: at(-1) }, {}, now).readiness.state).toBe("usable");
+    expect(isExpired(IPPolicy, { notAfter: at(-1) }, now)).toBe(false);
+  });
+});
