@@ -3,7 +3,7 @@ import type { Column, CustomResource } from "../schema/define.ts";
 import { type JSONSchema, structural } from "../schema/structural.ts";
 import { mark } from "../schema/traits.ts";
 
-/** The CustomResourceDefinition of a kind, ready to be written as YAML. */
+/** The CustomResourceDefinition of a kind. */
 export function crdOf(kind: CustomResource): object {
   const { plural, shortNames, selectable } = kind;
   return {

@@ -1,4 +1,4 @@
-// Writes every file that is derived from the definitions of the kinds, or, with --check, compares them.
+// Writes all files that are generated from the kinds. With --check it only compares them.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
@@ -15,7 +15,7 @@ const check = process.argv.includes("--check");
 
 const chart = "charts/tunnel-gateway-operator";
 
-/** Folders that hold generated files only, so that one which is no longer generated is seen. */
+/** Folders with generated files only. Any other file in them is left over, and is removed. */
 const owned = ["crds", "docs/reference", `${chart}/templates/crds`, `${chart}/rules`];
 
 const toYAML = (value: unknown): string =>
@@ -45,7 +45,7 @@ async function readExamples(): Promise<Map<string, string>> {
 }
 
 async function existing(): Promise<Map<string, string>> {
-  // written by hand, but for its table of kinds
+  // only the table of kinds in it is generated
   const files = new Map([["README.md", await readFile(join(root, "README.md"), "utf8")]]);
   for (const folder of owned) {
     const names = await readdir(join(root, folder)).catch((error: NodeJS.ErrnoException) => {

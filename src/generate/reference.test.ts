@@ -6,9 +6,9 @@ import { customResourceOf } from "../schema/common.ts";
 import { defineCustomResource, defineKind, type Kind } from "../schema/define.ts";
 import { enabled, immutable, module, refsTo, secretKey, secretName, texts } from "../schema/fields.ts";
 import { firstExamples } from "./reference/examples.ts";
+import { fieldRemovals } from "./reference/field-removal.ts";
 import { fieldsOf } from "./reference/fields.ts";
 import { cell, kebab } from "./reference/markdown.ts";
-import { removals } from "./reference/removal.ts";
 import { referencePages } from "./reference.ts";
 
 const filter = defineModule({
@@ -81,7 +81,7 @@ describe("fields", () => {
 });
 
 test("what a removed field does is what the comparison would send", () => {
-  expect(removals(Pond, ["depth"])).toEqual([
+  expect(fieldRemovals(Pond, ["depth"])).toEqual([
     ["`description`", 'Cleared: `description: ""` is sent.'],
     ["`metadata`", 'Cleared: `metadata: ""` is sent.'],
     ["`shape`", "Refused at admission: immutable."],

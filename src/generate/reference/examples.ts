@@ -1,12 +1,12 @@
 import { parse } from "yaml";
 
-/** Where an example stands, and its text with the comments above it. */
+/** The file of an example, and its text with the comments above it. */
 export interface Example {
   file: string;
   text: string;
 }
 
-/** The first document of each kind. `files`: names to contents, in the order in which they are searched. */
+/** The first YAML document of each kind. `files` has contents by name, and is searched in its order. */
 export function firstExamples(files: ReadonlyMap<string, string>): Map<string, Example> {
   const found = new Map<string, Example>();
   for (const [file, content] of files) {

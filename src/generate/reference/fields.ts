@@ -3,53 +3,53 @@ import { type JSONSchema, structural } from "../../schema/structural.ts";
 import { type Traits, traitsOf, unwrap } from "../../schema/traits.ts";
 import { code, codes } from "./markdown.ts";
 
-/** One field, as a reader finds it in YAML. */
+/** A field as it is written in YAML. */
 export interface Field {
-  /** Dotted, with `[]` behind lists. */
+  /** Path with dots, and `[]` after lists. */
   path: string;
   type: string;
-  /** What must hold, in words; each is Markdown. */
+  /** The rules for its value, each as a text in Markdown. */
   rules: string[];
   /** Kinds that the field can refer to. */
   refersTo: readonly string[];
   meaning: string;
 }
 
-interface Place {
+interface FieldNode {
   path: string;
   schema: z.ZodType;
   json: JSONSchema;
   required: boolean;
-  /** Within a value that is reshaped before it is sent, so that its own name on the wire tells a reader nothing. */
+  /** A part of a value that is encoded before it is sent: the request then has no member for this field alone. */
   reshaped?: boolean;
 }
 
-/** Every field of an object, nested ones after the one that holds them. `known`: kinds that a reference can name. */
+/** All fields of an object; nested ones follow their parent. `known` are the kinds that a reference can name. */
 export function fieldsOf(object: z.ZodObject, known: readonly string[] = []): Field[] {
-  return members(object, structural(object), "").flatMap((location) => described(location, known));
+  return members(object, structural(object), "").flatMap((node) => described(node, known));
 }
 
-function described(location: Place, known: readonly string[]): Field[] {
-  const { path, schema, json } = location;
-  const reshaped = location.reshaped === true || traitsOf(schema).encode !== undefined;
+function described(node: FieldNode, known: readonly string[]): Field[] {
+  const { path, schema, json } = node;
+  const reshaped = node.reshaped === true || traitsOf(schema).encode !== undefined;
   const field = {
     path: json.items ? `${path}[]` : path,
     type: typeOf(schema, json),
-    rules: rulesOf(location, known),
+    rules: rulesOf(node, known),
     refersTo: traitsOf(schema).reference?.kinds ?? [],
     meaning: String(json["description"] ?? ""),
   };
   return [field, ...nested(schema, json, path).flatMap((inner) => described({ ...inner, reshaped }, known))];
 }
 
-function nested(schema: z.ZodType, json: JSONSchema, path: string): Place[] {
+function nested(schema: z.ZodType, json: JSONSchema, path: string): FieldNode[] {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject) return members(inner, json, `${path}.`);
   if (inner instanceof z.ZodArray && json.items) return nested(inner.element as z.ZodType, json.items, `${path}[]`);
   return [];
 }
 
-function members(object: z.ZodObject, json: JSONSchema, prefix: string): Place[] {
+function members(object: z.ZodObject, json: JSONSchema, prefix: string): FieldNode[] {
   const required = (json["required"] ?? []) as string[];
   return Object.entries(object.shape).map(([name, schema]) => ({
     path: `${prefix}${name}`,
@@ -60,13 +60,13 @@ function members(object: z.ZodObject, json: JSONSchema, prefix: string): Place[]
 }
 
 function typeOf(schema: z.ZodType, json: JSONSchema): string {
-  const one = sort(traitsOf(schema));
+  const one = specialType(traitsOf(schema));
   if (json.items) return `list of ${one ?? plainType(json.items)}s`;
   return one ?? plainType(json);
 }
 
-/** What a field stands for, where its shape does not tell. */
-function sort({ reference, secret, configMap, spreads }: Traits): string | undefined {
+/** The type in words where the JSON type does not say what the field is. */
+function specialType({ reference, secret, configMap, spreads }: Traits): string | undefined {
   if (reference) return "reference";
   if (secret) return "key of a Secret";
   if (configMap) return "key of a ConfigMap";
@@ -79,7 +79,7 @@ function plainType(json: JSONSchema): string {
   return values ? `map of ${plainType(values)}s` : String(json["type"]);
 }
 
-function rulesOf({ schema, json, required, reshaped }: Place, known: readonly string[]): string[] {
+function rulesOf({ schema, json, required, reshaped }: FieldNode, known: readonly string[]): string[] {
   const traits = traitsOf(schema);
   const value = json["default"];
   return [
@@ -93,7 +93,7 @@ function rulesOf({ schema, json, required, reshaped }: Place, known: readonly st
   ].filter(Boolean);
 }
 
-/** Longer patterns tell a reader less than the error that quotes them. */
+/** Longer patterns are left out: they are harder to read than the error message of the API server. */
 const PATTERN_CHARACTERS = 30;
 
 function limits(json: JSONSchema): string[] {
@@ -108,7 +108,7 @@ function limits(json: JSONSchema): string[] {
     range(json["minimum"], json["maximum"], ""),
     pattern && pattern.length <= PATTERN_CHARACTERS ? `matches ${code(pattern)}` : "",
     ...checks,
-    // a list may hold plain values, which have no row of their own
+    // plain values in a list have no row of their own
     ...(json.items && !json.items.properties ? limits(json.items).map((limit) => `each ${limit}`) : []),
   ].filter(Boolean);
 }
@@ -126,7 +126,7 @@ function range(from: unknown, to: unknown, what: string): string {
   return text ? `${text} ${what}`.trim() : "";
 }
 
-/** What CEL checks, in the words that the API server would answer with; immutability is told apart. */
+/** The messages of CEL rules, as the API server would answer them. Immutability has a word of its own instead. */
 function checksOf(json: JSONSchema): string[] {
   const rules = (json["x-kubernetes-validations"] ?? []) as { message: string; reason?: string }[];
   return rules
@@ -139,12 +139,12 @@ function wiring({ reference, secret, configMap, spreads = {} }: Traits, known: r
     secret ? "read when it is sent, never shown or compared" : "",
     configMap ? "read when it is sent" : "",
     ...Object.entries(spreads).map(([member, { key }]) => `key ${code(key)} is sent as ${code(member)}`),
-    ...(reference ? absent(reference.kinds, known) : []),
+    ...(reference ? unmanaged(reference.kinds, known) : []),
   ];
 }
 
-/** A definition may refer to kinds that this version does not manage: their resources can be named by id alone. */
-function absent(kinds: readonly string[], known: readonly string[]): string[] {
+/** Says that resources of kinds that this version does not have can only be referred to by id. */
+function unmanaged(kinds: readonly string[], known: readonly string[]): string[] {
   const missing = kinds.filter((kind) => !known.includes(kind));
   return missing.length === 0 ? [] : [`by \`id\` only for ${codes(missing)}: this version has no such kind`];
 }

@@ -4,7 +4,7 @@ import { code, codes } from "./markdown.ts";
 const adopted = "`adopt: {id: <remote id>}` takes over one that exists";
 const released = "then the finalizer is removed. `deletionPolicy: Retain` leaves";
 
-/** What tells one remote from another, and whose it is. */
+/** Describes how the remote of an object is identified, and how it is adopted. */
 export function identity(kind: Kind): string {
   switch (kind.location.type) {
     case "collection":
@@ -23,8 +23,8 @@ export function identity(kind: Kind): string {
   }
 }
 
-/** What becomes of the remote when its object is deleted. */
-export function removal({ kind, location }: Kind): string {
+/** Describes what happens to the remote when its object is deleted. */
+export function deletionOf({ kind, location }: Kind): string {
   switch (location.type) {
     case "collection":
       return `The remote resource is deleted, ${released} it in the account, and is the default where \`adopt\` is set.`;

@@ -1,4 +1,4 @@
-/** Text for a cell of a table: bars and angle brackets outside code would be taken for syntax. */
+/** The text of a table cell. Bars are escaped, and so are angle brackets outside of code. */
 export const cell = (text: string): string =>
   text
     .replaceAll("|", "\\|")
@@ -11,18 +11,18 @@ export const code = (text: string): string => `\`${text}\``;
 
 export const codes = (texts: readonly string[]): string => texts.map(code).join(", ");
 
-/** Rows of cells that are Markdown already, except for bars and angle brackets. */
+/** A table. The cells are Markdown in which bars and angle brackets are not escaped yet. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
-/** `ReservedDomain` is `reserved-domain`, `IPPolicy` is `ip-policy`. */
+/** `reserved-domain` for `ReservedDomain`, `ip-policy` for `IPPolicy`. */
 export const kebab = (name: string): string =>
   name
     .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
     .replace(/([A-Z])([A-Z][a-z])/g, "$1-$2")
     .toLowerCase();
 
-/** A page of paragraphs; empty ones are left out. */
+/** Joins paragraphs; empty ones are left out. */
 export const page = (...paragraphs: readonly string[]): string => `${paragraphs.filter(Boolean).join("\n\n")}\n`;

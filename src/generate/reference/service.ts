@@ -16,7 +16,7 @@ const words: Record<Verb, string> = {
   none: "does not exist",
 };
 
-/** Which operations of the service a kind uses. */
+/** The table of operations of the service that a kind uses. */
 export function operations(kind: Kind): string {
   const rows = kind.location.type === "modules" ? settings(kind) : calls(kind);
   return table(["Operation", "Request", ""], [...rows, ...removals(kind)]);
@@ -47,7 +47,7 @@ const removals = ({ modules }: Kind): string[][] =>
     words[verbs.delete],
   ]);
 
-/** What is said about operations that a service may not have. Empty where there is nothing to say. */
+/** Describes the use of undocumented operations, which a service may not have. Empty when the kind uses none. */
 export function undocumented({ remote, replacement }: Kind): string {
   const { verbs, updateUndocumented } = remote;
   const updates = verbs.update === "undocumented" || updateUndocumented.length > 0;
@@ -71,7 +71,7 @@ const KEPT =
   "the object says [ReplacementRequired](../troubleshooting.md#replacementrequired) and the resource stays as it is, " +
   "unless the spec says `replacement: Recreate`";
 
-/** What happens to what cannot be changed in place, and what is kept in a Secret. Empty where there is nothing to say. */
+/** Describes the replacement of remotes and the output to a Secret, as far as the kind has them. */
 export function lifecycle({ replacement, output }: Kind): string[] {
   return [
     replacement === "CreateFirst"

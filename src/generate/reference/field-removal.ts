@@ -3,12 +3,12 @@ import type { Traits } from "../../schema/traits.ts";
 import { type Difference, differences, membersOf } from "../../schema/wire/compare.ts";
 import { code, codes } from "./markdown.ts";
 
-/** What happens in the account when a spec field that was set is taken out: the fields, and what is done. */
-export function removals(kind: Kind, alwaysSet: readonly string[]): [fields: string, effect: string][] {
+/** What happens in the account when spec fields that were set are removed from the spec. */
+export function fieldRemovals(kind: Kind, alwaysSet: readonly string[]): [fields: string, effect: string][] {
   return [...membersOf(kind.spec)].flatMap(([member, { fields, traits }]): [string, string][] => {
     const optional = fields.filter((field) => !alwaysSet.includes(field));
     if (optional.length === 0) return [];
-    // any value that is set will do: what is sent instead does not depend on it
+    // any value serves here: what is sent after the removal does not depend on it
     const [difference] = differences(kind.spec, {}, { [member]: "set" }, fields);
     return [[codes(optional), difference ? effectOf(kind, traits, difference) : "Left as it is."]];
   });
