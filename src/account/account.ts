@@ -203,7 +203,7 @@ export class Account {
         continue;
       }
       const collection = this.collection(resource);
-      const back = collection.known(id) ?? (await collection.find(id, { lane: "sync", signal }, true));
+      const back = collection.cached(id) ?? (await collection.read(id, { lane: "sync", signal }));
       if (!back) continue;
       await collection.listed(this.#options.clock.now(), "sync");
       // its own answer came before the list, which finds it unchanged

@@ -38,7 +38,7 @@ describe("a list", () => {
     for (let count = 0; count < 5; count += 1) gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.listed(0, "sync");
-    expect(collection.rows).toHaveLength(5);
+    expect(collection.allCached()).toHaveLength(5);
     expect(gateway.taken()).toEqual(["list", "list", "list"]);
   });
 
@@ -51,12 +51,12 @@ describe("a list", () => {
       ...{ signal: sending.signal, permit: () => {} },
     });
     await collection.listed(0, "sync");
-    expect(collection.rows).toHaveLength(1);
+    expect(collection.allCached()).toHaveLength(1);
   });
 
   it("is shared by all who ask while it is under way", async () => {
     const collection = of(ipPolicies);
-    await Promise.all([collection.listed(0, "edit"), collection.listed(0, "sync"), collection.find("ipp_1", sending)]);
+    await Promise.all([collection.listed(0, "edit"), collection.listed(0, "sync"), collection.get("ipp_1", sending)]);
     expect(gateway.taken()).toEqual(["list", "get ipp_1"]);
   });
 
@@ -123,68 +123,68 @@ describe("a resource", () => {
   it("is known from the list", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
-    expect(await collection.find(id, sending)).toMatchObject({ id });
-    expect(await collection.find(id, sending)).toMatchObject({ id });
+    expect(await collection.get(id, sending)).toMatchObject({ id });
+    expect(await collection.get(id, sending)).toMatchObject({ id });
     expect(gateway.taken()).toEqual(["list"]);
   });
 
   it("is asked for where the list does not have it, and gone only when a 404 says so", async () => {
     const collection = of(ipPolicies);
-    expect(await collection.find("ipp_404", sending)).toBeUndefined();
+    expect(await collection.get("ipp_404", sending)).toBeUndefined();
     expect(gateway.taken()).toEqual(["list", "get ipp_404"]);
     gateway.refuse("get", 500);
-    await expect(collection.find("ipp_404", sending)).rejects.toMatchObject({ status: 500 });
+    await expect(collection.get("ipp_404", sending)).rejects.toMatchObject({ status: 500 });
   });
 
   it("is asked for where a fresh look is wanted, without a list", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
-    await collection.find(id, sending, true);
+    await collection.read(id, sending);
     expect(gateway.taken()).toEqual([`get ${id}`]);
-    expect(collection.known(id)).toMatchObject({ id });
+    expect(collection.cached(id)).toMatchObject({ id });
   });
 
   it("is forgotten when a fresh look finds it gone", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
-    await collection.find(id, sending);
+    await collection.get(id, sending);
     gateway.drop(ipPolicies, id);
-    expect(await collection.find(id, sending, true)).toBeUndefined();
-    expect(collection.known(id)).toBeUndefined();
+    expect(await collection.read(id, sending)).toBeUndefined();
+    expect(collection.cached(id)).toBeUndefined();
   });
 
   it("is known from each answer", async () => {
     const collection = of(ipPolicies);
     const { id } = await collection.create({ description: "a" }, sending);
-    expect(collection.known(id)).toMatchObject({ description: "a" });
+    expect(collection.cached(id)).toMatchObject({ description: "a" });
     await collection.update(id, { description: "b" }, sending);
-    expect(collection.known(id)).toMatchObject({ description: "b" });
-    await collection.remove(id, sending);
-    expect(collection.known(id)).toBeUndefined();
+    expect(collection.cached(id)).toMatchObject({ description: "b" });
+    await collection.delete(id, sending);
+    expect(collection.cached(id)).toBeUndefined();
   });
 
   it("counts as removed when it was not there", async () => {
-    await of(ipPolicies).remove("ipp_404", sending);
+    await of(ipPolicies).delete("ipp_404", sending);
     expect(gateway.taken()).toEqual(["delete ipp_404"]);
   });
 
   it("loses a module that was removed", async () => {
     const { id } = gateway.seed(tcpEdges, { policy: { enabled: true } });
     const collection = of(tcpEdges);
-    await collection.find(id, sending);
-    await collection.removeModule(id, "policy", tcpEdgePolicy, sending);
-    expect(collection.known(id)).toMatchObject({ policy: null });
+    await collection.get(id, sending);
+    await collection.deleteModule(id, "policy", tcpEdgePolicy, sending);
+    expect(collection.cached(id)).toMatchObject({ policy: null });
   });
 
   it("is kept without the secrets that a service echoes", async () => {
     const collection = of(eventDestinations);
     gateway.normalise = (row) => ({ ...row, target: { monitoring: { api_key: "hush", ddtags: "a" } } });
     const { id } = await collection.create({ format: "json" }, sending);
-    expect(collection.known(id)).toMatchObject({ target: { monitoring: { ddtags: "a" } } });
-    expect(JSON.stringify(collection.rows)).not.toContain("hush");
+    expect(collection.cached(id)).toMatchObject({ target: { monitoring: { ddtags: "a" } } });
+    expect(JSON.stringify(collection.allCached())).not.toContain("hush");
     await clock.advance(1);
     await collection.listed(1, "sync");
-    expect(JSON.stringify(collection.rows)).not.toContain("hush");
+    expect(JSON.stringify(collection.allCached())).not.toContain("hush");
   });
 });
 
@@ -192,10 +192,10 @@ describe("a recent look", () => {
   it("is content with what was seen recently", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
-    await collection.find(id, sending);
+    await collection.get(id, sending);
     gateway.taken();
     await clock.advance(1000);
-    await collection.recent(id, 0, 1, sending);
+    await collection.getSince(id, 0, 1, sending);
     expect(gateway.taken()).toEqual([]);
   });
 
@@ -205,10 +205,10 @@ describe("a recent look", () => {
     await collection.listed(0, "sync");
     gateway.taken();
     await clock.advance(1000);
-    await collection.recent("ipp_1", 1000, 2, sending);
+    await collection.getSince("ipp_1", 1000, 2, sending);
     expect(gateway.taken()).toEqual(["get ipp_1"]);
-    await collection.recent("ipp_2", 1000, 3, sending);
-    await collection.recent("ipp_3", 1000, 3, sending);
+    await collection.getSince("ipp_2", 1000, 3, sending);
+    await collection.getSince("ipp_3", 1000, 3, sending);
     expect(gateway.taken()).toEqual(["list", "list", "list"]);
   });
 });
@@ -219,7 +219,7 @@ describe("a key that is refused", () => {
     const collection = of(ipPolicies, { budget });
     const { id } = gateway.seed(ipPolicies, {});
     for (let count = 0; count < 12; count += 1) gateway.refuse("get", 401);
-    const answers = Array.from({ length: 40 }, () => collection.find(id, sending, true).catch(({ status }) => status));
+    const answers = Array.from({ length: 40 }, () => collection.read(id, sending).catch(({ status }) => status));
     const all = Promise.all(answers);
     await clock.advance(60_000);
     expect(await all).toEqual(Array.from({ length: 40 }, () => 401));
@@ -239,12 +239,12 @@ describe("a process that does not lead", () => {
     const { id } = gateway.seed(tcpEdges, {});
     const collection = of(tcpEdges, { permit });
     await expect(collection.listed(0, "sync")).rejects.toThrow(NotLeading);
-    await expect(collection.find(id, sending, true)).rejects.toThrow(NotLeading);
+    await expect(collection.read(id, sending)).rejects.toThrow(NotLeading);
     await expect(collection.probe(sending)).rejects.toThrow(NotLeading);
     await expect(collection.create({}, sending)).rejects.toThrow(NotLeading);
     await expect(collection.update(id, { description: "a" }, sending)).rejects.toThrow(NotLeading);
-    await expect(collection.remove(id, sending)).rejects.toThrow(NotLeading);
-    await expect(collection.removeModule(id, "policy", tcpEdgePolicy, sending)).rejects.toThrow(NotLeading);
+    await expect(collection.delete(id, sending)).rejects.toThrow(NotLeading);
+    await expect(collection.deleteModule(id, "policy", tcpEdgePolicy, sending)).rejects.toThrow(NotLeading);
     expect(gateway.taken()).toEqual([]);
   });
 

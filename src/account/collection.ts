@@ -49,21 +49,20 @@ export class Collection implements Remotes {
     return this.#hadUnreadable;
   }
 
-  /**
-   * The resource as last seen, or undefined when a 404 said that it is gone: absence from a list is only a hint.
-   * `fresh` asks the service in any case.
-   */
-  async find(id: string, sending: RequestOptions, fresh = false): Promise<Remote | undefined> {
-    if (!fresh && this.listedAt === undefined) await this.listed(0, sending.lane);
-    const known = this.#inventory.get(id);
-    if (known && !fresh) return known;
+  async get(id: string, sending: RequestOptions): Promise<Remote | undefined> {
+    if (this.listedAt === undefined) await this.listed(0, sending.lane);
+    return this.cached(id) ?? this.read(id, sending);
+  }
+
+  /** Undefined after a 404 alone: that a list does not have a remote is only a hint. */
+  async read(id: string, sending: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
     try {
       const row = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), sending);
       const kept = this.#kept(row);
       this.#inventory.read(kept, startedAt);
       // something newer may be known by now; but only a 404 means gone
-      return this.#inventory.get(id) ?? kept;
+      return this.cached(id) ?? kept;
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.#inventory.lose(id, this.#now());
@@ -72,20 +71,20 @@ export class Collection implements Remotes {
   }
 
   /**
-   * Like `find`, and true at `since` (monotonic milliseconds) or later. `alike`: how many rows are looked for like this,
-   * since one list can serve them all with fewer requests.
+   * Like `get`, but what is known from before `since` (monotonic milliseconds) does not do. `alike`: how many remotes
+   * the callers ask for like this. Where they are many, one list takes fewer requests than a GET for each.
    */
-  async recent(id: string, since: number, alike: number, sending: RequestOptions): Promise<Remote | undefined> {
+  async getSince(id: string, since: number, alike: number, sending: RequestOptions): Promise<Remote | undefined> {
     const seenAt = this.#inventory.seenAt(id);
-    if (seenAt !== undefined && seenAt >= since) return this.#inventory.get(id);
+    if (seenAt !== undefined && seenAt >= since) return this.cached(id);
     const pages = Math.ceil(this.#inventory.size / USUAL_PAGE);
-    if (alike < pages) return this.find(id, sending, true);
+    if (alike < pages) return this.read(id, sending);
     await this.listed(since, sending.lane);
-    return this.find(id, sending);
+    return this.get(id, sending);
   }
 
   /**
-   * Resolves when `rows` are those of a list that began at `since` (monotonic milliseconds) or later, and after
+   * Resolves when what is cached is of a list that began at `since` (monotonic milliseconds) or later, and after
    * anything was found to be out of date. Lists under way are shared.
    */
   async listed(since: number, lane: Lane): Promise<void> {
@@ -122,7 +121,7 @@ export class Collection implements Remotes {
   }
 
   /** A 404 counts as done, and is told by false. */
-  async remove(id: string, sending: RequestOptions): Promise<boolean> {
+  async delete(id: string, sending: RequestOptions): Promise<boolean> {
     const was = await this.#calls.unlessGone(
       (options) => this.#options.client.delete(this.resource, id, options),
       sending,
@@ -143,7 +142,7 @@ export class Collection implements Remotes {
   }
 
   /** Removes a module of a resource by its own operation. A 404 counts as done. */
-  async removeModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
+  async deleteModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
     await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, { id }, options), sending);
     this.amend(id, { [member]: null });
   }
@@ -159,19 +158,17 @@ export class Collection implements Remotes {
     this.#inventory.follow(follower);
   }
 
-  /** All that is known, without asking. */
-  get rows(): Remote[] {
+  cached(id: string): Remote | undefined {
+    return this.#inventory.get(id);
+  }
+
+  allCached(): Remote[] {
     return this.#inventory.rows();
   }
 
   /** A call that is about no row, such as a command; its place in the budget was taken with `admit`. */
   async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
     await this.#calls.admitted((options) => call(this.#options.client, options), signal);
-  }
-
-  /** What is known of a resource, without asking. */
-  known(id: string): Remote | undefined {
-    return this.#inventory.get(id);
   }
 
   ownedBy(owner: string): Remote[] {
@@ -206,7 +203,7 @@ export class Collection implements Remotes {
     this.#options.onListDelta?.(sweep);
   }
 
-  async #fold(answer: Promise<Answer & { id: string }>): Promise<Remote> {
+  async #fold(answer: Promise<Remote>): Promise<Remote> {
     const row = await answer;
     this.#inventory.put(this.#kept(row), this.#now());
     return row;

@@ -44,23 +44,23 @@ beforeEach(() => {
 
 describe("entries", () => {
   it("are read out of the list of their parents, one list for all", async () => {
-    expect(await entries.find(`${id}/a.v0`, sending)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
-    expect(await entries.find(`${id}/b.v0`, sending)).toMatchObject({ subscription_id: id });
-    expect(await entries.find(`${id}/c.v0`, sending)).toBeUndefined();
+    expect(await entries.get(`${id}/a.v0`, sending)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
+    expect(await entries.get(`${id}/b.v0`, sending)).toMatchObject({ subscription_id: id });
+    expect(await entries.get(`${id}/c.v0`, sending)).toBeUndefined();
     await entries.listed(0, "sync");
-    expect(entries.rows.map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
+    expect(entries.allCached().map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
     expect(gateway.taken()).toEqual(["list"]);
   });
 
   it("are asked for with their parent when it must be certain", async () => {
     await entries.listed(0, "sync");
     gateway.change(remote, id, { sources: of("c.v0") });
-    expect(await entries.find(`${id}/c.v0`, sending, true)).toBeDefined();
+    expect(await entries.read(`${id}/c.v0`, sending)).toBeDefined();
     expect(gateway.taken()).toEqual(["list", `get ${id}`]);
   });
 
   it("are gone with their parent", async () => {
-    expect(await entries.find("esb_none/a.v0", sending)).toBeUndefined();
+    expect(await entries.get("esb_none/a.v0", sending)).toBeUndefined();
     await entries.listed(0, "sync");
     expect(entries.isMissing("esb_none/a.v0")).toBe(true);
     expect(entries.isMissing(`${id}/c.v0`)).toBe(false);
@@ -69,7 +69,7 @@ describe("entries", () => {
   it("are known from own answers without a list", async () => {
     const made = await parents.create({ sources: of("x.v0") }, sending);
     gateway.taken();
-    expect(await entries.find(`${made.id}/x.v0`, sending)).toBeDefined();
+    expect(await entries.get(`${made.id}/x.v0`, sending)).toBeDefined();
     expect(gateway.taken()).toEqual([]);
   });
 });
@@ -84,17 +84,17 @@ describe("an entry that is put in or taken out here", () => {
     await entries.admit(sending, body("c.v0"));
     const row = await entries.create(body("c.v0"), sending);
     expect(row).toMatchObject({ id: `${id}/c.v0`, uri: expect.stringContaining("/sources/c.v0") });
-    expect(entries.known(`${id}/c.v0`)).toEqual(row);
-    expect(await entries.remove(`${id}/a.v0`, sending)).toBe(true);
-    expect(entries.rows.map((one) => one.id)).toEqual([`${id}/b.v0`, `${id}/c.v0`]);
+    expect(entries.cached(`${id}/c.v0`)).toEqual(row);
+    expect(await entries.delete(`${id}/a.v0`, sending)).toBe(true);
+    expect(entries.allCached().map((one) => one.id)).toEqual([`${id}/b.v0`, `${id}/c.v0`]);
     expect(sweeps).toEqual([]);
     expect(gateway.taken()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
   });
 
   it("that was not there any more is gone all the same", async () => {
     gateway.change(remote, id, { sources: of("b.v0") });
-    expect(await entries.remove(`${id}/a.v0`, sending)).toBe(false);
-    expect(entries.known(`${id}/a.v0`)).toBeUndefined();
+    expect(await entries.delete(`${id}/a.v0`, sending)).toBe(false);
+    expect(entries.cached(`${id}/a.v0`)).toBeUndefined();
   });
 
   it("is not begun where its parent is not in the account", async () => {
@@ -105,7 +105,7 @@ describe("an entry that is put in or taken out here", () => {
   it("waits for a parent that turns out to be gone", async () => {
     gateway.drop(remote, id);
     await expect(entries.create(body("c.v0"), sending)).rejects.toMatchObject({ reason: "ReferenceNotReady" });
-    expect(parents.known(id)).toBeUndefined();
+    expect(parents.cached(id)).toBeUndefined();
   });
 
   it("is refused where the service refuses it", async () => {
@@ -120,7 +120,7 @@ describe("what others put in or take out", () => {
 
   it("is told entry by entry, whoever sees it", async () => {
     gateway.change(remote, id, { sources: of("b.v0", "c.v0") });
-    await parents.find(id, sending, true);
+    await parents.read(id, sending);
     expect(sweeps).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
     gateway.change(remote, id, { description: "another" });
     await clock.advance(1);

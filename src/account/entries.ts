@@ -41,29 +41,27 @@ export class Entries implements Remotes {
     options.parents.follow((before, after) => this.#tell(before, after));
   }
 
-  async find(id: string, sending: RequestOptions, fresh = false): Promise<Remote | undefined> {
+  async get(id: string, sending: RequestOptions): Promise<Remote | undefined> {
     const { parents } = this.#options;
     const [parent] = split(id);
-    // what is known without a list comes from own answers, and is newer than a list would be
-    const row = (fresh ? undefined : parents.known(parent)) ?? (await parents.find(parent, sending, fresh));
-    return row && this.#entriesOf(row).find((entry) => entry.id === id);
+    // what is cached without a list comes from own answers, which are newer than a list would be
+    return this.#entryOf(parents.cached(parent) ?? (await parents.get(parent, sending)), id);
   }
 
-  recent(id: string, _since: number, _alike: number, sending: RequestOptions): Promise<Remote | undefined> {
-    return this.find(id, sending);
+  async read(id: string, sending: RequestOptions): Promise<Remote | undefined> {
+    return this.#entryOf(await this.#options.parents.read(split(id)[0], sending), id);
+  }
+
+  cached(id: string): Remote | undefined {
+    return this.#entryOf(this.#options.parents.cached(split(id)[0]), id);
+  }
+
+  allCached(): Remote[] {
+    return this.#options.parents.allCached().flatMap((parent) => this.#entriesOf(parent));
   }
 
   listed(since: number, lane: RequestOptions["lane"]): Promise<void> {
     return this.#options.parents.listed(since, lane);
-  }
-
-  get rows(): Remote[] {
-    return this.#options.parents.rows.flatMap((row) => this.#entriesOf(row));
-  }
-
-  known(id: string): Remote | undefined {
-    const row = this.#options.parents.known(split(id)[0]);
-    return row && this.#entriesOf(row).find((entry) => entry.id === id);
   }
 
   ownedBy(): Remote[] {
@@ -78,7 +76,7 @@ export class Entries implements Remotes {
   async admit(sending: RequestOptions, body: Body): Promise<void> {
     const { parents, location } = this.#options;
     const parent = String(body[location.owner]);
-    if (!parents.known(parent)) throw this.#parentMissing(parent);
+    if (!parents.cached(parent)) throw this.#parentMissing(parent);
     await this.#calls.admit(sending);
   }
 
@@ -90,7 +88,7 @@ export class Entries implements Remotes {
       this.#replace(parent, key, entry);
       return this.#rowOf(parent, entry);
     } catch (error) {
-      if (!isNotFound(error) || (await parents.find(parent, sending, true))) throw error;
+      if (!isNotFound(error) || (await parents.read(parent, sending))) throw error;
       throw this.#parentMissing(parent, error);
     }
   }
@@ -99,7 +97,7 @@ export class Entries implements Remotes {
     throw new TypeError(`nothing about ${id} can be updated`);
   }
 
-  async remove(id: string, sending: RequestOptions): Promise<boolean> {
+  async delete(id: string, sending: RequestOptions): Promise<boolean> {
     const { client, location } = this.#options;
     const [parent, key] = split(id);
     const was = await this.#calls.unlessGone((options) => client[location.remove](parent, key, options), sending);
@@ -107,7 +105,7 @@ export class Entries implements Remotes {
     return was;
   }
 
-  removeModule(id: string): Promise<void> {
+  deleteModule(id: string): Promise<void> {
     throw new TypeError(`${id} has no modules`);
   }
 
@@ -115,6 +113,10 @@ export class Entries implements Remotes {
     const { title } = this.#options.parents.resource;
     const message = `Create the ${title} ${parent} in the account, or delete this object: it is not there`;
     return new Waiting("ReferenceNotReady", message, { afterSeconds: PARENT_SECONDS, ...(cause && { cause }) });
+  }
+
+  #entryOf(parent: Remote | undefined, id: string): Remote | undefined {
+    return parent && this.#entriesOf(parent).find((entry) => entry.id === id);
   }
 
   #entriesOf(row: Remote): Remote[] {
@@ -130,7 +132,7 @@ export class Entries implements Remotes {
   /** An own answer about one entry, in what is known of its parent. */
   #replace(parent: string, key: string, entry?: Answer): void {
     const { parents, location } = this.#options;
-    const row = parents.known(parent);
+    const row = parents.cached(parent);
     if (!row) return;
     const list = row[location.parent.list];
     const others = (Array.isArray(list) ? list : []).filter((one: Answer) => one[location.key] !== key);

@@ -34,32 +34,32 @@ const reads = () => gateway.calls.splice(0).map(({ verb, resource }) => `${verb}
 
 describe("modules", () => {
   it("are read one by one, and only those that are asked for", async () => {
-    expect(await modules.find(id, sending)).toEqual({ id });
+    expect(await modules.get(id, sending)).toEqual({ id });
     expect(reads()).toEqual([]);
-    expect(await modules.find(id, sending, false, ["saml", "oidc"])).toEqual({ id, saml: null, oidc: null });
+    expect(await modules.get(id, sending, ["saml", "oidc"])).toEqual({ id, saml: null, oidc: null });
     expect(reads()).toEqual(["getModule route_saml", "getModule route_oidc"]);
   });
 
   it("are believed for a time, each for its own", async () => {
-    await modules.find(id, sending, false, ["saml"]);
+    await modules.get(id, sending, ["saml"]);
     await clock.advance(600);
-    await modules.find(id, sending, false, ["saml", "oidc"]);
+    await modules.get(id, sending, ["saml", "oidc"]);
     reads();
     await clock.advance(400);
-    await modules.find(id, sending, false, ["saml", "oidc"]);
+    await modules.get(id, sending, ["saml", "oidc"]);
     expect(reads()).toEqual(["getModule route_saml"]);
-    await modules.find(id, sending, true, ["oidc"]);
+    await modules.read(id, sending, ["oidc"]);
     expect(reads()).toEqual(["getModule route_oidc"]);
   });
 
   it("of what nobody looks at any more are forgotten", async () => {
-    await modules.find(id, sending, false, ["saml"]);
+    await modules.get(id, sending, ["saml"]);
     await clock.advance(3000);
-    await modules.find("edghts_1/other", sending, false, ["saml"]);
-    expect(modules.rows.map((row) => row.id)).toEqual([id, "edghts_1/other"]);
+    await modules.get("edghts_1/other", sending, ["saml"]);
+    expect(modules.allCached().map((row) => row.id)).toEqual([id, "edghts_1/other"]);
     await clock.advance(2000);
-    await modules.find("edghts_1/third", sending, false, ["saml"]);
-    expect(modules.rows.map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
+    await modules.get("edghts_1/third", sending, ["saml"]);
+    expect(modules.allCached().map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
   });
 
   it("are known from the answers to own requests, without secrets", async () => {
@@ -67,10 +67,10 @@ describe("modules", () => {
     expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });
     expect(JSON.stringify(row)).not.toContain("hush");
     expect(gateway.row(remote, route)?.["webhook_verification"]).toMatchObject({ secret: "hush" });
-    expect(modules.known(id)).toEqual(row);
-    expect(await modules.find(id, sending, false, ["saml", "webhook_verification"])).toEqual(row);
+    expect(modules.cached(id)).toEqual(row);
+    expect(await modules.get(id, sending, ["saml", "webhook_verification"])).toEqual(row);
     expect(reads()).toEqual(["putModule route_webhook_verification", "putModule route_saml"]);
-    const read = await modules.find(id, sending, true, ["webhook_verification"]);
+    const read = await modules.read(id, sending, ["webhook_verification"]);
     expect(JSON.stringify(read)).not.toContain("hush");
   });
 
@@ -79,7 +79,7 @@ describe("modules", () => {
     const bodies = { ip_restriction: { ip_policy_ids: [] }, webhook_verification: webhook };
     await expect(modules.update(id, bodies, sending)).rejects.toMatchObject({ status: 400 });
     expect(reads()).toEqual(["putModule route_ip_restriction"]);
-    expect(modules.known(id)).toBeUndefined();
+    expect(modules.cached(id)).toBeUndefined();
   });
 
   it("cannot be set on what does not exist", async () => {
@@ -89,24 +89,24 @@ describe("modules", () => {
   it("are not set any more once they were removed, whether they had been or not", async () => {
     await modules.update(id, { webhook_verification: webhook }, sending);
     const module = HTTPSEdgeRoute.modules["webhook_verification"] as never;
-    await modules.removeModule(id, "webhook_verification", module, sending);
-    expect(modules.known(id)).toEqual({ id, webhook_verification: null });
+    await modules.deleteModule(id, "webhook_verification", module, sending);
+    expect(modules.cached(id)).toEqual({ id, webhook_verification: null });
     gateway.refuse("deleteModule", 404);
-    await modules.removeModule(id, "webhook_verification", module, sending);
+    await modules.deleteModule(id, "webhook_verification", module, sending);
     expect(gateway.row(remote, route)?.["webhook_verification"]).toBeNull();
   });
 
   it("tell nothing but what was seen", async () => {
     await modules.listed();
-    expect(modules.rows).toEqual([]);
-    await modules.find(id, sending, false, ["oidc"]);
-    expect(modules.rows).toEqual([{ id, oidc: null }]);
+    expect(modules.allCached()).toEqual([]);
+    await modules.get(id, sending, ["oidc"]);
+    expect(modules.allCached()).toEqual([{ id, oidc: null }]);
     expect(modules.isMissing()).toBe(false);
   });
 
   it("belong to what is made and removed elsewhere", () => {
     expect(() => modules.create()).toThrow(TypeError);
     expect(() => modules.admit()).toThrow(TypeError);
-    expect(() => modules.remove(id)).toThrow(TypeError);
+    expect(() => modules.delete(id)).toThrow(TypeError);
   });
 });

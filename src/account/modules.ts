@@ -40,29 +40,29 @@ export class Modules implements Remotes {
     this.#calls = new Calls(options);
   }
 
-  async find(id: string, sending: RequestOptions, fresh = false, members: readonly string[] = []): Promise<Remote> {
+  get(id: string, sending: RequestOptions, members: readonly string[] = []): Promise<Remote> {
     const { clock, believedMs } = this.#options;
-    for (const member of members) {
+    const isOld = (member: string) => {
       const seen = this.#seen.get(id)?.get(member);
-      const old = seen === undefined || clock.now() - seen.at >= believedMs;
-      if (fresh || old) this.#keep(id, member, await this.#read(id, member, sending));
-    }
-    return this.#rowOf(id);
+      return seen === undefined || clock.now() - seen.at >= believedMs;
+    };
+    return this.read(id, sending, members.filter(isOld));
   }
 
-  recent(id: string, _since: number, _alike: number, sending: RequestOptions): Promise<Remote> {
-    return this.find(id, sending);
+  async read(id: string, sending: RequestOptions, members: readonly string[] = []): Promise<Remote> {
+    for (const member of members) this.#keep(id, member, await this.#readModule(id, member, sending));
+    return this.#remoteOf(id);
+  }
+
+  cached(id: string): Remote | undefined {
+    return this.#seen.has(id) ? this.#remoteOf(id) : undefined;
+  }
+
+  allCached(): Remote[] {
+    return [...this.#seen.keys()].map((id) => this.#remoteOf(id));
   }
 
   async listed(): Promise<void> {}
-
-  get rows(): Remote[] {
-    return [...this.#seen.keys()].map((id) => this.#rowOf(id));
-  }
-
-  known(id: string): Remote | undefined {
-    return this.#seen.has(id) ? this.#rowOf(id) : undefined;
-  }
 
   ownedBy(): Remote[] {
     return [];
@@ -85,14 +85,14 @@ export class Modules implements Remotes {
     for (const [member, value] of Object.entries(body)) {
       this.#keep(id, member, await this.#put(id, member, value as Body, sending));
     }
-    return this.#rowOf(id);
+    return this.#remoteOf(id);
   }
 
-  remove(id: string): Promise<boolean> {
+  delete(id: string): Promise<boolean> {
     throw new TypeError(`${id} is not ours to remove`);
   }
 
-  async removeModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
+  async deleteModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
     const owner = this.#ownerOf(id);
     await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, owner, options), sending);
     this.#keep(id, member, null);
@@ -110,7 +110,7 @@ export class Modules implements Remotes {
   }
 
   /** Null where it is not set. Services say so with 404 or null; 404 also where there is nothing that could have one. */
-  async #read(id: string, member: string, sending: RequestOptions): Promise<Answer | null> {
+  async #readModule(id: string, member: string, sending: RequestOptions): Promise<Answer | null> {
     const module = this.#moduleOf(member);
     const owner = this.#ownerOf(id);
     try {
@@ -137,7 +137,7 @@ export class Modules implements Remotes {
     return begun;
   }
 
-  #rowOf(id: string): Remote {
+  #remoteOf(id: string): Remote {
     const seen = [...(this.#seen.get(id) ?? [])].map(([member, { value }]) => [member, value]);
     return { ...Object.fromEntries(seen), id };
   }

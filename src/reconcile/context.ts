@@ -78,9 +78,13 @@ export function retire(context: ReconcileContext, id: string): void {
 
 export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);
 
-/** The remote of an object with all that the object is concerned with. `fresh` asks the service in any case. */
-export const getRemote = (context: ReconcileContext, id: string, fresh = false): Promise<Remote | undefined> =>
-  remotesOf(context).find(id, requestOptions(context), fresh, managedMembers(context.kind, context.object));
+/** The remote of an object, cached or read, with all members that the object manages. */
+export const getRemote = (context: ReconcileContext, id: string): Promise<Remote | undefined> =>
+  remotesOf(context).get(id, requestOptions(context), managedMembers(context.kind, context.object));
+
+/** The same, read from the service in any case. */
+export const readRemote = (context: ReconcileContext, id: string): Promise<Remote | undefined> =>
+  remotesOf(context).read(id, requestOptions(context), managedMembers(context.kind, context.object));
 
 export const requestOptions = ({ lane, signal }: ReconcileContext): RequestOptions => ({ lane, signal });
 

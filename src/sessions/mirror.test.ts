@@ -23,9 +23,7 @@ function scene(given: { sessions?: Session[]; fails?: boolean; objects?: Session
       account.lists += 1;
       if (account.fails) throw new Error("503");
     },
-    get rows() {
-      return account.sessions;
-    },
+    allCached: () => account.sessions,
   } as unknown as Collection;
   const writer = {
     async create({ id, status }: { id: string; status: object }) {

@@ -68,7 +68,7 @@ export class Mirror {
     try {
       // the list is shared, and may go on for others
       await abortable(signal, collection.listed(clock.now(), "sync"));
-      const sessions = collection.rows;
+      const sessions = collection.allCached();
       await this.#write(sessions as Session[], !collection.hadUnreadable);
       metrics?.synced(sessions.length);
       this.#synced = true;

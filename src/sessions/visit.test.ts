@@ -79,7 +79,7 @@ describe("a visit", () => {
       mirror: { isOn: false, isSynced: false },
       collection: {
         ...collection,
-        rows: [],
+        allCached: () => [],
         listedAt: undefined,
         listed: async (at) => {
           since.push(fake.clock.now() - at);
@@ -105,7 +105,7 @@ describe("a visit", () => {
     const { visit, status, condition } = scene(stop, ({ collection }) => ({
       collection: {
         ...collection,
-        rows: [],
+        allCached: () => [],
         perform: async (call, at) => {
           if (times-- > 0) throw limited;
           await collection.perform(call, at);

@@ -20,7 +20,7 @@ export interface CommandWorld {
   namespace: string;
   clock: Clock;
   /** The tunnel sessions of the account. */
-  collection: Pick<Collection, "listedAt" | "listed" | "rows" | "find" | "admit" | "perform">;
+  collection: Pick<Collection, "listedAt" | "listed" | "allCached" | "read" | "admit" | "perform">;
   mirror: { readonly isOn: boolean; readonly isSynced: boolean };
   /** All objects that stand for sessions. */
   sessions: () => readonly SessionObject[];
@@ -129,7 +129,7 @@ export class CommandVisits {
     const found = { objects: sessions(), mirrored: this.#world.mirror.isOn, online };
     const chosen: SessionResult[] = [];
     for (const id of targetsOf(spec, found)) {
-      const session = online.get(id) ?? (await collection.find(id, { lane: "edit", signal }, true));
+      const session = online.get(id) ?? (await collection.read(id, { lane: "edit", signal }));
       if (!session) throw new NoTarget(`Correct spec.sessionRef.id: session ${id} is not online`);
       chosen.push(begin(spec, session as Session));
     }
@@ -140,7 +140,7 @@ export class CommandVisits {
   async #online({ spec }: CommandObject): Promise<ReadonlyMap<string, Session>> {
     const { mirror, collection } = this.#world;
     if (mirror.isOn && !mirror.isSynced && !spec.sessionRef?.id) throw notListed();
-    return new Map((collection.rows as Session[]).map((session) => [session.id, session]));
+    return new Map((collection.allCached() as Session[]).map((session) => [session.id, session]));
   }
 
   /** Makes sure that it is known which sessions there are, where a restart has to be told from the session before. */
@@ -154,9 +154,9 @@ export class CommandVisits {
   #view(): View {
     const { collection, clock } = this.#world;
     const now = this.#now();
-    const { listedAt, rows } = collection;
+    const { listedAt } = collection;
     if (listedAt === undefined) return { now };
-    return { now, online: { sessions: rows as Session[], listedAt: now - (clock.now() - listedAt) } };
+    return { now, online: { sessions: collection.allCached() as Session[], listedAt: now - (clock.now() - listedAt) } };
   }
 
   async #sendAll(sessions: Results, signal: AbortSignal): Promise<Map<string, Answer>> {

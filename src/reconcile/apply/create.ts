@@ -6,7 +6,7 @@ import { type Intent, intentOf, sendWindow, textOf } from "../../objects/intent.
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { getRemote, now, type ReconcileContext, remotesOf, requestOptions, retire } from "../context.ts";
+import { now, type ReconcileContext, readRemote, remotesOf, requestOptions, retire } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { findByNaturalKey } from "../find/by-natural-key.ts";
@@ -43,7 +43,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
 }
 
 async function readBack(context: ReconcileContext, id: string): Promise<Remote> {
-  const remote = await remotesOf(context).find(id, requestOptions(context), true);
+  const remote = await remotesOf(context).read(id, requestOptions(context));
   if (!remote) throw new Outdated(`${id} is gone`);
   return remote;
 }
@@ -114,7 +114,7 @@ async function takeExistingOrThrow(context: ReconcileContext, error: GatewayErro
 /** An entry has no owner, so one that somebody else has created meanwhile serves as well. */
 async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = identityOf(context.kind, context.object, context.cluster);
-  const remote = id === undefined ? undefined : await getRemote(context, id, true);
+  const remote = id === undefined ? undefined : await readRemote(context, id);
   if (remote) context.state.preexisting = isPreexisting(context, remote.id);
   return remote;
 }

@@ -27,7 +27,7 @@ export async function deleteRemote(context: ReconcileContext, id: string): Promi
 }
 
 const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =>
-  (await remotesOf(context).find(id, requestOptions(context), true)) === undefined;
+  (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
 function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: string): void {
   const seconds = deleteLimiter.wait(id);
@@ -60,7 +60,7 @@ function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
 export async function deleteWithLossGuard(context: ReconcileContext, id: string): Promise<boolean> {
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
-  const surprising = remotes.known(id) !== undefined && !deleteLimiter.mayBeDone(id);
+  const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDone(id);
   const existed = await sendDelete(context, id);
   if (!existed) {
     await remotes.listed(0, context.lane);
@@ -72,7 +72,7 @@ export async function deleteWithLossGuard(context: ReconcileContext, id: string)
 
 async function sendDelete(context: ReconcileContext, id: string): Promise<boolean> {
   try {
-    return await remotesOf(context).remove(id, requestOptions(context));
+    return await remotesOf(context).delete(id, requestOptions(context));
   } catch (error) {
     if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
       context.account.deleteLimiter.uncertain(id);

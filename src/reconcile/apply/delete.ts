@@ -117,7 +117,7 @@ async function findIDToDelete(context: ReconcileContext): Promise<string | undef
   const remotes = remotesOf(context);
   // Never delete what another object or cluster has marked meanwhile. A new process has to list to see the mark.
   await remotes.listed(0, context.lane);
-  const remote = remotes.known(id);
+  const remote = remotes.cached(id);
   if (remote) refuseForeignMark(context, remote);
   return id;
 }

@@ -6,7 +6,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { getRemote, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { plan } from "../desired/plan.ts";
 
@@ -28,7 +28,7 @@ export async function removeModule(context: ReconcileContext, member: string, re
 
 async function tryRemove(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
   try {
-    await remotesOf(context).removeModule(id, member, module, requestOptions(context));
+    await remotesOf(context).deleteModule(id, member, module, requestOptions(context));
   } catch (error) {
     if (!isUnsupported(error)) throw error;
     context.account.lacks(module, "delete");
@@ -36,7 +36,7 @@ async function tryRemove(context: ReconcileContext, member: string, module: Modu
   }
   if (module.verbs.delete === "documented") return true;
   // A 404 can mean that the module is not there, or that the service has no such operation.
-  const remote = await remotesOf(context).find(id, requestOptions(context), true, [member]);
+  const remote = await remotesOf(context).read(id, requestOptions(context), [member]);
   const remaining = remote?.[member] ?? undefined;
   if (remaining !== undefined) context.account.lacks(module, "delete");
   return remaining === undefined;
@@ -50,7 +50,7 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   const id = object.status?.id ?? identityOf(kind, object, cluster);
   if (id === undefined) return;
   const answered = isAnswered(object);
-  let remote = await getRemote(context, id, !answered);
+  let remote = await (answered ? getRemote : readRemote)(context, id);
   if (!remote) return;
   const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, remote), applied, renewed: [] });
   if (Object.keys(body).length > 0) remote = await remotesOf(context).update(id, body, requestOptions(context));

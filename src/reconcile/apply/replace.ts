@@ -98,7 +98,7 @@ async function isReferredTo(context: ReconcileContext, id: string): Promise<bool
     if (remoteID === undefined) continue;
     const remote = await account
       .remotes(referrer.kind)
-      .find(remoteID, requestOptions(context), false, managedMembers(referrer.kind, referrer.object));
+      .get(remoteID, requestOptions(context), managedMembers(referrer.kind, referrer.object));
     if (containsID(remote, id)) return true;
   }
   return false;

@@ -8,7 +8,7 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
-import { appliedOf, getRemote, has, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { appliedOf, has, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { remoteMissing } from "../find/conflicts.ts";
@@ -138,7 +138,7 @@ function hasNewValues({ object }: ReconcileContext, { secrets, digest }: Desired
 }
 
 async function readAgain(context: ReconcileContext, { id }: Remote): Promise<Remote> {
-  const remote = await getRemote(context, id, true);
+  const remote = await readRemote(context, id);
   if (!remote) throw new Outdated(`${id} is gone`);
   return remote;
 }
@@ -237,7 +237,7 @@ async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote)
     return await remotes.update(id, body, requestOptions(context));
   } catch (error) {
     if (isNotFound(error) && isMadeElsewhere(kind)) throw remoteMissing(context, id, error);
-    const exists = isNotFound(error) && (await remotes.find(id, requestOptions(context), true)) !== undefined;
+    const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;
     account.lacks(kind.remote, "update");

@@ -15,10 +15,10 @@ export async function unmanagedUser(context: ReconcileContext, id: string): Prom
   for (const kind of cluster.kindsReferringTo(context.kind)) {
     const remotes = account.remotes(kind);
     await remotes.listed(clock.now() - RECENT_MS, lane);
-    const candidates = remotes.rows.filter((remote) => remote.id !== id && containsID(remote, id));
+    const candidates = remotes.allCached().filter((remote) => remote.id !== id && containsID(remote, id));
     const unmanaged = candidates.filter((remote) => cluster.othersWithRemoteID(kind, remote.id, object).length === 0);
     for (const candidate of unmanaged) {
-      const current = await remotes.find(candidate.id, requestOptions(context), true);
+      const current = await remotes.read(candidate.id, requestOptions(context));
       if (current && containsID(current, id)) return current.id;
     }
   }
@@ -38,7 +38,7 @@ export async function usersOf(context: ReconcileContext, ids: readonly string[])
     const remotes = account.remotes(other);
     // An API key that may delete this kind may be forbidden to list another.
     await remotes.listed(0, lane).catch(ignoreIf(isForbidden));
-    const remoteOf = ({ status }: ManagedObject) => remotes.known(status?.id ?? "");
+    const remoteOf = ({ status }: ManagedObject) => remotes.cached(status?.id ?? "");
     users.push(...staying.filter((one) => ids.some((id) => containsID(remoteOf(one), id))));
   }
   return users;

@@ -8,7 +8,7 @@ import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts
 /** The remote that `spec.adopt.id` names. */
 export async function findByAdoptID(context: ReconcileContext, id: string): Promise<Remote> {
   refuseOtherHolder(context, id);
-  const remote = await remotesOf(context).find(id, requestOptions(context), true);
+  const remote = await remotesOf(context).read(id, requestOptions(context));
   if (!remote)
     throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${context.kind.remote.title} ${id}`);
   return adopt(context, remote);

@@ -24,7 +24,7 @@ export async function findByIntent(context: ReconcileContext, intent: Intent): P
 }
 
 async function findReplaced(context: ReconcileContext, id: string): Promise<Remote | undefined> {
-  const remote = await remotesOf(context).find(id, requestOptions(context), true);
+  const remote = await remotesOf(context).read(id, requestOptions(context));
   return remote && isUnclaimed(context, remote) && !hasForeignMark(context, remote) ? remote : undefined;
 }
 
@@ -61,7 +61,7 @@ export async function findInterruptedCreate(
   const since = wait > 0 ? context.clock.now() : context.clock.now() + wait;
   const remotes = remotesOf(context);
   await remotes.listed(since, "retry");
-  const created = await search(remotes.rows);
+  const created = await search(remotes.allCached());
   if (created) {
     context.changes.push({ type: "Recovered", id: created.id });
     if (intent.fields) context.state.sentFields = intent.fields;

@@ -11,7 +11,7 @@ export async function findByNaturalKey(context: ReconcileContext, since: number)
   if (!context.kind.naturalKey) return undefined;
   const remotes = remotesOf(context);
   await remotes.listed(since, "retry");
-  return remotes.rows.find((remote) => hasNaturalKey(context, remote));
+  return remotes.allCached().find((remote) => hasNaturalKey(context, remote));
 }
 
 /** Whether a remote has the natural key of the spec; true for kinds without a natural key. */

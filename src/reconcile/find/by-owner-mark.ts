@@ -27,7 +27,7 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   const fitting = marked.filter((remote) => hasSameIdentity(context, remote, body));
   const listed = oldestOf(context, fitting);
   if (!listed) return undefined;
-  const remote = await remotes.find(listed.id, requestOptions(context), true);
+  const remote = await remotes.read(listed.id, requestOptions(context));
   if (!remote || ownerMarkOf(remote) !== ownerMark(owner)) return undefined;
   changes.push({ type: "Adopted", id: remote.id });
   return remote;

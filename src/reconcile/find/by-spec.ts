@@ -3,7 +3,7 @@ import { identityOf, isShared } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
-import { getRemote, type ReconcileContext, remotesOf, retire } from "../context.ts";
+import { getRemote, type ReconcileContext, readRemote, remotesOf, retire } from "../context.ts";
 import { resolveDesired } from "../desired/desired.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
@@ -49,16 +49,16 @@ async function unresolved({ kind, object, cluster }: ReconcileContext): Promise<
 
 async function getByName(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const asked = asksForLook(context.object);
-  if (context.object.status?.id !== id) return getRemote(context, id, asked);
+  if (context.object.status?.id !== id) return (asked ? readRemote : getRemote)(context, id);
   // A list may lag behind, so the service is asked before the remote counts as gone.
-  return (await getFromRightAccount(context, id)) ?? (asked ? undefined : getRemote(context, id, true));
+  return (await getFromRightAccount(context, id)) ?? (asked ? undefined : readRemote(context, id));
 }
 
 /** The spec names another remote than before, for example because the parent of an entry was recreated. */
 function retireFormer(context: ReconcileContext, id: string): void {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
-  if (remotesOf(context).known(before)) retire(context, before);
+  if (remotesOf(context).cached(before)) retire(context, before);
 }
 
 /** The intent of a create that may have been sent and whose outcome is not in the status. */

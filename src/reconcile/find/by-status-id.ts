@@ -1,7 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
 import { readinessOf } from "../../schema/readiness.ts";
-import { getRemote, now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { getRemote, now, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
 import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
 
@@ -39,15 +39,15 @@ async function refuseWrongAccount(context: ReconcileContext, id: string): Promis
 
 /** A remote that changes by itself, such as a certificate being provisioned, is read again when it is due. */
 async function getUpToDate(context: ReconcileContext, id: string): Promise<Remote | undefined> {
-  const { object, clock } = context;
+  const { object, clock, kind, account } = context;
   const remotes = remotesOf(context);
-  const known = remotes.known(id);
+  const known = remotes.cached(id);
   const seconds = known && pollSeconds(context, known);
-  if (asksForLook(object) || seconds === undefined || isDeleting(object)) {
-    return getRemote(context, id, asksForLook(object));
-  }
-  const polled = remotes.rows.filter((remote) => pollSeconds(context, remote) !== undefined).length;
-  return remotes.recent(id, clock.now() - (seconds * 1000) / 2, polled, requestOptions(context));
+  if (asksForLook(object)) return readRemote(context, id);
+  if (seconds === undefined || isDeleting(object) || kind.location.type !== "collection") return getRemote(context, id);
+  const polled = remotes.allCached().filter((remote) => pollSeconds(context, remote) !== undefined).length;
+  const since = clock.now() - (seconds * 1000) / 2;
+  return account.collection(kind.remote).getSince(id, since, polled, requestOptions(context));
 }
 
 const pollSeconds = (context: ReconcileContext, remote: Remote): number | undefined =>

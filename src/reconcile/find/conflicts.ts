@@ -29,7 +29,7 @@ export function hasForeignMark({ owner }: ReconcileContext, remote: Remote): boo
 
 /** Whether a remote that is known from lists and answers carries the owner mark of another object or cluster. */
 export function isKnownForeign(context: ReconcileContext, id: string): boolean {
-  const remote = remotesOf(context).known(id);
+  const remote = remotesOf(context).cached(id);
   return remote !== undefined && hasForeignMark(context, remote);
 }
 

@@ -73,11 +73,9 @@ export class FakeWorld {
         get listedAt() {
           return clock.now();
         },
-        get rows() {
-          return service.online;
-        },
+        allCached: () => service.online,
         listed: async () => {},
-        find: async (id) => service.online.find((one) => one.id === id),
+        read: async (id) => service.online.find((one) => one.id === id),
         admit: () => pause("admit"),
         perform: (call) => call(Object.fromEntries(client) as GatewayClient, {}),
       },
