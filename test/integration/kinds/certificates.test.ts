@@ -117,7 +117,7 @@ test("a renewal, and one that fails, leave the domain Ready", async () => {
   });
   const { items } = JSON.parse((await world.kubectl("get", "events", "-o", "json")).stdout);
   const warnings = items.filter(({ reason }: KubeJSON) => reason === "CertificateRenewalFailing");
-  expect(warnings).toMatchObject([{ type: "Warning", regarding: undefined, involvedObject: { name: "renewed" } }]);
+  expect(warnings).toMatchObject([{ type: "Warning", involvedObject: { name: "renewed" } }]);
 });
 
 describe("a job that has not started", () => {
