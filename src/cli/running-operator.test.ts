@@ -22,7 +22,7 @@ test.each([
   expect(await runningOperator(withLease({ leaseDurationSeconds: 15, ...spec }), "own", now)).toEqual(expected);
 });
 
-test("without a Lease nobody can tell, nor without knowing where it would be", async () => {
+test("is unknown when there is no Lease, or when its namespace is unknown", async () => {
   expect(await runningOperator(without, "own", now)).toBe("unknown");
   expect(await runningOperator(without, undefined, now)).toBe("unknown");
 });

@@ -14,7 +14,7 @@ import {
 } from "./resources/index.ts";
 
 describe("what is sent", () => {
-  test("carries key, version, agent and media types", async () => {
+  test("has API key, version, user agent and media types", async () => {
     const { url, seen } = await serve((response) => json(response, 201, { id: "ipp_1" }));
     const { client } = connect(url, { apiKey: async () => "the-key\n", userAgent: "someone/1" });
     await client.create(ipPolicies, { description: "d", metadata: undefined, nested: { a: undefined, b: null } });
@@ -32,7 +32,7 @@ describe("what is sent", () => {
     });
   });
 
-  test("GET and DELETE carry no body and no type of one", async () => {
+  test("GET and DELETE have neither a body nor a content type", async () => {
     const { url, seen } = await serve((response, { method }) =>
       method === "GET" ? json(response, 200, { id: "ipp_1" }) : response.writeHead(204).end(),
     );
@@ -89,7 +89,7 @@ describe("what is sent", () => {
 });
 
 describe("what is answered", () => {
-  test("is passed on in the service's own names, with what is new", async () => {
+  test("is returned under the names of the service, with unknown members", async () => {
     const edge = { id: "edgtls_1", hostports: null, mutual_tls: { certificate_authorities: [{ id: "ca_1" }] }, new: 1 };
     const { url } = await serve((response) => json(response, 200, edge));
     const { client } = connect(url);
@@ -98,7 +98,7 @@ describe("what is answered", () => {
     expect(got.mutual_tls?.certificate_authorities?.[0]?.id).toBe("ca_1");
   });
 
-  test("counts as done with any 2xx", async () => {
+  test("is a success for any 2xx", async () => {
     const { url } = await serve((response, { method }) =>
       json(response, method === "POST" ? 200 : 202, { id: "ipp_1" }),
     );
@@ -107,7 +107,7 @@ describe("what is answered", () => {
     await expect(client.delete(ipPolicies, "ipp_1")).resolves.toBeUndefined();
   });
 
-  test("a module that is not set may be nothing or null", async () => {
+  test("is null for a module that is not set, whether the body is empty or null", async () => {
     const { url } = await serve((response, { url }) =>
       url.endsWith("saml") ? response.writeHead(204).end() : json(response, 200, null),
     );
@@ -137,7 +137,7 @@ describe("secrets", () => {
           target: { logs: { auth: { creds: { cloud_secret_access_key: "hunter2/access" } } } },
         }),
     ],
-  ])("%s that the service quotes is in no part of the error, nor of what is told", async (_, secret, act) => {
+  ])("%s that the service quotes is in no part of the error or the exchange event", async (_, secret, act) => {
     const { url } = await serve((response) =>
       json(response, 422, { error_code: secret, msg: `You sent ${secret}!`, details: { operation_id: secret } }),
     );
@@ -155,7 +155,7 @@ describe("secrets", () => {
 });
 
 describe("one call", () => {
-  test("is told of once, without ids or queries", async () => {
+  test("is reported once, without ids and queries", async () => {
     const { url } = await serve((response) => json(response, 200, { id: "ipp_1" }));
     const { client, events } = connect(url);
     await client.get(ipPolicies, "ipp_1");
@@ -173,7 +173,7 @@ describe("one call", () => {
     expect(events[0]?.seconds).toBeGreaterThan(0);
   });
 
-  test("is not undone by an observer that throws", async () => {
+  test("succeeds although the observer throws", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockReturnValue();
     const { url } = await serve((response) => json(response, 201, { id: "ipp_1" }));
     const { client } = connect(url, {
@@ -186,7 +186,7 @@ describe("one call", () => {
     warned.mockRestore();
   });
 
-  test("is never repeated", async () => {
+  test("is never retried", async () => {
     const { url, seen } = await serve((response, { url }) =>
       url.endsWith("1") ? json(response, 503, {}, { "retry-after": "0" }) : response.socket?.resetAndDestroy(),
     );
@@ -204,7 +204,7 @@ describe("one call", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("a dispatcher that was given is used and left open", async () => {
+  test("uses a given dispatcher, and does not close it", async () => {
     const { url } = await serve((response) => json(response, 200, { id: "ipp_1" }));
     const { Agent } = await import("undici");
     const dispatcher = new Agent();

@@ -17,7 +17,7 @@ async function failureOf(promise: Promise<unknown>): Promise<GatewayError> {
   return error;
 }
 
-/** What a client makes of a service that does not get asked. */
+/** The error of a call that must not reach the service. */
 async function unsent(baseURL: string, options: Partial<ClientOptions> = {}) {
   const { client, events } = connect(baseURL, options);
   const error = await failureOf(client.create(ipPolicies, {}));
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("unsent: it surely never reached the service", () => {
+describe("unsent: the service did not receive it", () => {
   test("connection refused", async () => {
     const server = createNetServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
@@ -51,7 +51,7 @@ describe("unsent: it surely never reached the service", () => {
     expect((await unsent("http://service.invalid", { dispatcher })).cause).toMatchObject({ code: "ENOTFOUND" });
   });
 
-  test("TLS that comes to nothing", async () => {
+  test("TLS fails", async () => {
     const { url, seen } = await serve((response) => json(response, 201, { id: "ipp_1" }));
     await unsent(url.replace("http:", "https:"));
     expect(seen).toEqual([]);
@@ -140,7 +140,7 @@ describe("unsent: it surely never reached the service", () => {
     expect(seen).toEqual([]);
   });
 
-  test("an id that would make it the path of the collection, or a call that makes no sense", async () => {
+  test("an id that would address the collection, and an operation that the resource does not have", async () => {
     const { url, seen } = await serve((response) => response.writeHead(204).end());
     const { client } = connect(url);
     for (const failing of [
@@ -205,7 +205,7 @@ describe("unknown: sent, and no complete answer", () => {
     expect(await failureOf(connect(url).client.create(ipPolicies, {}))).toMatchObject({ kind: "unknown", status: 201 });
   });
 
-  test("not HTTP, and what came is not kept", async () => {
+  test("an answer that is not HTTP, whose bytes are not kept", async () => {
     const { url } = await serve((response) => response.socket?.end("hunter2 is no status line\r\n\r\n"));
     const error = await failureOf(connect(url).client.create(ipPolicies, {}));
     expect(error.kind).toBe("unknown");
@@ -213,7 +213,7 @@ describe("unknown: sent, and no complete answer", () => {
   });
 });
 
-describe("unreadable: done, but not answered as it should be", () => {
+describe("unreadable: carried out, but the answer has the wrong form", () => {
   test.each([
     ["", undefined, "empty"],
     ["<html>", undefined, "not JSON"],
@@ -267,7 +267,7 @@ describe("a status that is not 2xx", () => {
     expect(events).toMatchObject([{ outcome: kind, status, resource: "ip_policies", route: "/ip_policies/{id}" }]);
   });
 
-  test("holds what the service said", async () => {
+  test("has the code, message and operation id of the service", async () => {
     const { url } = await serve((response) => json(response, 400, body));
     const { client, events } = connect(url);
     expect(await failureOf(client.get(ipPolicies, "ipp_1"))).toMatchObject({
@@ -288,7 +288,7 @@ describe("a status that is not 2xx", () => {
     [`{"msg":"\\n"}`, undefined, "a blank message"],
     [`{"message":"Try later"}`, "Try later", "another usual name"],
     [`{"error":"Try later"}`, "Try later", "another usual name"],
-  ])("makes sense of a 503 with %j", async (text, serviceMessage, _what) => {
+  ])("reads the message of a 503 with %j", async (text, serviceMessage, _what) => {
     const { url } = await serve((response) => response.writeHead(503).end(text));
     const error = await failureOf(connect(url).client.get(ipPolicies, "ipp_1"));
     expect(error).toMatchObject({ kind: "failed", status: 503, serviceMessage });
@@ -304,7 +304,7 @@ describe("a status that is not 2xx", () => {
     expect((await failureOf(connect(url).client.get(ipPolicies, "ipp_1"))).serviceMessage).toBe("no upstream");
   });
 
-  test("goes by the status even when the body is cut", async () => {
+  test("keeps the kind of its status when the body is incomplete", async () => {
     const { url } = await serve((response) => {
       response.writeHead(429, { "content-length": "100", "retry-after": "7" }).write("{", () => response.socket?.end());
     });

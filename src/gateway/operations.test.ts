@@ -38,7 +38,7 @@ const takenBy = (request: RegExp, fields: Field[]): string[] =>
 const operationsOf = (verb: string) => operations().flatMap((o) => (o.verb === verb ? [`${o.method} ${o.path}`] : []));
 
 describe("docs/gateway-api.md", () => {
-  test("documents the operations that the client takes for documented, and no other", () => {
+  test("has exactly the operations that the client calls documented", () => {
     const operations = documented.map(({ operation }) => operation);
     expect(operations.length).toBeGreaterThan(100);
     expect(operations.toSorted()).toEqual(operationsOf("documented").toSorted());
@@ -89,7 +89,7 @@ describe("docs/gateway-api.md", () => {
   });
 });
 
-test("every operation has a call that sends it", async () => {
+test("every operation has a method of the client", async () => {
   const { url, seen } = await serve((response, { method }) =>
     method === "GET" ? json(response, 200, Object.fromEntries(answerOf)) : json(response, 200, { id: "1", type: "t" }),
   );
@@ -126,7 +126,7 @@ test("every operation has a call that sends it", async () => {
 
 const idOf: Record<string, string> = { "{edge_id}": "e", "{type}": "t" };
 
-/** At once an answer to any GET: a thing with an id and a type, and an empty list of each kind. */
+/** Answers any GET: it has an id and a type, and an empty list for each family. */
 const answerOf: [string, unknown][] = [
   ["id", "1"],
   ["type", "t"],

@@ -5,7 +5,7 @@ import { pageFollower } from "./paging.ts";
 import { UnreadableAnswer } from "./read.ts";
 import { eventSubscriptions, ipPolicies } from "./resources/index.ts";
 
-/** Three pages; `next` writes the address of one in the way under test. */
+/** A list of three pages; `next` returns the address of a page in the form under test. */
 async function account(next: (url: string, page: number) => string, prefix = "") {
   const service = await serve((response, { url }) => {
     const page = Number(new URL(url, "http://x").searchParams.get("page") ?? 1);
@@ -55,14 +55,14 @@ describe("next_page_uri", () => {
   test.each<[string, () => string]>([
     ["itself", () => "/ip_policies"],
     ["a page before", () => "/ip_policies?page=2"],
-  ])("is not followed round in circles: %s", async (_, next) => {
+  ])("is not followed to a page that was read before: %s", async (_, next) => {
     const { client, seen } = await account(next);
     await expect(ids(client)).rejects.toMatchObject({ kind: "unreadable" });
     expect(seen.length).toBeLessThanOrEqual(2);
   });
 });
 
-test("a list that never ends is given up", () => {
+test("a list that never ends is an error", () => {
   const follow = pageFollower({ origin: "https://api.example.com", prefix: "" }, "/ip_policies");
   const read = () => {
     for (let page = 2; page <= 20_000; page++) follow(`?page=${page}`);
@@ -71,7 +71,7 @@ test("a list that never ends is given up", () => {
 });
 
 describe("list", () => {
-  test("gives pages with the time their requests began, and stops when its reader does", async () => {
+  test("returns pages with the times of their requests, and stops when its reader stops", async () => {
     const { url, seen } = await account((_, page) => `?page=${page}`);
     let time = 1000;
     const { client } = connect(url, { now: () => time++ });
@@ -84,7 +84,7 @@ describe("list", () => {
     expect(seen).toHaveLength(2);
   });
 
-  test("stops in the middle when asked to", async () => {
+  test("stops in the middle when the signal is aborted", async () => {
     const { client, seen } = await account((_, page) => `?page=${page}`);
     const stop = new AbortController();
     const pages = client.list(ipPolicies, { signal: stop.signal });
@@ -94,7 +94,7 @@ describe("list", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("keeps good rows beside bad ones, which listAll does not let pass", async () => {
+  test("returns the readable rows, while listAll rejects", async () => {
     const rows = [{ id: "ipp_1" }, { id: "ipp_2", description: 7 }, { id: "ipp_3" }];
     const { url } = await serve((response) => json(response, 200, { ip_policies: rows, next_page_uri: null }));
     const { client } = connect(url);
@@ -104,7 +104,7 @@ describe("list", () => {
     await expect(client.listAll(ipPolicies)).rejects.toMatchObject({ kind: "unreadable", id: "ipp_2" });
   });
 
-  test("listAll gives a row that moved between pages once, as last seen", async () => {
+  test("listAll returns a row that moved between pages once, as it was read last", async () => {
     const { url } = await serve((response, { url }) =>
       url.includes("page=2")
         ? json(response, 200, { event_subscriptions: [{ id: "b", description: "new" }, { id: "c" }] })

@@ -15,7 +15,7 @@ const failure = (read: () => unknown): UnreadableAnswer => {
 describe("readOne", () => {
   const { wire } = reservedDomains;
 
-  test("needs an id and nothing else, and passes on what it does not know", () => {
+  test("needs an id only, and keeps unknown members", () => {
     expect(readOne(wire, `{"id":"rd_1","domain":null,"brand_new":{"a":1}}`)).toEqual({
       id: "rd_1",
       domain: null,
@@ -59,7 +59,7 @@ describe("readOptional", () => {
 describe("readListing", () => {
   const read = (body: unknown) => readListing("backends", tunnelGroupBackends.wire, JSON.stringify(body));
 
-  test("keeps the good rows beside the bad", () => {
+  test("returns the readable rows and the problems of the others", () => {
     const rows = [{ id: "a" }, { id: "b", labels: "x" }, { labels: {} }, 7, { id: "c", tunnels: null }];
     const listing = read({ backends: rows, uri: "/backends/tunnel_group", next_page_uri: null });
     expect(listing.rows.map(({ id }) => id)).toEqual(["a", "c"]);
@@ -67,7 +67,7 @@ describe("readListing", () => {
     expect(listing.problems[0]?.problem).toContain("member labels");
   });
 
-  test("names of members that the service chose stay on one line", () => {
+  test("puts names of members that come from the service on one line", () => {
     const { problems } = read({ backends: [{ id: "b", labels: { "a\nb": 1 } }] });
     expect(problems[0]?.problem).not.toMatch(/\n/);
   });
@@ -88,7 +88,7 @@ describe("readListing", () => {
     [{ backends: {} }, "member backends is not a list"],
     [{ backends: [], next_page_uri: 2 }, "member next_page_uri"],
     [[], "the answer is not as expected"],
-  ])("does not take %j for an empty list", (body, problem) => {
+  ])("does not read %j as an empty list", (body, problem) => {
     expect(failure(() => read(body)).message).toContain(problem);
   });
 });

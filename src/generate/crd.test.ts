@@ -27,7 +27,7 @@ interface Visited {
   inList: boolean;
 }
 
-/** A schema and all below it. */
+/** A schema and all schemas in it. */
 function* visit(schema: JSONSchema, path = "", inList = false): Generator<Visited> {
   yield { path, schema, inList };
   for (const [name, member] of Object.entries(schema.properties ?? {})) yield* visit(member, `${path}.${name}`, inList);
@@ -36,7 +36,7 @@ function* visit(schema: JSONSchema, path = "", inList = false): Generator<Visite
   if (typeof values === "object" && values !== null) yield* visit(values as JSONSchema, `${path}{}`, true);
 }
 
-/** What a structural schema may hold, of all that JSON Schema has. */
+/** The members of JSON Schema that a structural schema may have. */
 const structural = new Set([
   ...["type", "format", "description", "default", "enum", "nullable", "properties", "required", "items"],
   ...["additionalProperties", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"],
@@ -59,7 +59,7 @@ const crds = customResources.map((kind) => [kind.kind, crdOf(kind) as CRD] as co
 const rulesOf = (schema: JSONSchema) =>
   (schema["x-kubernetes-validations"] ?? []) as { rule: string; message: string; fieldPath?: string }[];
 
-/** What a member of a JSON path names below a schema, as far as it is a plain path. */
+/** The schema that a simple JSON path leads to. */
 function at(schema: JSONSchema, jsonPath: string): JSONSchema | undefined {
   const names = jsonPath.replace(/\[.*$/, "").split(".").filter(Boolean);
   return names.reduce<JSONSchema | undefined>((found, name) => found?.properties?.[name], schema);
@@ -69,11 +69,11 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
   const [version] = spec.versions;
   const schema = version?.schema.openAPIV3Schema ?? {};
   const all = [...visit(schema)];
-  // the API server has its own schema of the metadata
+  // the API server has its own schema for metadata
   const ours = all.filter(({ path }) => path.startsWith(".spec") || path.startsWith(".status"));
   const where = (wrong: (visited: Visited) => boolean) => ours.filter(wrong).map(({ path }) => path);
 
-  it("is named as the API server wants it", () => {
+  it("has the name that the API server requires", () => {
     const { names } = spec;
     expect(metadata.name).toBe(`${names.plural}.${GROUP}`);
     expect(names).toMatchObject({ kind, singular: kind.toLowerCase(), plural: names.plural.toLowerCase() });
@@ -82,27 +82,27 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
     expect(metadata.finalizers ?? []).not.toContain(FINALIZER);
   });
 
-  it("has one version, with a status of its own", () => {
+  it("has one version, with a status subresource", () => {
     expect(spec.versions).toHaveLength(1);
     expect(version).toMatchObject({ name: "v1", served: true, storage: true, subresources: { status: {} } });
   });
 
-  it("uses no word that a structural schema does not have", () => {
+  it("has no member that a structural schema must not have", () => {
     expect(where(({ schema: one }) => Object.keys(one).some((word) => !structural.has(word)))).toEqual([]);
   });
 
-  it("has a type for each member, but for what is kept as it comes", () => {
+  it("has a type for each member, except for those with unknown fields", () => {
     expect(where(({ schema: one }) => !one["type"] && !one["x-kubernetes-preserve-unknown-fields"])).toEqual([]);
   });
 
-  it("has no additionalProperties beside properties, and never a plain one", () => {
+  it("has additionalProperties only without properties, and only as a schema", () => {
     expect(
       where(({ schema: one }) => one["additionalProperties"] !== undefined && one.properties !== undefined),
     ).toEqual([]);
     expect(where(({ schema: one }) => typeof one["additionalProperties"] === "boolean")).toEqual([]);
   });
 
-  it("has no default below a list or map", () => {
+  it("has no default inside of a list or map", () => {
     expect(where(({ schema: one, inList }) => inList && "default" in one)).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
     expect(schema["description"]).toMatch(/\.$/);
   });
 
-  it("bounds every list, map and text of the spec, so that its rules have a cost", () => {
+  it("limits every list, map and text of the spec, so that the cost of its rules is limited", () => {
     const inSpec = ours.filter(({ path }) => path.startsWith(".spec"));
     const unbounded = inSpec.filter(({ schema: one }) => {
       if (one["type"] === "array") return one["maxItems"] === undefined;
@@ -136,7 +136,7 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
     expect(unbounded.map(({ path }) => path)).toEqual([]);
   });
 
-  it("counts bytes, but where the service counts characters", () => {
+  it("limits bytes, except where the service limits characters", () => {
     const texts = ours.filter(({ path }) => /^\.spec\.(description|metadata)$/.test(path));
     for (const { path, schema: one } of texts) {
       const rules = kind === "EventSubscription" ? [] : [`size(bytes(self)) <= ${one["maxLength"]}`];
@@ -149,7 +149,7 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
 
   const rules = ours.flatMap(({ path, schema: one }) => rulesOf(one).map((rule) => ({ ...rule, path, schema: one })));
 
-  it("has rules that say what must hold, each under the name of a field", () => {
+  it("has rules with messages that say what must be, each for a field", () => {
     expect(rules.filter(({ message }) => !/^(must|(`\w+` )?is immutable)/.test(message))).toEqual([]);
     expect(rules.filter(({ fieldPath, schema: one }) => fieldPath && !at(one, fieldPath))).toEqual([]);
   });
@@ -163,7 +163,7 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
     expect(unknown).toEqual([]);
   });
 
-  it("shows columns and filters by fields that exist", () => {
+  it("has columns and selectable fields that exist", () => {
     const paths = [
       ...(version?.additionalPrinterColumns ?? []).map(({ jsonPath }) => jsonPath),
       ...(version?.selectableFields ?? []).map(({ jsonPath }) => jsonPath),
@@ -179,7 +179,7 @@ const managed = crds.filter(
 );
 
 describe.each(managed)("an object of %s that nobody has looked at", (_, { spec }) => {
-  it("does not read as ready", () => {
+  it("is not ready by default", () => {
     const status = spec.versions[0]?.schema.openAPIV3Schema.properties?.["status"];
     expect(status?.["default"]).toMatchObject({
       observedGeneration: -1,

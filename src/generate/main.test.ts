@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 const repository = resolve(import.meta.dirname, "../..");
 
-/** A copy of what the generator reads, and nothing that it writes. */
+/** A copy of the files that the generator reads, without those that it writes. */
 async function workspace(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "generate-"));
   for (const folder of ["src", "examples"]) await cp(join(repository, folder), join(root, folder), { recursive: true });
@@ -35,7 +35,7 @@ describe("the generator", () => {
     return () => rm(root, { recursive: true });
   });
 
-  it("writes one CRD for each kind, and finds nothing to say about it", async () => {
+  it("writes one CRD for each kind, and its own check then passes", async () => {
     const files = await readdir(crds);
     expect(files).toContain("tunnelgateway.dev_ippolicies.yaml");
     for (const file of files) {
@@ -44,7 +44,7 @@ describe("the generator", () => {
     expect(await generate(root, "--check")).toMatchObject({ code: 0 });
   });
 
-  it("names what is stale, changes nothing when it only checks, and puts it right when told to", async () => {
+  it("names stale files, changes nothing with --check, and repairs them without", async () => {
     const [changed, missing, left] = ["ippolicies", "reserveddomains", "olds"].map(
       (plural) => `tunnelgateway.dev_${plural}.yaml`,
     ) as [string, string, string];

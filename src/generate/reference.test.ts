@@ -80,7 +80,7 @@ describe("fields", () => {
   });
 });
 
-test("what a removed field does is what the comparison would send", () => {
+test("the effect of a removed field is what the comparison would send", () => {
   expect(fieldRemovals(Pond, ["depth"])).toEqual([
     ["`description`", 'Cleared: `description: ""` is sent.'],
     ["`metadata`", 'Cleared: `metadata: ""` is sent.'],
@@ -108,14 +108,14 @@ describe("pages", () => {
     for (const name of names) expect(pages.get("README.md")).toContain(`(${name})`);
   });
 
-  test("one has the example, and who refers to the kind", () => {
+  test("a page has the example, and the kinds that refer to it", () => {
     const page = pages.get("pond.md") ?? "";
     expect(page).toContain("```yaml\nkind: Pond\n```");
     expect(page).toContain("while an object refers to it: [Pond](pond.md) (`fishRefs[]`).");
     expect(page).toContain("Any &lt;shape> \\| form.");
   });
 
-  test("a kind that is not converged has its own fields only", () => {
+  test("the page of a kind that is not reconciled has its own fields only", () => {
     const page = pages.get("weather.md") ?? "";
     expect(page).toContain("| `wind` | string |");
     expect(page).toContain("Conditions: `Sunny`");

@@ -39,7 +39,7 @@ it("writes each key once: the last field under a key replaces those before it", 
   }
 });
 
-it("writes an error as its message with those of its causes, without what else hangs on it", () => {
+it("writes an error as its message and those of its causes, without its other members", () => {
   const { log, lines } = capture();
   const cause = Object.assign(new Error("connect ECONNREFUSED"), { request: { authorization: "Bearer secret" } });
   log.error({ error: new Error("Could not list", { cause }) }, "Watch failed");
@@ -48,13 +48,13 @@ it("writes an error as its message with those of its causes, without what else h
   expect(JSON.stringify(lines())).not.toContain("secret");
 });
 
-it("keeps the stack to itself below the level error", () => {
+it("writes no stack below the level error", () => {
   const { log, lines } = capture();
   log.warn({ error: new Error("expected") }, "Trying again");
   expect(Object.keys(lines()[0])).toEqual(["level", "ts", "error", "msg"]);
 });
 
-it("keeps to its level, and hides what is to be redacted", () => {
+it("writes no lines below its level, and redacts fields", () => {
   const { log, lines } = capture({ level: "warn", redact: ["token"] });
   log.info({}, "Not written");
   log.warn({ token: "secret" }, "Written");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SharedCall } from "./shared-call.ts";
 
-/** Calls that end when they are told to, each with its number. */
+/** Calls that the test ends; each returns its number. */
 function calls() {
   const pending: PromiseWithResolvers<number>[] = [];
   const shared = new SharedCall(() => {
@@ -17,7 +17,7 @@ function calls() {
 }
 
 describe("SharedCall", () => {
-  it("gives those who ask during a call the answer of the next, which they share", async () => {
+  it("gives callers that ask during a call the answer of the next one", async () => {
     const { shared, pending, begun } = calls();
     const first = shared.ask();
     const later = [shared.ask(), shared.ask(), shared.ask()];
@@ -29,7 +29,7 @@ describe("SharedCall", () => {
     expect(await Promise.all(later)).toEqual([2, 2, 2]);
   });
 
-  it("answers nobody with a call that began before the question", async () => {
+  it("gives no caller the answer of a call that began before its question", async () => {
     const { shared, pending, begun } = calls();
     const first = shared.ask();
     const second = shared.ask();
@@ -44,7 +44,7 @@ describe("SharedCall", () => {
     expect(await third).toBe(3);
   });
 
-  it("keeps nothing", async () => {
+  it("caches nothing", async () => {
     const { shared, pending, begun } = calls();
     const first = shared.ask();
     pending[0]?.resolve(1);
@@ -55,7 +55,7 @@ describe("SharedCall", () => {
     expect(await second).toBe(2);
   });
 
-  it("tells a failure to those who asked for that call alone", async () => {
+  it("rejects only for the callers of the call that failed", async () => {
     const { shared, pending, begun } = calls();
     const first = shared.ask();
     const second = shared.ask();

@@ -4,7 +4,7 @@ import { customResources } from "../../kinds/index.ts";
 import type { JSONSchema } from "../../schema/structural.ts";
 import { missingFrom } from "./definitions.ts";
 
-/** What an API server publishes about our CRDs. */
+/** The OpenAPI schemas that an API server publishes for our CRDs. */
 function published(): Record<string, JSONSchema> {
   const schemas = customResources.map((resource): [string, JSONSchema] => {
     // biome-ignore lint/suspicious/noExplicitAny: a manifest, read deep
@@ -14,11 +14,11 @@ function published(): Record<string, JSONSchema> {
   return Object.fromEntries(schemas);
 }
 
-test("our own CRDs lack nothing", () => {
+test("no field of our own CRDs is missing", () => {
   expect(missingFrom(published())).toEqual([]);
 });
 
-test("a kind and a field at any depth are missed", () => {
+test("reports a missing kind, and a missing field at any depth", () => {
   const schemas = published();
   delete schemas["dev.tunnelgateway.v1.IPPolicy"];
   const edge = schemas["dev.tunnelgateway.v1.TCPEdge"]?.properties?.["spec"]?.properties ?? {};
@@ -31,7 +31,7 @@ test("a kind and a field at any depth are missed", () => {
   ]);
 });
 
-test("a newer CRD with more fields is no reason to stop", () => {
+test("accepts a newer CRD with more fields", () => {
   const schemas = published();
   Object.assign(schemas["dev.tunnelgateway.v1.IPPolicy"]?.properties?.["spec"]?.properties ?? {}, { later: {} });
   expect(missingFrom(schemas)).toEqual([]);

@@ -6,7 +6,7 @@ const needs = (scope: Parameters<typeof neededRights>[0]) =>
     ({ verb, resource, namespace, name }) => `${verb} ${resource} ${name ?? "*"} ${namespace ?? "*"}`,
   );
 
-test("without a list of namespaces, rights are needed in all, and those of home at home", () => {
+test("without a list of namespaces, rights are needed in all of them, and some only in the operator's own", () => {
   const all = needs({ watchNamespaces: [], podNamespace: "home", leaderElection: true, watchSecrets: false });
   expect(all).toContain("watch tcpedges * *");
   expect(all).toContain("get namespaces * *");
@@ -16,7 +16,7 @@ test("without a list of namespaces, rights are needed in all, and those of home 
   expect(all).not.toContain("create tunnelsessions * *");
 });
 
-test("with one, nothing is needed anywhere else", () => {
+test("with a list of namespaces, no right is needed outside of them", () => {
   const some = needs({ watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false, watchSecrets: false });
   expect(some).toContain("watch tcpedges * b");
   expect(some).toContain("get namespaces a a");

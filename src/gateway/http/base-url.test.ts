@@ -60,7 +60,7 @@ describe("resolvePage", () => {
     expect(resolvePage(base, collection, next)).toBeUndefined();
   });
 
-  test("takes paths as they are when the base has no prefix", () => {
+  test("keeps paths unchanged when the base has no prefix", () => {
     const bare = { origin: "https://api.example.com", prefix: "" };
     expect(resolvePage(bare, "/backends/weighted", "/backends/weighted?page=2")).toBe("/backends/weighted?page=2");
   });

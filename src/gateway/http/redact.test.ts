@@ -34,7 +34,7 @@ describe("redactor", () => {
     expect(redactor([secret])(text)).toBe(expected);
   });
 
-  test("masks a short secret that holds another", () => {
+  test("masks a short secret that contains another", () => {
     expect(redactor(["abc", "abcde"])("it is abcde")).toBe("it is [redacted]");
   });
 
@@ -53,7 +53,7 @@ describe("redactor", () => {
     expect(runsOf(8, pem.toString()).filter((run) => message.includes(run))).toEqual([]);
   });
 
-  test("leaves no run of a secret, wherever it stands", () => {
+  test("leaves no part of a secret, anywhere in the text", () => {
     const word = fc.string({ unit: "grapheme-ascii", minLength: 8, maxLength: 60 }).filter((s) => s.trim().length >= 8);
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {
@@ -82,7 +82,7 @@ describe("secretsIn", () => {
     expect(secretsIn(body, names)).toEqual(["secret-1", "secret-2", "secret-3", "secret-4"]);
   });
 
-  test("finds nothing where nothing is marked", () => {
+  test("finds nothing when no member is secret", () => {
     expect(secretsIn(body, [])).toEqual([]);
     expect(secretsIn(undefined, ["api_key"])).toEqual([]);
   });

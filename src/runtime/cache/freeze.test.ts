@@ -16,7 +16,7 @@ const given = (name: string): KubeObject =>
     }),
   );
 
-it("keeps all but what the API server and kubectl alone need, and freezes it to the bottom", () => {
+it("removes only what the API server and kubectl alone need, and freezes the rest deeply", () => {
   const frozen = freeze(given("a"));
   const { managedFields: _, ...metadata } = given("a").metadata as KubeObject["metadata"] & { managedFields: unknown };
   expect(frozen).toEqual({ ...given("a"), metadata: { ...metadata, annotations: { mine: "kept" } } });
@@ -26,12 +26,12 @@ it("keeps all but what the API server and kubectl alone need, and freezes it to 
   }
 });
 
-it("takes what is frozen already", () => {
+it("accepts a frozen object", () => {
   const once = freeze(given("a"));
   expect(freeze({ ...once, metadata: { ...once.metadata } })).toEqual(once);
 });
 
-it("leaves texts as they are, however many there are", () => {
+it("does not change any text, however many there are", () => {
   const texts = Array.from({ length: 5000 }, (_, index) => `text ${index}`);
   expect(texts.map(intern)).toEqual(texts);
   expect(texts.map(intern)).toEqual(texts);

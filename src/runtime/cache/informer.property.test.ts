@@ -24,15 +24,15 @@ const timing = {
 interface World {
   server: FakeApiServer;
   store: Informer["store"];
-  /** own writes that the server has carried out and whose answers are still on their way */
+  /** Own writes that the server has carried out, but whose answers have not arrived. */
   answers: (() => void)[];
-  /** what the next reconciles fail with */
+  /** The errors of the next reconciles. */
   failures: Error[];
 }
 
 type Step = (world: World) => unknown;
 
-/** Carries its own text, so that a failing sequence can be read. */
+/** Has a text, so that a failing sequence of steps can be read. */
 const step = (text: string, run: Step): Step => Object.assign(run, { toString: () => text });
 
 const create = (name: string) => ({
@@ -104,7 +104,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Follows the changes as a handler does, and objects to any that does not fit the one before. */
+/** A handler that records every change that does not fit the one before. */
 class Follower {
   readonly objects = new Map<string, KubeObject>();
   readonly faults: string[] = [];
@@ -128,7 +128,7 @@ class Follower {
   }
 }
 
-/** Reconciles what the informer tells, and remembers which state of each object it saw last. */
+/** Reconciles the changes of the informer, and remembers the state of each object that it saw last. */
 class Reconciler {
   readonly seen = new Map<string, KubeObject | undefined>();
   readonly controller: Controller;
@@ -151,7 +151,7 @@ class Reconciler {
     return {};
   }
 
-  /** Objects whose last change no reconcile has seen. */
+  /** Objects whose last change was not reconciled. */
   get outdated(): string[] {
     const keys = new Set([...this.seen.keys(), ...this.#world.store.list().map(keyOf)]);
     return [...keys].filter((key) => this.seen.get(key) !== this.#world.store.get(key));

@@ -63,7 +63,7 @@ const told = () => changes.map(({ type, object }) => `${type} ${object.metadata.
 const queries = () => server.received.map(({ query }) => Object.fromEntries(query));
 
 describe("Informer", () => {
-  it("tells the objects there are as initial, and later ones as not", async () => {
+  it("reports the objects of the first list as initial, and later ones not", async () => {
     create("a");
     const { synced } = inform();
     await synced;
@@ -91,7 +91,7 @@ describe("Informer", () => {
     ]);
   });
 
-  it("is synced when there is nothing", async () => {
+  it("is synced when there are no objects", async () => {
     await inform().synced;
     expect(informer.hasSynced).toBe(true);
     expect(informer.reason).toBeUndefined();
@@ -109,7 +109,7 @@ describe("Informer", () => {
     expect(informer.store.get("default/thing-0")).toMatchObject({ apiVersion: "example.dev/v1", kind: "Thing" });
   });
 
-  it("does not take a server that does not answer for one without initial events", async () => {
+  it("does not conclude from a missing answer that the server has no initial events", async () => {
     create("a");
     server.faults.push({ hang: true });
     inform({ timing: { ...quick, initialIdleSeconds: 0.05 } });
@@ -120,7 +120,7 @@ describe("Informer", () => {
     ]);
   });
 
-  it("knows a server without initial events by its bookmarks, too", async () => {
+  it("recognizes a server without initial events by its bookmarks too", async () => {
     server.initialEvents = "ignore";
     create("a");
     inform();
@@ -167,7 +167,7 @@ describe("Informer", () => {
     expect(delays()).toEqual(expected);
   });
 
-  it("goes on from a bookmark, not from the last event", async () => {
+  it("resumes at the last bookmark, not at the last event", async () => {
     create("a");
     await inform().synced;
     server.storage.create("example.dev/v1/others", thing("other"));
@@ -177,7 +177,7 @@ describe("Informer", () => {
     expect(queries()[1]).toMatchObject({ resourceVersion: String(server.storage.revision) });
   });
 
-  it("lists again after 410 without telling what has not changed", async () => {
+  it("lists again after 410, and reports only what has changed", async () => {
     create("a");
     create("b");
     await inform().synced;
@@ -192,7 +192,7 @@ describe("Informer", () => {
     expect(changes.slice(2).every(({ type, initial }) => type === "deleted" || !initial)).toBe(true);
   });
 
-  it("lists again when nothing is heard for too long", async () => {
+  it("lists again when a watch was idle for too long", async () => {
     create("a");
     inform({ timing: { ...quick, idleSeconds: 0.05 } });
     await informer.synced;
@@ -214,7 +214,7 @@ describe("Informer", () => {
     expect(log.lines.filter(({ level }) => level === "warn")).toEqual([]);
   });
 
-  it("takes a deleted and recreated object for two", async () => {
+  it("treats an object that was deleted and created again as two", async () => {
     const first = create("a");
     await inform().synced;
     for (const watch of server.watches) watch.mute();
@@ -230,7 +230,7 @@ describe("Informer", () => {
     ]);
   });
 
-  it("follows a server that was put back to a backup", async () => {
+  it("follows a server that was restored from a backup", async () => {
     const backup = [create("a"), create("b")];
     const revision = server.storage.revision;
     for (let n = 1; n < 5; n += 1) setValue("a", n);
@@ -264,7 +264,7 @@ describe("Informer", () => {
     expect(queries()[2]?.["resourceVersion"]).toBe(queries()[1]?.["resourceVersion"]);
   });
 
-  it("keeps to its namespaces", async () => {
+  it("lists and watches its namespaces only", async () => {
     create("a", "one");
     create("a", "two");
     create("a", "three");
@@ -280,7 +280,7 @@ describe("Informer", () => {
     ]);
   });
 
-  it("replays to a handler that comes late, and contains one that throws", async () => {
+  it("calls a late handler with all objects, and survives one that throws", async () => {
     create("a");
     await inform().synced;
     const late: Change[] = [];
@@ -293,7 +293,7 @@ describe("Informer", () => {
     expect(late).toMatchObject([{ initial: true }, { initial: false }]);
   });
 
-  it("asks for metadata alone when that is enough", async () => {
+  it("requests metadata only when told so", async () => {
     create("a");
     inform({ metadataOnly: true });
     await informer.synced;
@@ -330,7 +330,7 @@ describe("Informer.stop", () => {
     await expect(synced).rejects.toThrow("stopped");
   });
 
-  it("closes its connections, and has nothing to complain about", async () => {
+  it("closes its connections and logs no problem", async () => {
     await inform().synced;
     await informer.stop();
     expect(log.lines.map(({ message }) => message)).toEqual(["Synced"]);

@@ -8,14 +8,14 @@ const step = fc.record({
   value: fc.constantFrom("x", "y", "z"),
 });
 
-/** The pairs that are left. */
+/** All pairs in the map. */
 function left(steps: readonly { act: "add" | "delete"; key: string; value: string }[]): string[] {
   const pairs = new Set<string>();
   for (const { act, key, value } of steps) pairs[act](`${key} ${value}`);
   return [...pairs].sort();
 }
 
-it("has under each key what was added and not deleted, once", () => {
+it("has, under each key and once, the values that were added and not deleted", () => {
   fc.assert(
     fc.property(fc.array(step), (steps) => {
       const map = new Multimap();

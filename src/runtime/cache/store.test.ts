@@ -48,13 +48,13 @@ function list(revision: number, ...objects: KubeObject[]): void {
 const revisionOf = (key: string) => store.get(key)?.metadata.resourceVersion;
 
 describe("objects in the store", () => {
-  it("are frozen to the bottom", () => {
+  it("are deeply frozen", () => {
     feed.upsert(object("a", 11, { spec: { color: "red" } as object }));
     expect(() => Object.assign(store.get("ns/a")?.["spec"] as object, { color: "blue" })).toThrow(TypeError);
     expect(Object.isFrozen(store.get("ns/a")?.metadata)).toBe(true);
   });
 
-  it("lack what only the API server and kubectl need", () => {
+  it("do not have what only the API server and kubectl need", () => {
     const annotations = { mine: "1", "kubectl.kubernetes.io/last-applied-configuration": "{}" };
     const { metadata, ...rest } = object("a", 11);
     feed.upsert({ ...rest, metadata: { ...metadata, annotations, managedFields: [{}] } as never });
@@ -74,7 +74,7 @@ describe("objects in the store", () => {
     expect(() => store.by("colour", "red")).toThrow("no index named colour");
   });
 
-  it("stay, even when an indexer throws", () => {
+  it("stay when an indexer throws", () => {
     feed.upsert(object("b", 11));
     expect(store.get("ns/b")).toBeDefined();
     expect(store.by("broken", "b")).toEqual([]);
@@ -82,8 +82,8 @@ describe("objects in the store", () => {
   });
 });
 
-describe("what the watch tells", () => {
-  it("is ignored when it is older than what is known", () => {
+describe("a watch event", () => {
+  it("is ignored when the store has a newer state", () => {
     feed.upsert(object("a", 20));
     feed.upsert(object("a", 15));
     feed.upsert(object("a", 20));
@@ -113,7 +113,7 @@ describe("what the watch tells", () => {
 });
 
 describe("Store.put", () => {
-  it("makes an own write readable at once; the watch then has nothing new to tell", () => {
+  it("makes an own write readable at once; its watch event then is no change", () => {
     expect(store.put(object("a", 12))).toBe(true);
     expect(revisionOf("ns/a")).toBe("12");
     feed.upsert(object("a", 11));
@@ -127,7 +127,7 @@ describe("Store.put", () => {
     expect(store.put(object("a", 12))).toBe(false);
   });
 
-  it("does not bring back what has been deleted since", () => {
+  it("does not bring back an object that has been deleted since", () => {
     feed.remove(object("a", 13));
     expect(store.put(object("a", 12))).toBe(false);
     expect(store.get("ns/a")).toBeUndefined();
@@ -139,13 +139,13 @@ describe("Store.put", () => {
     expect(store.get("ns/a")?.metadata.uid).toBe("second");
   });
 
-  it("adds an object of our own before the watch knows it", () => {
+  it("adds a created object before its watch event", () => {
     expect(store.put(object("new", 12))).toBe(true);
     feed.upsert(object("new", 12));
     expect(told).toEqual(["added new@12"]);
   });
 
-  it("survives a list that is older, and not one that is newer", () => {
+  it("is kept by an older list, and replaced by a newer one", () => {
     store.put(object("a", 12));
     store.put(object("new", 13));
     list(11, object("a", 5));
@@ -156,7 +156,7 @@ describe("Store.put", () => {
 });
 
 describe("Store.forget", () => {
-  it("removes the object; what the watch still tells about that uid is ignored", () => {
+  it("removes the object; later watch events of that uid are ignored", () => {
     store.forget("ns/a", "uid-a");
     feed.upsert(object("a", 11));
     expect(store.put(object("a", 11))).toBe(false);
@@ -172,7 +172,7 @@ describe("Store.forget", () => {
     expect(told).toEqual(["deleted a@5", "added a@13"]);
   });
 
-  it("holds against a list that was asked for before, and not against a later one", () => {
+  it("holds against a list that was requested before, but not against a later one", () => {
     feed.beginList();
     store.forget("ns/a", "uid-a");
     feed.replace([object("a", 5)], "11");
@@ -183,13 +183,13 @@ describe("Store.forget", () => {
 });
 
 describe("a list", () => {
-  it("tells what appeared, changed and vanished, and nothing about the rest", () => {
+  it("reports what appeared, changed and vanished, and nothing else", () => {
     list(20, object("a", 5), object("b", 15));
     list(30, object("a", 25));
     expect(told).toEqual(["added b@15", "updated a@25", "deleted b@15"]);
   });
 
-  it("that is older than what is known replaces everything: the server was put back", () => {
+  it("that is older than the store replaces everything: the server was restored", () => {
     feed.upsert(object("a", 50));
     feed.upsert(object("b", 60));
     list(40, object("a", 30));

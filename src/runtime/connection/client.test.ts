@@ -84,7 +84,7 @@ describe("KubeClient", () => {
     expect(Object.fromEntries(last()?.query ?? [])).toEqual({ fieldManager: "test", force: "true", dryRun: "All" });
   });
 
-  it("deletes only the object that is meant", async () => {
+  it("does not delete another object of the same name", async () => {
     await client.create(type, thing);
     expect(isConflict(await failure(client.delete(type, ref, { uid: "another" })))).toBe(true);
     expect(server.storage.list(collection)).toHaveLength(1);
@@ -100,7 +100,7 @@ describe("KubeClient", () => {
     expect(server.received).toHaveLength(3);
   });
 
-  it("lists in one piece when the pages grow too old", async () => {
+  it("lists without pages when the pages expire", async () => {
     for (let n = 0; n < 7; n += 1)
       server.storage.create(collection, { ...thing, metadata: { name: `n${n}`, namespace: "ns" } });
     server.faults.push(undefined, { status: 410 });
@@ -110,7 +110,7 @@ describe("KubeClient", () => {
 });
 
 describe("failures", () => {
-  it("tell what the API server said", async () => {
+  it("have the status, reason and causes of the API server", async () => {
     const causes = [{ reason: "FieldValueInvalid", field: "spec.value", message: "must be positive" }];
     const body = JSON.stringify({
       kind: "Status",
@@ -125,7 +125,7 @@ describe("failures", () => {
     expect(error).toMatchObject({ status: 422, reason: "Invalid", message: "Thing is invalid", causes });
   });
 
-  it("are told apart", async () => {
+  it("are distinguished", async () => {
     await client.create(type, thing);
     expect(isAlreadyExists(await failure(client.create(type, thing)))).toBe(true);
     const stale = { ...thing, metadata: { ...ref, resourceVersion: "1" } };
@@ -139,7 +139,7 @@ describe("failures", () => {
     expect([isKindAbsent(missing), isKindAbsent(unserved), isNotFound(unserved)]).toEqual([false, true, true]);
   });
 
-  it("are of the caller's making when the caller aborts", async () => {
+  it("have the caller's reason when the caller aborts", async () => {
     server.faults.push({ hang: true });
     const abort = new AbortController();
     const reading = failure(client.get(type, ref, { signal: abort.signal }));
@@ -148,13 +148,13 @@ describe("failures", () => {
     expect(await reading).toBe(reason);
   });
 
-  it("end with the deadline when nothing is answered", async () => {
+  it("end at the deadline when there is no answer", async () => {
     server.faults.push({ hang: true });
     const error = await failure(client.get(type, ref, { deadlineSeconds: 0.05 }));
     expect(error).toMatchObject({ name: "KubeUnreachable", code: "ETIMEDOUT" });
   });
 
-  it("say so when nobody listens", async () => {
+  it("say that nobody listens", async () => {
     await server[Symbol.asyncDispose]();
     const error = await failure(client.create(type, thing));
     expect(isUnreachable(error)).toBe(true);
@@ -205,7 +205,7 @@ describe("retries", () => {
     expect(server.received).toHaveLength(5);
   });
 
-  it("end with the deadline, telling what failed last", async () => {
+  it("end at the deadline with the last failure", async () => {
     server.faults.push({ status: 429, retryAfter: 60 });
     expect(await failure(client.get(type, ref, { deadlineSeconds: 0.1 }))).toMatchObject({
       status: 429,

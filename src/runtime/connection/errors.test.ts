@@ -9,7 +9,7 @@ it.each([
   ["by the header first", status({ retryAfterSeconds: 7 }), "3", 3],
   ["not at all", "", undefined, undefined],
   ["by a header that is no number", "", "soon", undefined],
-  // or one answer of some proxy would keep a watch shut for ever
+  // limited, so that one wrong answer of a proxy does not stop a watch for good
   ["for longer than five minutes", status({ retryAfterSeconds: 86_400 }), undefined, 300],
   ["for longer than five minutes by the header", "", "86400", 300],
 ])("is asked to wait %s", (_, body, header, seconds) => {

@@ -60,7 +60,7 @@ it("does not touch an object that has taken the name since", async () => {
   expect(finalizers()).toEqual([OURS]);
 });
 
-it("takes nobody else's finalizer when their order has changed since", async () => {
+it("removes no other finalizer when their order has changed since", async () => {
   const object = create([OURS, "b"]);
   setFinalizers(["b", OURS]);
   await expect(remove(object)).rejects.toSatisfy(isFailedTest);

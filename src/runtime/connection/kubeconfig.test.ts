@@ -45,7 +45,7 @@ describe("loadConnection", () => {
     expect(loadConnection({ kubeconfig: write({}), context: "other" }).namespace).toBeUndefined();
   });
 
-  it("takes client certificates, and what is said about verification", async () => {
+  it("takes client certificates and the settings of TLS verification", async () => {
     const user = { "client-certificate-data": pem("cert"), "client-key-data": pem("key") };
     const kubeconfig = write(user, { "insecure-skip-tls-verify": true, "tls-server-name": "inner" });
     const { tls } = await loadConnection({ kubeconfig }).credentials({ fresh: false });
@@ -80,14 +80,14 @@ describe("loadConnection", () => {
     expect(headers).toEqual({ Authorization: "Bearer from-exec" });
   });
 
-  it("reads the file again when what it held was refused", async () => {
+  it("reads the file again when its credentials were refused", async () => {
     const connection = loadConnection({ kubeconfig: write({ token: "old" }) });
     write({ token: "new" });
     expect((await connection.credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer old" });
     expect((await connection.credentials({ fresh: true })).headers).toEqual({ Authorization: "Bearer new" });
   });
 
-  it("takes a token from a file, and prefers it, since it may be renewed", async () => {
+  it("prefers a token in a file, since it may be renewed", async () => {
     writeFileSync(join(folder, "token"), "from-file\n");
     const { credentials } = loadConnection({ kubeconfig: write({ token: "fixed", tokenFile: "token" }) });
     expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer from-file" });
@@ -95,14 +95,14 @@ describe("loadConnection", () => {
     expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer renewed" });
   });
 
-  it("looks for files from the folder of the kubeconfig", async () => {
+  it("resolves paths from the folder of the kubeconfig", async () => {
     writeFileSync(join(folder, "ca.crt"), "CA of a file");
     const cluster = { "certificate-authority-data": undefined, "certificate-authority": "ca.crt" };
     const { tls } = await loadConnection({ kubeconfig: write({}, cluster) }).credentials({ fresh: false });
     expect(tls).toEqual({ ca: Buffer.from("CA of a file") });
   });
 
-  it("puts several files together, the first of them first", async () => {
+  it("merges several files, of which the first counts", async () => {
     const second = join(folder, "second");
     renameSync(write({ token: "second" }), second);
     const first = join(folder, "first");
@@ -112,7 +112,7 @@ describe("loadConnection", () => {
     expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer first" });
   });
 
-  it("says what a kubeconfig lacks", () => {
+  it("says what is missing in a kubeconfig", () => {
     expect(() => loadConnection({ kubeconfig: write({}), context: "absent" })).toThrow("absent");
     const empty = join(folder, "empty");
     writeFileSync(empty, "");

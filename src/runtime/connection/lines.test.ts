@@ -11,7 +11,7 @@ async function read(chunks: Buffer[]): Promise<string[]> {
   return all;
 }
 
-it("splits at newlines alone, wherever the chunks are cut", async () => {
+it("splits at newlines only, wherever chunks end", async () => {
   const line = fc.string({ unit: "binary", minLength: 1 }).map((text) => JSON.stringify(text));
   await fc.assert(
     fc.asyncProperty(fc.array(line), fc.array(fc.nat(200)), async (texts, cuts) => {
@@ -27,6 +27,6 @@ it("keeps the line separators of Unicode", async () => {
   expect(await read([Buffer.from('{"a":"\u2028\u2029\u0085"}\n')])).toEqual(['{"a":"\u2028\u2029\u0085"}']);
 });
 
-it("gives what follows the last newline as the last line", async () => {
+it("returns the text after the last newline as a line", async () => {
   expect(await read([Buffer.from("one\ntw"), Buffer.from("o")])).toEqual(["one", "two"]);
 });

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it("is what a pod finds in its folder, read again each time, since the kubelet renews it", async () => {
+it("is read from its folder each time, since the kubelet renews the token", async () => {
   writeFileSync(join(folder, "token"), "old");
   writeFileSync(join(folder, "ca.crt"), "the CA");
   writeFileSync(join(folder, "namespace"), "team\n");
@@ -26,11 +26,11 @@ it("is what a pod finds in its folder, read again each time, since the kubelet r
   expect((await credentialsOf(config)).headers).toEqual({ Authorization: "Bearer new" });
 });
 
-it("may be behind an address of IPv6", () => {
+it("works with an IPv6 address", () => {
   writeFileSync(join(folder, "token"), "t");
   expect(serviceAccount({ host: "fd00::1", port: "6443" }, folder)?.server).toBe("https://[fd00::1]:6443");
 });
 
-it("is not there outside of a pod", () => {
+it("is undefined outside of a pod", () => {
   expect(serviceAccount({ host: "10.0.0.1", port: "443" }, folder)).toBeUndefined();
 });

@@ -18,7 +18,7 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** Credentials from a list; each load takes the next, an Error fails. */
+/** Credentials from a list: each load takes the next, and throws it if it is an Error. */
 function connect(tokens: (string | Error)[], options: TransportOptions = {}): { loads: boolean[] } {
   const loads: boolean[] = [];
   const connection: Connection = {
@@ -44,7 +44,7 @@ describe("Transport", () => {
     expect(server.sockets.size).toBeLessThanOrEqual(2);
   });
 
-  it("does not let watches keep requests waiting", async () => {
+  it("does not delay requests by watches", async () => {
     connect(["t"]);
     const watches = Array.from({ length: 30 }, () =>
       transport.stream({ method: "GET", path: "/api/v1/things", query: { watch: true } }),
@@ -66,21 +66,21 @@ describe("Transport", () => {
     expect(server.received.at(-1)?.headers.authorization).toBe("Bearer two");
   });
 
-  it("tries once more with new credentials at a 401", async () => {
+  it("repeats an exchange once with new credentials at a 401", async () => {
     server.token = "new";
     const { loads } = connect(["old", "new"]);
     expect((await get()).status).toBe(200);
     expect(loads).toEqual([false, true]);
   });
 
-  it("leaves it at a second 401", async () => {
+  it("does not repeat it at a second 401", async () => {
     server.token = "other";
     connect(["old"]);
     expect((await get()).status).toBe(401);
     expect(server.received).toHaveLength(2);
   });
 
-  it("goes on with the old credentials while new ones cannot be read", async () => {
+  it("uses the old credentials while new ones cannot be read", async () => {
     const clock = new VirtualClock();
     connect(["one", absent, "two"], { clock });
     await get();
@@ -95,13 +95,13 @@ describe("Transport", () => {
     ]);
   });
 
-  it("fails as unreachable, not otherwise, when there are no credentials at all", async () => {
+  it("fails as unreachable when there are no credentials at all", async () => {
     connect([absent, "t"]);
     await expect(get()).rejects.toMatchObject({ name: "KubeUnreachable", code: "ENOENT" });
     expect((await get()).status).toBe(200);
   });
 
-  it("waits no longer for credentials than its caller does", async () => {
+  it("stops waiting for credentials when the caller aborts", async () => {
     transport = new Transport({ server: server.url, credentials: () => new Promise(() => {}) });
     const caller = new AbortController();
     const answer = get(caller.signal);
@@ -109,7 +109,7 @@ describe("Transport", () => {
     await expect(answer).rejects.toThrow("enough");
   });
 
-  it("tells about each answer, and about none", async () => {
+  it("reports each answer, and each missing answer", async () => {
     const answers: string[] = [];
     connect(["t"], { onAnswer: ({ code, method, host }) => answers.push(`${method} ${host} ${code}`) });
     server.faults.push({ status: 503 }, { reset: true });
@@ -119,7 +119,7 @@ describe("Transport", () => {
     expect(answers).toEqual([`GET ${host} 503`, `GET ${host} <error>`]);
   });
 
-  it("keeps a path in front of the API's own, and encodes queries", async () => {
+  it("keeps the path of the server's URL, and encodes queries", async () => {
     transport = new Transport({ ...server.connection, server: `${server.url}/k8s/clusters/c-1/` });
     await transport.request({
       method: "GET",
@@ -131,7 +131,7 @@ describe("Transport", () => {
     expect(server.received[0]?.query.has("limit")).toBe(false);
   });
 
-  it("is shut for good after close, with no connection left", async () => {
+  it("has no connection after close, and opens none", async () => {
     connect(["t"]);
     const { body } = await transport.stream({ method: "GET", path: "/api/v1/things", query: { watch: true } });
     body.on("error", () => {});

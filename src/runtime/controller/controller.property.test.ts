@@ -7,7 +7,7 @@ import { Controller, type Request, type Result } from "./controller.ts";
 
 const TIMEOUT_SECONDS = 20;
 
-/** What becomes of one reconcile, and how long it takes. */
+/** How one reconcile ends, and how long it takes. */
 interface Fate {
   readonly seconds: number;
   readonly end: "done" | "throws" | "backs off" | "comes again" | "times out" | "ignores its time-out";
@@ -37,13 +37,13 @@ const fates: fc.Arbitrary<Fate> = fc.record({
   end: fc.constantFrom("done", "throws", "backs off", "comes again", "times out", "ignores its time-out"),
 });
 
-/** Objects as versions, and the controller that looks after them. */
+/** Objects, each with a version, and the controller that reconciles them. */
 class World {
   readonly clock = new VirtualClock();
   readonly controller: Controller;
   readonly faults: string[] = [];
   readonly #versions = new Map<string, number>();
-  /** the version that the last reconcile saw, and whether it ended well */
+  /** For each key: the version that the last reconcile saw, and whether it succeeded. */
   readonly #reconciled = new Map<string, { version: number | undefined; well: boolean }>();
   readonly #running = new Set<string>();
   readonly #stop = new AbortController();
@@ -79,7 +79,7 @@ class World {
     this.controller.drop(key);
   }
 
-  /** From now on every reconcile ends well, and nobody changes anything. */
+  /** From now on every reconcile succeeds, and no object changes. */
   async calmDown(): Promise<void> {
     this.#fates = [];
     await this.clock.advance(3_600_000);
@@ -150,7 +150,7 @@ it(`reconciles each key after its last change, never twice at once, whatever fai
       await world.calmDown();
       expect(world.faults).toEqual([]);
       expect(world.outdated).toEqual([]);
-      // nothing is kept of a key that has no more to do
+      // nothing is left of a key that is done
       expect(world.controller.size).toBe(0);
       expect(world.clock.pending).toBe(0);
       await world.end();

@@ -35,7 +35,7 @@ function control(
   return controller;
 }
 
-/** Seconds at which reconciles began. */
+/** The times at which reconciles began, in seconds. */
 function times(): { times: number[]; note: () => void } {
   const times: number[] = [];
   return { times, note: () => times.push(clock.now() / 1000) };
@@ -45,7 +45,7 @@ const pause = (milliseconds: number) =>
   new Promise<Result>((resolve) => clock.setTimeout(() => resolve({}), milliseconds));
 
 describe("Controller", () => {
-  it("gives a reconcile the object's name, a log that knows it, and an id of its own", async () => {
+  it("gives a reconcile the object's name, a log with that name, and an id", async () => {
     const controller = control(async ({ log: own }) => {
       own.info({}, "Hello");
       return {};
@@ -81,7 +81,7 @@ describe("Controller", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("runs as many keys side by side as it may", async () => {
+  it("reconciles as many keys at the same time as it may", async () => {
     const controller = control(() => pause(1_000), { concurrency: 3 });
     for (const name of ["a", "b", "c", "d"]) controller.enqueue(`ns/${name}`);
     await settle();
@@ -90,7 +90,7 @@ describe("Controller", () => {
     expect(requests).toHaveLength(4);
   });
 
-  it("comes again after the time asked for, give or take a tenth, at the same priority", async () => {
+  it("requeues after the given time, give or take a tenth, at the same priority", async () => {
     const seen = times();
     const spread = [0, 1, 0.5];
     const controller = control(
@@ -106,7 +106,7 @@ describe("Controller", () => {
     expect(requests.map(({ priority }) => priority)).toEqual([-100, -100, -100, -100]);
   });
 
-  it("contains what is thrown: logged once, tried again with growing delay, until it succeeds", async () => {
+  it("logs an error once, and retries with growing delays until success", async () => {
     const seen = times();
     const error = new Error("out of order");
     const controller = control(async ({ attempt }) => {
@@ -123,7 +123,7 @@ describe("Controller", () => {
     expect(requests.at(-1)?.attempt).toBe(0);
   });
 
-  it("begins to count failures anew after a result that comes again later", async () => {
+  it("forgets failures at a requeue after a given time", async () => {
     const fates: Result[] = [{ backoff: true }, { requeueAfterSeconds: 10 }];
     const controller = control(async () => fates.shift() ?? {});
     controller.enqueue("ns/a");
@@ -131,7 +131,7 @@ describe("Controller", () => {
     expect(requests.map(({ attempt }) => attempt)).toEqual([0, 1, 0]);
   });
 
-  it("backs off when asked to, never before the time given, and silently without an error", async () => {
+  it("backs off when told so, not before the given time, and without a log line when there is no error", async () => {
     const seen = times();
     const controller = control(async ({ attempt }): Promise<Result> => {
       seen.note();
@@ -143,7 +143,7 @@ describe("Controller", () => {
     expect(log.lines).toEqual([]);
   });
 
-  it("comes again soon after a stale read, later each time, at the same priority and silently", async () => {
+  it("retries a stale read soon, later each time, at the same priority and without a log line", async () => {
     const seen = times();
     const controller = control(
       async ({ attempt }): Promise<Result> => {
@@ -168,7 +168,7 @@ describe("Controller", () => {
     expect(requests).toHaveLength(120);
   });
 
-  it("tries again what failed at the priority of retries, until an event raises it", async () => {
+  it("retries at the requeue priority, until an event raises it", async () => {
     const fail = () => Promise.reject(new Error("out of order"));
     const controller = control(({ attempt }) => (attempt < 2 ? fail() : pause(0)), { requeuePriority: -50 });
     controller.enqueue("ns/edited");
@@ -181,7 +181,7 @@ describe("Controller", () => {
     expect(priorities("routine")).toEqual([-100, -50, -50]);
   });
 
-  it("does not try again what cannot be mended", async () => {
+  it("does not retry after a TerminalError", async () => {
     const controller = control(() => Promise.reject(new TerminalError("hopeless")));
     controller.enqueue("ns/a");
     await clock.advance(3_600_000);
@@ -189,7 +189,7 @@ describe("Controller", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("aborts a reconcile at its time-out, but frees the key only when it has ended", async () => {
+  it("aborts a reconcile at its timeout, but frees the key only when it has ended", async () => {
     const controller = control(
       async ({ signal }) => {
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -210,7 +210,7 @@ describe("Controller", () => {
     await clock.advance(5_000);
   });
 
-  it("has a problem when a reconcile goes on long after its time-out", async () => {
+  it("has a problem when a reconcile runs long after its timeout", async () => {
     const controller = control(() => pause(100_000), { timeoutSeconds: 10 });
     controller.enqueue("ns/a");
     await clock.advance(69_000);
@@ -219,7 +219,7 @@ describe("Controller", () => {
     expect(controller.problem).toBe("thing: a reconcile has been running for 71 s");
   });
 
-  it("drains: awaits what runs, begins nothing more, and leaves no timer", async () => {
+  it("drains: waits for running reconciles, begins no others, and leaves no timer", async () => {
     const controller = control(() => pause(3_000));
     for (const key of ["ns/a", "ns/b"]) controller.enqueue(key);
     controller.enqueue("ns/c", { afterSeconds: 1 });
@@ -238,7 +238,7 @@ describe("Controller", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("aborts what runs at a hard stop, without taking that for an error", async () => {
+  it("aborts running reconciles at a hard stop, which is no error", async () => {
     const controller = control(
       ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
     );
@@ -250,7 +250,7 @@ describe("Controller", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("keeps keys that come before it starts", async () => {
+  it("keeps keys that are added before it starts", async () => {
     const controller = new Controller({
       name: "thing",
       reconcile: async (request) => {

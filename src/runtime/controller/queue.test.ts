@@ -12,7 +12,7 @@ beforeEach(() => {
   queue = new Queue({ clock, random: () => 0.5, backoff: { base: 1, cap: 60 } });
 });
 
-/** What can be taken right now, each done at once. */
+/** Takes all keys that are ready, and ends the work on each at once. */
 async function drain(): Promise<string[]> {
   const keys: string[] = [];
   for (let taken = await takeNow(); taken; taken = await takeNow()) {
@@ -51,7 +51,7 @@ describe("Queue", () => {
     expect(queue.size).toBe(0);
   });
 
-  it("lets the higher priority go first, and the older among equals", async () => {
+  it("hands out the highest priority first, and the oldest among equals", async () => {
     queue.add("low", { priority: -100 });
     queue.add("first");
     queue.add("second");
@@ -79,7 +79,7 @@ describe("Queue", () => {
     expect(await drain()).toEqual([]);
   });
 
-  it("queues a delayed key, when it becomes ready, behind those that are", async () => {
+  it("puts a delayed key that becomes ready behind those that are", async () => {
     queue.add("a", { afterSeconds: 2 });
     await clock.advance(1_000);
     queue.add("b");
@@ -87,7 +87,7 @@ describe("Queue", () => {
     expect(await drain()).toEqual(["b", "a"]);
   });
 
-  it("hands out at once what was to come later and is added for now", async () => {
+  it("hands out a delayed key at once when it is added without a delay", async () => {
     queue.add("a", { afterSeconds: 10 });
     queue.add("a");
     expect(await drain()).toEqual(["a"]);
@@ -125,7 +125,7 @@ describe("Queue", () => {
     },
   );
 
-  it("begins anew after forget", async () => {
+  it("starts with the first delay again after forget", async () => {
     queue.retry("a");
     queue.forget("a");
     expect(queue.failures("a")).toBe(0);
@@ -144,7 +144,7 @@ describe("Queue", () => {
     expect(await drain()).toEqual([]);
   });
 
-  it("says how many keys are ready, by priority, and how long work has taken", async () => {
+  it("reports how many keys are ready, by priority, and how long work has taken", async () => {
     queue.add("a");
     queue.add("b", { priority: -100 });
     queue.add("c", { afterSeconds: 5 });
@@ -170,7 +170,7 @@ describe("Queue", () => {
   });
 });
 
-/** The rules in their simplest form: a list, searched through at every step. */
+/** A simple model of the queue: a list that is searched at every step. */
 class Model {
   readonly waiting = new Map<string, { priority: number; readyAt: number; order: number }>();
   readonly running = new Set<string>();
@@ -184,7 +184,7 @@ class Model {
     this.waiting.set(key, { priority: Math.max(known?.priority ?? priority, priority), readyAt: earliest, order });
   }
 
-  /** Those that become ready queue up behind those that are. */
+  /** Keys that become ready go behind those that are ready. */
   pass(before: number, now: number): void {
     const due = [...this.waiting.values()].filter(({ readyAt }) => readyAt > before && readyAt <= now);
     for (const entry of due.sort((a, b) => a.readyAt - b.readyAt || a.order - b.order)) entry.order = this.order++;
@@ -221,7 +221,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("wait" as const), seconds: fc.integer({ min: 1, max: 3 }) }),
 );
 
-/** Runs one step on both and says what each handed out. */
+/** Runs one step on queue and model, and returns what each handed out. */
 async function both(step: Step, real: Queue, model: Model, time: VirtualClock): Promise<[unknown, unknown]> {
   switch (step.do) {
     case "add":
@@ -230,7 +230,7 @@ async function both(step: Step, real: Queue, model: Model, time: VirtualClock): 
       return [undefined, undefined];
     case "take": {
       const expected = model.take(time.now());
-      // a take that finds nothing would wait for the next key, which the model has no word for
+      // a take from an empty queue would wait for the next key, which the model cannot do
       return [expected && (await real.take())?.key, expected];
     }
     case "done": {
@@ -309,7 +309,7 @@ it(`loses nothing and runs no key twice at once, with several workers; CHAOS_SEE
       await time.advance(200_000);
       real.shutdown();
       await Promise.all(workers);
-      // whatever was added last was begun at that time or later
+      // work on a key began at or after its last add
       for (const [key, at] of added) expect(begun.get(key)).toBeGreaterThanOrEqual(at);
     }),
     { seed, numRuns: 50 },

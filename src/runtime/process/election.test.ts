@@ -11,7 +11,7 @@ import type { Lease } from "./lease.ts";
 const collection = "coordination.k8s.io/v1/leases";
 
 let server: FakeApiServer;
-/** Counts the requests that wait for their answer. */
+/** Counts the requests that have no answer yet. */
 class CountingTransport extends Transport {
   waiting = 0;
   override async request(exchange: Exchange): Promise<Answer> {
@@ -58,7 +58,7 @@ function elector(identity: string, time = clock, random = () => 0): LeaderElecto
 
 const lease = () => server.storage.get(collection, "ns/operator") as Lease;
 
-/** Lets time pass in small steps, each after the answers to what was sent before, unless none will come. */
+/** Advances the clock in small steps. Before each step it waits for the answers, unless there will be none. */
 async function pass(seconds: number, { unanswered = false } = {}): Promise<void> {
   for (let step = 0; step < seconds * 2; step += 1) {
     await clock.advance(500);
@@ -68,7 +68,7 @@ async function pass(seconds: number, { unanswered = false } = {}): Promise<void>
 }
 
 describe("LeaderElector", () => {
-  it("creates the lease, with times as the API server wants them", async () => {
+  it("creates the lease, with times in the form of the API server", async () => {
     await elector("one").elected;
     expect(lease().spec).toEqual({
       holderIdentity: "one",
@@ -98,7 +98,7 @@ describe("LeaderElector", () => {
     const one = elector("one");
     await one.elected;
     await one.stop();
-    // far in the future by the clock of the one who wrote it
+    // far in the future, by the clock of the writer
     server.storage.update(collection, "ns/operator", (object) => ({
       ...object,
       spec: { ...lease().spec, renewTime: "2036-01-01T00:00:00.000000Z" },
@@ -112,7 +112,7 @@ describe("LeaderElector", () => {
     expect(lease().spec).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
   });
 
-  it("does not sleep beyond the end of the lease, however long it would wait between two looks", async () => {
+  it("does not sleep beyond the end of the lease, however long the time between two attempts is", async () => {
     const one = elector("one");
     await one.elected;
     await one.stop();
@@ -125,7 +125,7 @@ describe("LeaderElector", () => {
     expect(two.isLeading).toBe(true);
   });
 
-  it("takes over at once what was released", async () => {
+  it("takes a released lease at once", async () => {
     const one = elector("one");
     await one.elected;
     await one.release();
@@ -165,7 +165,7 @@ describe("LeaderElector", () => {
     expect(one.holdsFor(0)).toBe(false);
   });
 
-  it("survives a conflict that another writer of the lease's metadata caused", async () => {
+  it("keeps the lease after a conflict with a writer of its metadata", async () => {
     const one = elector("one");
     await one.elected;
     const labelled = server.storage.update(collection, "ns/operator", (object) => ({
@@ -188,7 +188,7 @@ describe("LeaderElector", () => {
     expect(one.holdsFor(14.1)).toBe(false);
   });
 
-  it("does not trust the monotonic clock alone, which stands still while a machine is suspended", async () => {
+  it("does not rely on the monotonic clock alone, which stops while a machine is suspended", async () => {
     let suspended = 0;
     const time = Object.assign(new VirtualClock(), { date: () => new Date(1e12 + suspended) });
     const one = elector("one", time);

@@ -51,7 +51,7 @@ const occurrence = (more: Partial<Occurrence> = {}): Occurrence => ({
 const written = () => server.storage.list(collection) as (KubeObject & { series?: object; note: string })[];
 
 describe("EventRecorder", () => {
-  it("writes an event as events.k8s.io/v1 wants it", async () => {
+  it("writes events of events.k8s.io/v1", async () => {
     recorder.emit(occurrence());
     await recorder.flush();
     expect(written()).toMatchObject([
@@ -89,7 +89,7 @@ describe("EventRecorder", () => {
     expect(written()[0]?.series).toEqual({ count: 3, lastObservedTime: "2026-01-01T00:02:00.000000Z" });
   });
 
-  it("begins anew when the last one was more than six minutes ago", async () => {
+  it("begins a new series when the last event was more than six minutes ago", async () => {
     recorder.emit(occurrence());
     await recorder.flush();
     await clock.advance(6 * 60_000 + 1);
@@ -98,14 +98,14 @@ describe("EventRecorder", () => {
     expect(written()).toHaveLength(2);
   });
 
-  it("keeps different notes apart", async () => {
+  it("writes an event for each different note", async () => {
     recorder.emit(occurrence());
     recorder.emit(occurrence({ note: "something else" }));
     await recorder.flush();
     expect(written().map(({ note }) => note)).toEqual(["Created remote thing", "something else"]);
   });
 
-  it("writes a repeat as a new event when the API server has forgotten the first", async () => {
+  it("writes a repeat as a new event when the first has expired", async () => {
     recorder.emit(occurrence());
     await recorder.flush();
     const [first] = written();
@@ -115,7 +115,7 @@ describe("EventRecorder", () => {
     expect(written()).toMatchObject([{ series: { count: 2 } }]);
   });
 
-  it("lets one object say 25 things and no more, and others still theirs", async () => {
+  it("limits one object to 25 events, but not the others", async () => {
     for (let n = 0; n < 40; n += 1) recorder.emit(occurrence({ note: `number ${n}` }));
     const { object } = occurrence();
     recorder.emit(occurrence({ object: { ...object, metadata: { ...object.metadata, name: "b", uid: "uid-2" } } }));
@@ -123,7 +123,7 @@ describe("EventRecorder", () => {
     expect(written()).toHaveLength(26);
   });
 
-  it("gives up an event that is refused, and goes on with the next", async () => {
+  it("drops an event that is refused, and writes the next", async () => {
     server.faults.push({ status: 403 });
     recorder.emit(occurrence({ note: "refused" }));
     recorder.emit(occurrence({ note: "accepted" }));
@@ -131,7 +131,7 @@ describe("EventRecorder", () => {
     expect(written().map(({ note }) => note)).toEqual(["accepted"]);
   });
 
-  it("takes nothing more after close, and does not wait for a server that is away", async () => {
+  it("ignores events after close, and does not wait for a server that does not answer", async () => {
     server.faults.push({ hang: true });
     recorder.emit(occurrence());
     const closed = recorder.close(5);

@@ -18,7 +18,7 @@ async function serve(options: Partial<HealthOptions> = {}) {
 }
 
 describe("HealthServer", () => {
-  it("says of each check whether it is well, and why not", async () => {
+  it("shows for each check whether it passes, and why not", async () => {
     let reason: string | undefined = "things.example.dev: not listed yet";
     const get = await serve({ readiness: { informers: () => reason, account: () => undefined } });
     expect(await get("/readyz")).toMatchObject({
@@ -29,7 +29,7 @@ describe("HealthServer", () => {
     expect(await get("/readyz?verbose")).toMatchObject({ status: 200, body: "[+] informers\n[+] account\nok\n" });
   });
 
-  it("keeps liveness apart from readiness", async () => {
+  it("has separate checks for liveness and readiness", async () => {
     const get = await serve({ readiness: { never: () => "no" }, liveness: {} });
     expect((await get("/healthz")).status).toBe(200);
   });
@@ -39,7 +39,7 @@ describe("HealthServer", () => {
     expect(await get("/metrics")).toEqual({ status: 200, type: "text/plain; version=0.0.4", body: "up 1\n" });
   });
 
-  it("answers, and goes on, when metrics or a check throw", async () => {
+  it("answers when metrics or a check throw, and stays up", async () => {
     const broken = () => {
       throw new TypeError("a fault in the program");
     };
@@ -85,7 +85,7 @@ it.each(["8080", "localhost", ":http", ":70000", "localhost:"])("refuses the add
   expect(() => parseAddress(address)).toThrow("Not an address");
 });
 
-it("finds the event loop late only while it is", async () => {
+it("reports the event loop as late only while it is", async () => {
   using check = eventLoopCheck({ limitSeconds: 0.03 });
   for (let turn = 0; turn < 5; turn += 1) {
     const end = performance.now() + 60;

@@ -101,7 +101,7 @@ describe("run", () => {
     expect(hardStop?.aborted).toBe(false);
   });
 
-  it("aborts work that does not end in time, and then lets the lease run out", async () => {
+  it("aborts work that does not end in time, and then does not release the lease", async () => {
     const [code] = await started();
     proc.emit("SIGTERM");
     await clock.advance(29_999);
@@ -133,7 +133,7 @@ describe("run", () => {
     await code;
   });
 
-  it("takes a signal that comes twice at once for one", async () => {
+  it("counts a signal that comes twice at once as one", async () => {
     const [code] = await started();
     proc.emit("SIGINT");
     await clock.advance(999);
