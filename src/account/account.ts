@@ -35,7 +35,7 @@ export interface AccountOptions {
   resyncSeconds?: number;
   signal: AbortSignal;
   /** Asked right before anything is changed in the account; throws when this process may not. */
-  permit: () => void;
+  assertMaySend: () => void;
   /** Told when the service, or its acceptance of the key, is back: what was turned away has to be looked at. */
   onOpen?: () => void;
   /** Told when nothing goes through any more. */
@@ -94,9 +94,9 @@ export class Account {
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;
-    const { client, budget, clock, signal, permit, onListDelta: onSweep } = this.#options;
+    const { client, budget, clock, signal, assertMaySend, onListDelta: onSweep } = this.#options;
     const made = new Collection({
-      ...{ client, resource, budget, clock, signal, permit, breaker: this.breaker },
+      ...{ client, resource, budget, clock, signal, assertMaySend, breaker: this.breaker },
       ...(onSweep && { onListDelta: (sweep) => onSweep(resource, sweep) }),
     });
     this.#collections.set(resource.name, made);
@@ -130,18 +130,18 @@ export class Account {
   }
 
   #entries(remote: Resource, location: EntryLocation): Entries {
-    const { client, budget, permit, onListDelta: onSweep } = this.#options;
+    const { client, budget, assertMaySend, onListDelta: onSweep } = this.#options;
     return new Entries({
-      ...{ client, location, budget, permit, breaker: this.breaker },
+      ...{ client, location, budget, assertMaySend, breaker: this.breaker },
       parents: this.collection(location.parent.remote),
       ...(onSweep && { onListDelta: (sweep) => onSweep(remote, sweep) }),
     });
   }
 
   #modules({ modules }: Kind, location: ModulesLocation): Modules {
-    const { client, budget, clock, permit, resyncSeconds = RESYNC_SECONDS } = this.#options;
+    const { client, budget, clock, assertMaySend, resyncSeconds = RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{ client, location, modules, budget, clock, permit, breaker: this.breaker },
+      ...{ client, location, modules, budget, clock, assertMaySend, breaker: this.breaker },
       onLost: () => this.lost(),
       // a reconcile that is due a little early finds them due as well
       believedMs: resyncSeconds * 900,

@@ -13,7 +13,7 @@ export interface CallsOptions {
   budget: RequestBudget;
   breaker: CircuitBreaker;
   /** Asked before each request, and again when its first byte is about to be written; throws when it must not be sent. */
-  permit: () => void;
+  assertMaySend: () => void;
 }
 
 type Call<T> = (options: CallOptions) => Promise<T>;
@@ -68,19 +68,19 @@ export class Calls {
 
   /** What each call of the client is given. */
   with(signal: AbortSignal): CallOptions {
-    return { signal, permit: this.#options.permit };
+    return { signal, assertMaySend: this.#options.assertMaySend };
   }
 
   async #watched<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const { budget, breaker, permit } = this.#options;
-    permit();
+    const { budget, breaker, assertMaySend } = this.#options;
+    assertMaySend();
     try {
       const answer = await call(this.with(signal));
       breaker.passed();
       return answer;
     } catch (error) {
       // what was not sent for want of the permission says nothing about the service
-      permit();
+      assertMaySend();
       if (isLimited(error)) budget.limited(error.retryAfterSeconds);
       if (isGatewayError(error)) breaker.failed(error);
       throw error;

@@ -25,7 +25,7 @@ const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOpt
     budget: new RequestBudget({ perMinute: 0, clock }),
     breaker: new CircuitBreaker({ clock }),
     signal: new AbortController().signal,
-    permit: () => {},
+    assertMaySend: () => {},
     onListDelta: (sweep) => sweeps.push(sweep),
     ...more,
   });
@@ -48,7 +48,7 @@ describe("a list", () => {
     const collection = new Collection({
       ...{ client: gateway.asClient(), resource: ipPolicies, clock, ...rest },
       ...{ budget: new RequestBudget({ perMinute: 0, clock }), breaker: new CircuitBreaker({ clock }) },
-      ...{ signal: sending.signal, permit: () => {} },
+      ...{ signal: sending.signal, assertMaySend: () => {} },
     });
     await collection.listed(0, "sync");
     expect(collection.allCached()).toHaveLength(1);
@@ -230,14 +230,14 @@ describe("a key that is refused", () => {
 describe("a process that does not lead", () => {
   class NotLeading extends Error {}
   let leads: boolean;
-  const permit = () => {
+  const assertMaySend = () => {
     if (!leads) throw new NotLeading();
   };
 
   it("asks nothing and changes nothing", async () => {
     leads = false;
     const { id } = gateway.seed(tcpEdges, {});
-    const collection = of(tcpEdges, { permit });
+    const collection = of(tcpEdges, { assertMaySend });
     await expect(collection.listed(0, "sync")).rejects.toThrow(NotLeading);
     await expect(collection.read(id, sending)).rejects.toThrow(NotLeading);
     await expect(collection.probe(sending)).rejects.toThrow(NotLeading);
@@ -251,10 +251,10 @@ describe("a process that does not lead", () => {
   it("says nothing about the service when it lost the lease before the request was written", async () => {
     const breaker = new CircuitBreaker({ clock });
     const loses = () => {
-      permit();
+      assertMaySend();
       leads = false;
     };
-    const collection = of(tcpEdges, { permit: loses, breaker });
+    const collection = of(tcpEdges, { assertMaySend: loses, breaker });
     for (let times = 0; times < 10; times += 1) {
       leads = true;
       gateway.swallow("create", "unsent");

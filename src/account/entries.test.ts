@@ -34,7 +34,7 @@ beforeEach(() => {
       budget: new RequestBudget({ perMinute: 0, clock }),
       breaker: new CircuitBreaker({ clock }),
     },
-    permit: () => {},
+    assertMaySend: () => {},
   };
   parents = new Collection({ ...common, resource: remote, clock, signal: sending.signal });
   const location = EventSource.location as EntryLocation;

@@ -22,7 +22,11 @@ beforeEach(() => {
   gateway = new FakeGateway(clock);
   modules = new Modules({
     ...{ client: gateway.asClient(), clock, location: location as ModulesLocation, modules: HTTPSEdgeRoute.modules },
-    ...{ budget: new RequestBudget({ perMinute: 0, clock }), breaker: new CircuitBreaker({ clock }), permit: () => {} },
+    ...{
+      budget: new RequestBudget({ perMinute: 0, clock }),
+      breaker: new CircuitBreaker({ clock }),
+      assertMaySend: () => {},
+    },
     believedMs: 1000,
     onLost: () => {},
   });

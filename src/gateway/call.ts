@@ -7,7 +7,7 @@ export interface CallOptions {
   /** Aborts the call. If its request was written before, the call fails as `unknown`. */
   readonly signal?: AbortSignal | undefined;
   /** Called right before the first byte is written, which may be late. When it throws, the call fails as `unsent`. */
-  readonly permit?: (() => void) | undefined;
+  readonly assertMaySend?: (() => void) | undefined;
 }
 
 /** A call in the terms of the API page (docs/gateway-api.md). */
@@ -30,7 +30,7 @@ export function call<T>(connection: Connection, request: Request<T>, options: Ca
     resource: family.name,
     secrets: family.secrets,
     signal: options.signal,
-    permit: options.permit,
+    assertMaySend: options.assertMaySend,
     path() {
       if (verb === "none") throw new Unsent("there is no such operation");
       return path ?? connection.base.prefix + expandPath(rest.route, ids);

@@ -70,15 +70,15 @@ describe("unsent: the service did not receive it", () => {
     const key = Promise.withResolvers<string>();
     const { client } = connect(url, { apiKey: () => key.promise });
     let leads = true;
-    const permit = () => {
+    const assertMaySend = () => {
       if (!leads) throw new Error("another leads");
     };
-    const call = failureOf(client.create(ipPolicies, {}, { permit }));
+    const call = failureOf(client.create(ipPolicies, {}, { assertMaySend }));
     leads = false;
     key.resolve("key");
     expect(await call).toMatchObject({ kind: "unsent", message: "POST /ip_policies: not sent: another leads" });
     leads = true;
-    await expect(client.create(ipPolicies, {}, { permit })).resolves.toMatchObject({ id: "ipp_1" });
+    await expect(client.create(ipPolicies, {}, { assertMaySend })).resolves.toMatchObject({ id: "ipp_1" });
     expect(seen).toHaveLength(1);
   });
 

@@ -78,7 +78,7 @@ export function createOperator(options: OperatorOptions): Operator {
     ...{ config, clock, log, readSecret },
     ...(options.metrics && { metrics: options.metrics }),
     store: () => accountInformer.store,
-    permit() {
+    assertMaySend() {
       // another may lead already, and does what is left to do
       if (options.leads && !options.leads()) throw new Outdated("Not the leader: nothing is sent to the service");
     },

@@ -41,7 +41,7 @@ export interface Call<T> {
   /** Names of body members whose text must not appear in a message. */
   readonly secrets?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly permit?: (() => void) | undefined;
+  readonly assertMaySend?: (() => void) | undefined;
   readonly read: (body: string) => T;
 }
 
@@ -84,7 +84,7 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
 }
 
 function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: string): Request {
-  const { method, path, body, permit } = call;
+  const { method, path, body, assertMaySend } = call;
   const headers = {
     accept: "application/json",
     "accept-encoding": "identity",
@@ -92,7 +92,7 @@ function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: st
     "svc-version": VERSION,
     "user-agent": userAgent,
   };
-  const request = { origin: base.origin, path: path(), method, permit };
+  const request = { origin: base.origin, path: path(), method, assertMaySend };
   if (body === undefined) return { ...request, headers };
   return { ...request, headers: { ...headers, "content-type": "application/json" }, body: toJSON(body) };
 }

@@ -7,7 +7,7 @@ export interface Request {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  readonly permit?: (() => void) | undefined;
+  readonly assertMaySend?: (() => void) | undefined;
 }
 
 interface Head {
@@ -32,7 +32,11 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  * It uses `dispatch` instead of `request`, since only `dispatch` reports when a request is written to a connection.
  * That decides whether a failed call was surely not carried out. Redirects are not followed, and nothing is retried.
  */
-export function send(dispatcher: Dispatcher, { permit, ...request }: Request, stop: AbortSignal): Promise<Reply> {
+export function send(
+  dispatcher: Dispatcher,
+  { assertMaySend, ...request }: Request,
+  stop: AbortSignal,
+): Promise<Reply> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
     let head: Head | undefined;
@@ -64,7 +68,7 @@ export function send(dispatcher: Dispatcher, { permit, ...request }: Request, st
         onRequestStart(given) {
           if (settled) return given.abort(stop.reason);
           try {
-            permit?.();
+            assertMaySend?.();
           } catch (error) {
             lose(error as Error);
             return given.abort(error as Error);

@@ -39,7 +39,7 @@ export interface AccountsOptions {
   /** Objects of the kind GatewayAccount. */
   store: () => Store<AccountObject>;
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
-  permit: () => void;
+  assertMaySend: () => void;
   onListDelta: (resource: Resource, delta: ListDelta) => void;
   /** Whether some object stands for the remote of this id. */
   isWanted: (id: string) => boolean;
@@ -193,7 +193,7 @@ export class Accounts {
   }
 
   #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
-    const { config, clock, log, metrics, permit, onListDelta, onReachable, isWanted } = this.#options;
+    const { config, clock, log, metrics, assertMaySend, onListDelta, onReachable, isWanted } = this.#options;
     const abort = new AbortController();
     const client = new GatewayClient({
       baseURL,
@@ -208,7 +208,7 @@ export class Accounts {
       ...(metrics && { onWait: metrics.onWait }),
     });
     const account: Account = new Account({
-      ...{ client, budget, clock, permit, onListDelta, isWanted },
+      ...{ client, budget, clock, assertMaySend, onListDelta, isWanted },
       deadlineMs: config.requestSeconds * 1000,
       undocumented: config.undocumentedOperations,
       deletesPerMinute: config.deletesPerMinute,

@@ -31,7 +31,7 @@ beforeEach(() => {
 const accountOf = (): Account =>
   new Account({
     ...{ client: gateway.asClient(), clock, budget: new RequestBudget({ perMinute: 0, clock }) },
-    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, permit: () => {} },
+    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, assertMaySend: () => {} },
     signal: new AbortController().signal,
   });
 

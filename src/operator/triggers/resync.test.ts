@@ -31,7 +31,7 @@ beforeEach(() => {
 const accountWith = (budget: RequestBudget): Account =>
   new Account({
     ...{ client: gateway.asClient(), clock, budget, signal: stopping.signal },
-    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, permit: () => {} },
+    ...{ deadlineMs: 30_000, undocumented: true, deletesPerMinute: 0, assertMaySend: () => {} },
   });
 
 function add(kind: string, id?: string, of?: string): void {

@@ -151,7 +151,7 @@ export class Scene {
       undocumented: this.#options.undocumented ?? true,
       deletesPerMinute: 0,
       signal: new AbortController().signal,
-      permit: () => {},
+      assertMaySend: () => {},
     });
   }
 }

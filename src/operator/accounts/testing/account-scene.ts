@@ -70,7 +70,7 @@ export class AccountScene {
     this.accounts = new Accounts({
       ...{ config: this.#config, clock: this.clock, log: this.log, readSecret: this.#readSecret },
       store: () => this.store,
-      permit: () => {},
+      assertMaySend: () => {},
       onListDelta: () => {},
       onReachable: () => {},
       isWanted: () => true,
