@@ -36,10 +36,10 @@ export interface AccountOptions {
   signal: AbortSignal;
   /** Asked right before anything is changed in the account; throws when this process may not. */
   assertMaySend: () => void;
-  /** Told when the service, or its acceptance of the key, is back: what was turned away has to be looked at. */
-  onOpen?: () => void;
-  /** Told when nothing goes through any more. */
-  onClose?: () => void;
+  /** Called when the service answers, or accepts the key, again: reconcile what failed meanwhile. */
+  onRecovered?: () => void;
+  /** Called when the circuit breaker opens. */
+  onOpened?: () => void;
   /** Told when so much of what objects stand for is missing that it may be another account than before. */
   onSuspect?: () => void;
   /** Whether some object stands for this remote; otherwise nobody waits for it to be there again. */
@@ -196,7 +196,7 @@ export class Account {
   }
 
   /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
-  async lookForLost(signal: AbortSignal): Promise<void> {
+  async recheckMissing(signal: AbortSignal): Promise<void> {
     for (const { resource, id } of this.lossGuard.due()) {
       if (this.#options.isWanted?.(id) === false) {
         this.lossGuard.clear(resource);

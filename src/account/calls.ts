@@ -33,7 +33,7 @@ export class Calls {
     await budget.acquire(lane, signal);
     try {
       // it may have closed in the meantime
-      breaker.enter();
+      breaker.beginRequest();
     } catch (error) {
       budget.giveBack();
       throw error;
@@ -76,7 +76,7 @@ export class Calls {
     assertMaySend();
     try {
       const answer = await call(this.with(signal));
-      breaker.passed();
+      breaker.succeeded();
       return answer;
     } catch (error) {
       // what was not sent for want of the permission says nothing about the service

@@ -5,12 +5,16 @@ import { CircuitBreaker } from "./circuit-breaker.ts";
 
 let clock: VirtualClock;
 let breaker: CircuitBreaker;
-let told: string[];
+let calls: string[];
 
 beforeEach(() => {
   clock = new VirtualClock();
-  told = [];
-  breaker = new CircuitBreaker({ clock, onOpen: () => told.push("open"), onClose: () => told.push("close") });
+  calls = [];
+  breaker = new CircuitBreaker({
+    clock,
+    onOpened: () => calls.push("opened"),
+    onRecovered: () => calls.push("recovered"),
+  });
 });
 
 const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
@@ -19,9 +23,9 @@ const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
 const outage = failure({ kind: "failed", status: 503 });
 const unauthorized = failure({ kind: "refused", status: 401 });
 
-const isOpen = (): boolean => {
+const sends = (): boolean => {
   try {
-    breaker.enter();
+    breaker.beginRequest();
     return true;
   } catch {
     return false;
@@ -32,45 +36,45 @@ function fail(error: GatewayError, times: number): void {
   for (let count = 0; count < times; count += 1) breaker.failed(error);
 }
 
-describe("Gate", () => {
-  it("stays open through a few failures", () => {
+describe("CircuitBreaker", () => {
+  it("stays closed through a few failures", () => {
     fail(outage, 4);
-    expect(isOpen()).toBe(true);
-    expect(told).toEqual([]);
+    expect(sends()).toBe(true);
+    expect(calls).toEqual([]);
   });
 
-  it("closes after several in a row, and fails the others with the same words", () => {
+  it("opens after several failures in a row, and fails further requests with the same error", () => {
     fail(outage, 5);
-    expect(() => breaker.enter()).toThrow(outage);
+    expect(() => breaker.beginRequest()).toThrow(outage);
     expect(breaker.problem).toBe(outage);
-    expect(told).toEqual(["close"]);
+    expect(calls).toEqual(["opened"]);
   });
 
   it.each([
-    ["an answer", () => breaker.passed()],
+    ["an answer", () => breaker.succeeded()],
     ["a refusal of one request", () => breaker.failed(failure({ kind: "refused", status: 400 }))],
-    ["a request for patience", () => breaker.failed(failure({ kind: "limited", status: 429 }))],
-  ])("begins to count anew after %s", (_, happens) => {
+    ["a 429", () => breaker.failed(failure({ kind: "limited", status: 429 }))],
+  ])("starts to count again after %s", (_, happens) => {
     fail(outage, 4);
     happens();
     fail(outage, 4);
-    expect(isOpen()).toBe(true);
+    expect(sends()).toBe(true);
   });
 
   it.each([
     ["a key that is refused", unauthorized],
     ["no key", failure({ kind: "unsent", code: NO_API_KEY })],
-  ])("closes at once for %s", (_, error) => {
+  ])("opens at once for %s", (_, error) => {
     breaker.failed(error);
-    expect(isOpen()).toBe(false);
+    expect(sends()).toBe(false);
   });
 
-  it("lets one request through now and then, more and more rarely", async () => {
+  it("lets a probe through after pauses that grow", async () => {
     fail(unauthorized, 1);
     const probes: number[] = [];
     for (let second = 1; second <= 300; second += 1) {
       await clock.advance(1000);
-      if (!isOpen()) continue;
+      if (!sends()) continue;
       probes.push(second);
       breaker.failed(unauthorized);
     }
@@ -78,59 +82,59 @@ describe("Gate", () => {
     expect(probes.slice(5)).toEqual([122, 182, 242]);
   });
 
-  it("waits no longer for requests that were under way when it closed, and fail as well", async () => {
+  it("does not delay the probe when requests fail that were under way as it opened", async () => {
     fail(outage, 40);
     await clock.advance(2000);
-    expect(isOpen()).toBe(true);
+    expect(sends()).toBe(true);
     breaker.failed(outage);
     await clock.advance(4000);
-    expect(isOpen()).toBe(true);
+    expect(sends()).toBe(true);
   });
 
-  it("waits for as long as the service asks, within reason", async () => {
+  it("waits as long as Retry-After says, but 10 minutes at the most", async () => {
     fail(failure({ kind: "failed", status: 503, retryAfterSeconds: 90 }), 5);
     await clock.advance(89_999);
-    expect(isOpen()).toBe(false);
+    expect(sends()).toBe(false);
     await clock.advance(1);
-    expect(isOpen()).toBe(true);
+    expect(sends()).toBe(true);
     breaker.failed(failure({ kind: "failed", status: 503, retryAfterSeconds: 86_400 }));
     await clock.advance(600_000);
-    expect(isOpen()).toBe(true);
+    expect(sends()).toBe(true);
   });
 
-  it("can be asked without being entered", async () => {
+  it("can be checked without sending a request", async () => {
     fail(unauthorized, 1);
     expect(() => breaker.check()).toThrow(unauthorized);
     await clock.advance(2000);
     breaker.check();
     breaker.check();
-    expect(isOpen()).toBe(true);
+    expect(sends()).toBe(true);
     expect(() => breaker.check()).toThrow(unauthorized);
   });
 
   it("lets no second probe through while one is under way", async () => {
     fail(unauthorized, 1);
     await clock.advance(2000);
-    expect(isOpen()).toBe(true);
-    expect(isOpen()).toBe(false);
+    expect(sends()).toBe(true);
+    expect(sends()).toBe(false);
   });
 
-  it("opens as soon as a probe is answered", async () => {
+  it("closes as soon as a probe is answered", async () => {
     fail(outage, 5);
     await clock.advance(2000);
-    breaker.enter();
-    breaker.passed();
-    expect(isOpen()).toBe(true);
-    expect(isOpen()).toBe(true);
-    expect(told).toEqual(["close", "open"]);
+    breaker.beginRequest();
+    breaker.succeeded();
+    expect(sends()).toBe(true);
+    expect(sends()).toBe(true);
+    expect(calls).toEqual(["opened", "recovered"]);
   });
 
-  it("tries at once when something has changed, such as the key", () => {
+  it("sends a probe at once when told that the account has changed", () => {
     fail(unauthorized, 1);
-    breaker.reopen();
-    expect(isOpen()).toBe(true);
-    expect(isOpen()).toBe(false);
+    breaker.probeSoon();
+    expect(sends()).toBe(true);
+    expect(sends()).toBe(false);
     breaker.failed(unauthorized);
-    expect(told).toEqual(["close"]);
+    expect(calls).toEqual(["opened"]);
   });
 });

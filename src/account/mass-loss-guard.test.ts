@@ -119,7 +119,7 @@ describe("remotes that are missing", () => {
 
 describe("a suspected account", () => {
   const account = () => scene.contextFor(scene.cluster.apply(IPPolicy, "any")).account;
-  const lookForLost = () => account().lookForLost(new AbortController().signal);
+  const recheckMissing = () => account().recheckMissing(new AbortController().signal);
 
   it("is asked for one remote now and then, and listed once when it is back", async () => {
     const objects = await given(10);
@@ -129,15 +129,15 @@ describe("a suspected account", () => {
     scene.gateway.taken();
     for (let second = 0; second < 60; second += 1) {
       await scene.clock.advance(1000);
-      await lookForLost();
+      await recheckMissing();
     }
     // after 2, 4, 8, 16 and 20 seconds
     expect(scene.gateway.taken()).toHaveLength(5);
     giveBack();
     await scene.clock.advance(20_000);
-    await lookForLost();
+    await recheckMissing();
     await scene.clock.advance(20_000);
-    await lookForLost();
+    await recheckMissing();
     expect(scene.gateway.taken().map((call) => call.split(" ")[0])).toEqual(["get", "list"]);
     for (const object of objects) await scene.look(object);
     expect(scene.gateway.taken()).toEqual([]);

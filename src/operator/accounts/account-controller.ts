@@ -73,7 +73,7 @@ async function check(
   await objects.hold(object);
   await keepSecret(options, object);
   accounts.refresh(key);
-  account.breaker.reopen();
+  account.breaker.probeSoon();
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal });
   } catch (error) {

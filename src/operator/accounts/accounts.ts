@@ -214,14 +214,14 @@ export class Accounts {
       deletesPerMinute: config.deletesPerMinute,
       resyncSeconds: config.resyncSeconds,
       signal: abort.signal,
-      onClose: () => {
+      onOpened: () => {
         log.warn(
           { account: key, error: account.breaker.problem },
           "Nothing is sent to the service but a probe now and then",
         );
         onReachable(account, key, false);
       },
-      onOpen: () => {
+      onRecovered: () => {
         log.info({ account: key }, "Requests to the service go through again");
         onReachable(account, key, true);
       },

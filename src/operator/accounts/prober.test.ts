@@ -3,12 +3,12 @@ import type { Account } from "../../account/account.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { probe } from "./prober.ts";
 
-/** An account whose gate is closed, and what becomes of a probe. */
-function closed(answer: (signal: AbortSignal) => Promise<void>) {
-  const account = { probes: 0, looks: 0, due: true };
+/** An account whose circuit breaker is open. `answer`: the result of a probe. */
+function accountWith(answer: (signal: AbortSignal) => Promise<void>) {
+  const account = { probes: 0, rechecks: 0, due: true };
   const faked = {
     breaker: {
-      get isDue() {
+      get isProbeDue() {
         return account.due;
       },
     },
@@ -18,8 +18,8 @@ function closed(answer: (signal: AbortSignal) => Promise<void>) {
         return answer(signal);
       },
     }),
-    async lookForLost() {
-      account.looks += 1;
+    async recheckMissing() {
+      account.rechecks += 1;
     },
   };
   return Object.assign(account, { account: faked as unknown as Account });
@@ -28,14 +28,16 @@ function closed(answer: (signal: AbortSignal) => Promise<void>) {
 const hanging = (signal: AbortSignal): Promise<void> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
-it("asks for each account when its gate allows, and one service that hangs keeps no other from being asked", async () => {
+it("probes each account when its probe is due, also while the service of another one hangs", async () => {
   const [clock, stop] = [new VirtualClock(), new AbortController()];
-  const [slow, failing, open] = [closed(hanging), closed(async () => Promise.reject(new Error("no"))), closed(hanging)];
-  open.due = false;
-  const all = [slow, failing, open].map(({ account }) => account);
+  const slow = accountWith(hanging);
+  const failing = accountWith(() => Promise.reject(new Error("no")));
+  const notDue = accountWith(hanging);
+  notDue.due = false;
+  const all = [slow, failing, notDue].map(({ account }) => account);
   const probing = probe({ accounts: { all }, clock }, stop.signal);
   await clock.advance(2500);
-  expect([slow, failing, open].map(({ probes, looks }) => [probes, looks])).toEqual([
+  expect([slow, failing, notDue].map(({ probes, rechecks }) => [probes, rechecks])).toEqual([
     [1, 0],
     [3, 3],
     [0, 3],

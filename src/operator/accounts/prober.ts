@@ -7,36 +7,36 @@ export interface ProberOptions {
   clock: Clock;
 }
 
-/** How often it is seen whether a probe is due; the gate decides when one is. */
-const LOOK_MS = 1000;
+/** How often accounts are asked whether a probe is due. */
+const POLL_MS = 1000;
 
 /**
- * Asks, at the times the gate of an account allows, whether a service that was away is back, or a key that was refused
- * is accepted, or an account that lacked much is the right one again: whatever waits for that asks nothing itself. No
- * account waits for another's service. Ends with the signal.
+ * Sends the probes of all accounts until the signal aborts: whether a service that was away answers again, a refused
+ * key is accepted, or remotes are back whose loss stopped the account. Objects that wait for this send no requests
+ * themselves. The accounts are probed side by side, so that a service that hangs delays no other account.
  */
 export async function probe({ accounts, clock }: ProberOptions, signal: AbortSignal): Promise<void> {
-  const asking = new Map<Account, Promise<void>>();
+  const probing = new Map<Account, Promise<void>>();
   while (!signal.aborted) {
     for (const account of accounts.all) {
-      if (!asking.has(account))
-        asking.set(
+      if (!probing.has(account))
+        probing.set(
           account,
-          ask(account, signal).finally(() => asking.delete(account)),
+          probeAccount(account, signal).finally(() => probing.delete(account)),
         );
     }
-    await sleep(clock, LOOK_MS, signal).catch(() => undefined);
+    await sleep(clock, POLL_MS, signal).catch(() => undefined);
   }
-  await Promise.all(asking.values());
+  await Promise.all(probing.values());
 }
 
-/** What a failure means, the gate has been told. */
-async function ask(account: Account, signal: AbortSignal): Promise<void> {
+/** Ignores failures: the circuit breaker and the mass-loss guard have recorded them. */
+async function probeAccount(account: Account, signal: AbortSignal): Promise<void> {
   const { breaker } = account;
-  if (breaker.isDue)
+  if (breaker.isProbeDue)
     await account
       .collection(ipPolicies)
       .probe({ lane: "retry", signal })
       .catch(() => undefined);
-  await account.lookForLost(signal).catch(() => undefined);
+  await account.recheckMissing(signal).catch(() => undefined);
 }
