@@ -19,7 +19,7 @@ import type { RequestBudget } from "./request-budget.ts";
 const RESYNC_SECONDS = 300;
 
 /** A remote that was due so long ago and was not postponed again is deleted, or no object has it any more. */
-const LONGEST_POSTPONED_MS = 3_600_000;
+const LONGEST_DEFERRED_MS = 3_600_000;
 
 export interface AccountOptions {
   client: GatewayClient;
@@ -41,11 +41,11 @@ export interface AccountOptions {
   /** Called when the circuit breaker opens. */
   onOpened?: () => void;
   /** Told when so much of what objects stand for is missing that it may be another account than before. */
-  onSuspect?: () => void;
+  onLossSuspected?: () => void;
   /** Whether some object stands for this remote; otherwise nobody waits for it to be there again. */
-  isWanted?: (id: string) => boolean;
+  hasObjectFor?: (id: string) => boolean;
   /** Told when it is known to be the right one: what was stopped has to be looked at. */
-  onCleared?: () => void;
+  onLossCleared?: () => void;
   onListDelta?: (resource: Resource, sweep: ListDelta) => void;
 }
 
@@ -67,11 +67,11 @@ export class Account {
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
   readonly #unsupported = new Set<string>();
-  readonly #refused = new Map<string, number>();
-  readonly #postponed = new Map<string, { until: number; seconds: number }>();
-  #overAt: number | undefined;
+  readonly #refusedCreates = new Map<string, number>();
+  readonly #deferredDeletes = new Map<string, { until: number; seconds: number }>();
+  #changesDoneAt: number | undefined;
   /** Ids of remotes that were found again, by the uids of their objects. */
-  readonly #reserved = new Map<string, string>();
+  readonly #claims = new Map<string, string>();
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
@@ -80,15 +80,15 @@ export class Account {
     this.deleteLimiter = new DeleteRateLimiter(options.clock, options.deletesPerMinute);
     this.lossGuard = new MassLossGuard({
       clock: options.clock,
-      onChange: (suspected) => (suspected ? options.onSuspect : options.onCleared)?.(),
+      onChange: (suspected) => (suspected ? options.onLossSuspected : options.onLossCleared)?.(),
     });
     this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
     this.#options = options;
   }
 
   /** The process is about to end: requests that have to wait for their turn fail with Outdated from now on. */
-  end(): void {
-    this.#options.budget.end();
+  shutDown(): void {
+    this.#options.budget.shutDown();
   }
 
   collection(resource: Resource): Collection {
@@ -104,22 +104,22 @@ export class Account {
   }
 
   /** A change was sent whose answer nobody waits for any more: it may be carried out still. */
-  lost(): void {
-    this.#overAt = this.#options.clock.now() + overAfter(this.deadlineMs);
+  recordUnansweredChange(): void {
+    this.#changesDoneAt = this.#options.clock.now() + overAfter(this.deadlineMs);
   }
 
   /**
    * Seconds until every such change is over, 0 when all are. That the process before this one has left one is always
    * possible, so it counts from when the account is used first.
    */
-  get pendingSeconds(): number {
-    if (this.#overAt === undefined) this.lost();
-    return Math.max(((this.#overAt ?? 0) - this.#options.clock.now()) / 1000, 0);
+  get unansweredChangeSeconds(): number {
+    if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
+    return Math.max(((this.#changesDoneAt ?? 0) - this.#options.clock.now()) / 1000, 0);
   }
 
   /** The remotes of a kind, wherever at the service they are. */
   remotes(kind: Kind): Remotes {
-    if (this.#overAt === undefined) this.lost();
+    if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
     const { location, remote } = kind;
     if (location.type === "collection") return this.collection(remote);
     const known = this.#remotes.get(remote.name);
@@ -142,54 +142,54 @@ export class Account {
     const { client, budget, clock, assertMaySend, resyncSeconds = RESYNC_SECONDS } = this.#options;
     return new Modules({
       ...{ client, location, modules, budget, clock, assertMaySend, breaker: this.breaker },
-      onLost: () => this.lost(),
+      onUnansweredChange: () => this.recordUnansweredChange(),
       // a reconcile that is due a little early finds them due as well
       believedMs: resyncSeconds * 900,
     });
   }
 
   /** The create that this intent was recorded for was answered with a refusal: it made nothing, and nothing is sought. */
-  refused(object: ManagedObject, intent: Intent): void {
-    this.#refused.set(object.metadata.uid, intent.last);
+  recordRefusedCreate(object: ManagedObject, intent: Intent): void {
+    this.#refusedCreates.set(object.metadata.uid, intent.last);
   }
 
-  wasRefused(object: ManagedObject, intent: Intent): boolean {
-    return this.#refused.get(object.metadata.uid) === intent.last;
+  isCreateRefused(object: ManagedObject, intent: Intent): boolean {
+    return this.#refusedCreates.get(object.metadata.uid) === intent.last;
   }
 
   /** What was found again for an object is no other's from then on, also before the object's status says so. */
-  reserve(id: string, { metadata }: ManagedObject): void {
-    this.#reserved.set(id, metadata.uid);
+  claim(id: string, { metadata }: ManagedObject): void {
+    this.#claims.set(id, metadata.uid);
   }
 
-  isReserved(id: string, { metadata }: ManagedObject): boolean {
-    const holder = this.#reserved.get(id);
+  isClaimedByOther(id: string, { metadata }: ManagedObject): boolean {
+    const holder = this.#claims.get(id);
     return holder !== undefined && holder !== metadata.uid;
   }
 
   /** A replaced remote cannot be deleted now. Each time in a row the delay doubles, from `first` to `longest` seconds. */
-  postpone(id: string, [first, longest]: readonly [first: number, longest: number]): void {
+  deferDelete(id: string, [first, longest]: readonly [first: number, longest: number]): void {
     const now = this.#options.clock.now();
-    for (const [other, { until }] of this.#postponed)
-      if (until + LONGEST_POSTPONED_MS <= now) this.#postponed.delete(other);
-    const before = this.#postponed.get(id)?.seconds ?? 0;
+    for (const [other, { until }] of this.#deferredDeletes)
+      if (until + LONGEST_DEFERRED_MS <= now) this.#deferredDeletes.delete(other);
+    const before = this.#deferredDeletes.get(id)?.seconds ?? 0;
     const seconds = Math.min(Math.max(before * 2, first), longest);
-    this.#postponed.set(id, { until: now + seconds * 1000, seconds });
+    this.#deferredDeletes.set(id, { until: now + seconds * 1000, seconds });
   }
 
   /** Seconds until a postponed remote is looked at again; 0 when it may be looked at now. */
-  postponedSeconds(id: string): number {
-    return Math.max(((this.#postponed.get(id)?.until ?? 0) - this.#options.clock.now()) / 1000, 0);
+  deferredDeleteSeconds(id: string): number {
+    return Math.max(((this.#deferredDeletes.get(id)?.until ?? 0) - this.#options.clock.now()) / 1000, 0);
   }
 
-  isPostponed(id: string): boolean {
-    return this.postponedSeconds(id) > 0;
+  isDeleteDeferred(id: string): boolean {
+    return this.deferredDeleteSeconds(id) > 0;
   }
 
   /** The object is no more. */
   forget(uid: string): void {
-    this.#refused.delete(uid);
-    for (const [id, holder] of this.#reserved) if (holder === uid) this.#reserved.delete(id);
+    this.#refusedCreates.delete(uid);
+    for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);
     this.corrections.forget(uid);
     this.lossGuard.forget(uid);
     this.createSettlement.forget(uid);
@@ -198,7 +198,7 @@ export class Account {
   /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
   async recheckMissing(signal: AbortSignal): Promise<void> {
     for (const { resource, id } of this.lossGuard.due()) {
-      if (this.#options.isWanted?.(id) === false) {
+      if (this.#options.hasObjectFor?.(id) === false) {
         this.lossGuard.clear(resource);
         continue;
       }
@@ -225,7 +225,7 @@ export class Account {
   }
 
   /** The service does not have the operation; it is not tried again before the next start. */
-  lacks(resource: Operations, verb: "update" | "delete"): void {
+  markUnsupported(resource: Operations, verb: "update" | "delete"): void {
     this.#unsupported.add(`${resource.name}:${verb}`);
   }
 }

@@ -28,7 +28,7 @@ beforeEach(() => {
       assertMaySend: () => {},
     },
     believedMs: 1000,
-    onLost: () => {},
+    onUnansweredChange: () => {},
   });
   route = gateway.seed(remote, {}).id;
   id = `edghts_1/${route}`;

@@ -14,7 +14,7 @@ export interface ModulesOptions extends CallsOptions {
   /** How long an answer is believed, in milliseconds: no list shows what others change. */
   believedMs: number;
   /** Told when a module may have been set, or may be later, without an answer that says so. */
-  onLost: () => void;
+  onUnansweredChange: () => void;
 }
 
 /** Objects look once in the time for which an answer is believed. */
@@ -99,12 +99,12 @@ export class Modules implements Remotes {
   }
 
   async #put(id: string, member: string, body: Body, sending: RequestOptions): Promise<Answer> {
-    const { client, onLost } = this.#options;
+    const { client, onUnansweredChange } = this.#options;
     const module = this.#moduleOf(member);
     try {
       return await this.#calls.change((options) => client.putModule(module, this.#ownerOf(id), body, options), sending);
     } catch (error) {
-      if (isOutcomeUnknown(error)) onLost();
+      if (isOutcomeUnknown(error)) onUnansweredChange();
       throw error;
     }
   }

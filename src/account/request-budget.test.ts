@@ -270,7 +270,7 @@ describe("a budget that has ended", () => {
     await ask("first");
     await ask("second");
     const waiting = ask("waiting");
-    budget.end();
+    budget.shutDown();
     await expect(waiting).rejects.toThrow(Outdated);
     await expect(ask("later")).rejects.toThrow(Outdated);
     await clock.advance(60_000);

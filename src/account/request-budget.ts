@@ -36,7 +36,7 @@ export class RequestBudget {
   #share = 1;
   #countedAt: number;
   #closedUntil = 0;
-  #ended = false;
+  #isShutDown = false;
   #timer: Timer | undefined;
 
   constructor(options: RequestBudgetOptions) {
@@ -57,7 +57,7 @@ export class RequestBudget {
       this.#tokens -= 1;
       return;
     }
-    if (this.#ended) throw ended();
+    if (this.#isShutDown) throw shutDownError();
     await this.#inLine(lane, signal);
     this.#options.onWait?.(lane, (this.#options.clock.now() - since) / 1000);
   }
@@ -85,10 +85,10 @@ export class RequestBudget {
   }
 
   /** The process is about to end: whoever has to wait for a request leaves it to the next one. */
-  end(): void {
-    this.#ended = true;
+  shutDown(): void {
+    this.#isShutDown = true;
     for (const lane of lanes) {
-      for (const waiter of this.#queues[lane]) waiter.reject(ended());
+      for (const waiter of this.#queues[lane]) waiter.reject(shutDownError());
       this.#queues[lane].clear();
     }
     this.#schedule();
@@ -169,4 +169,4 @@ export class RequestBudget {
   }
 }
 
-const ended = (): Outdated => new Outdated("The operator is stopping");
+const shutDownError = (): Outdated => new Outdated("The operator is stopping");

@@ -83,7 +83,7 @@ export function createOperator(options: OperatorOptions): Operator {
       if (options.leads && !options.leads()) throw new Outdated("Not the leader: nothing is sent to the service");
     },
     onListDelta: (resource, found) => wakeSwept(resource, found),
-    isWanted: (id) => everywhere(informers, "remoteID", id).length > 0,
+    hasObjectFor: (id) => everywhere(informers, "remoteID", id).length > 0,
     onReachable(_account, key, open) {
       if (key) accountController.enqueue(key);
       if (open) wakeUnfinished();
@@ -177,7 +177,7 @@ export function createOperator(options: OperatorOptions): Operator {
     ],
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
-      signal.addEventListener("abort", () => accounts.end(), { once: true });
+      signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
       const sweeping = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
       await Promise.all([sweeping, probe({ accounts, clock }, signal), sessions.background(signal)]);
     },

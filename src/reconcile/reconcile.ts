@@ -147,7 +147,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: ReconcileOpt
   const renewsAt = state.remote && kind.renewsAt(state.remote, object.spec);
   const reads = kind.output !== undefined || listOf(kind) === undefined || readsOthers(context);
   return [
-    ...retiringOf(context).map((id) => context.account.postponedSeconds(id) || RETIRING_SECONDS),
+    ...retiringOf(context).map((id) => context.account.deferredDeleteSeconds(id) || RETIRING_SECONDS),
     renewsAt === undefined ? undefined : Math.max((renewsAt - now(context)) / 1000, 1),
     reads ? resyncSeconds : undefined,
   ];

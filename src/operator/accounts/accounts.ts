@@ -42,7 +42,7 @@ export interface AccountsOptions {
   assertMaySend: () => void;
   onListDelta: (resource: Resource, delta: ListDelta) => void;
   /** Whether some object stands for the remote of this id. */
-  isWanted: (id: string) => boolean;
+  hasObjectFor: (id: string) => boolean;
   /** The service, its acceptance of a key, or the account that is expected, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
   onReachable: (account: Account, key: string, open: boolean) => void;
 }
@@ -146,8 +146,8 @@ export class Accounts {
   }
 
   /** Before the last work ends: what has to wait for its turn is left to the next process. */
-  end(): void {
-    for (const account of this.all) account.end();
+  shutDown(): void {
+    for (const account of this.all) account.shutDown();
   }
 
   async close(): Promise<void> {
@@ -193,7 +193,7 @@ export class Accounts {
   }
 
   #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
-    const { config, clock, log, metrics, assertMaySend, onListDelta, onReachable, isWanted } = this.#options;
+    const { config, clock, log, metrics, assertMaySend, onListDelta, onReachable, hasObjectFor } = this.#options;
     const abort = new AbortController();
     const client = new GatewayClient({
       baseURL,
@@ -208,7 +208,7 @@ export class Accounts {
       ...(metrics && { onWait: metrics.onWait }),
     });
     const account: Account = new Account({
-      ...{ client, budget, clock, assertMaySend, onListDelta, isWanted },
+      ...{ client, budget, clock, assertMaySend, onListDelta, hasObjectFor },
       deadlineMs: config.requestSeconds * 1000,
       undocumented: config.undocumentedOperations,
       deletesPerMinute: config.deletesPerMinute,
@@ -225,12 +225,12 @@ export class Accounts {
         log.info({ account: key }, "Requests to the service go through again");
         onReachable(account, key, true);
       },
-      onSuspect: () => {
+      onLossSuspected: () => {
         const { resource, missing, total } = account.lossGuard.problem ?? {};
         log.warn({ account: key, resource: resource?.name, missing, total }, "It may be the wrong account");
         onReachable(account, key, false);
       },
-      onCleared: () => {
+      onLossCleared: () => {
         log.info({ account: key }, "It is the right account");
         onReachable(account, key, true);
       },

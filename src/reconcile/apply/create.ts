@@ -96,7 +96,7 @@ async function recordIntent(context: ReconcileContext, body: Body): Promise<Inte
 
 async function handleFailure(context: ReconcileContext, intent: Intent, error: GatewayError): Promise<Remote> {
   if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
-  context.account.refused(context.object, intent);
+  context.account.recordRefusedCreate(context.object, intent);
   if (error.kind === "refused") return takeExistingOrThrow(context, error);
   throw error;
 }

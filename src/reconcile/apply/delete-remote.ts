@@ -17,12 +17,12 @@ export async function deleteRemote(context: ReconcileContext, id: string): Promi
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw inUse(context, error) ?? refusedDelete(context, error);
-    account.lacks(kind.remote, "delete");
+    account.markUnsupported(kind.remote, "delete");
     return false;
   }
   // When the API page does not document the operation, a 404 can mean that the operation does not exist.
   if (kind.remote.verbs.delete !== "undocumented" || (await isGone(context, id))) return true;
-  account.lacks(kind.remote, "delete");
+  account.markUnsupported(kind.remote, "delete");
   return false;
 }
 

@@ -31,14 +31,14 @@ async function tryRemove(context: ReconcileContext, member: string, module: Modu
     await remotesOf(context).deleteModule(id, member, module, requestOptions(context));
   } catch (error) {
     if (!isUnsupported(error)) throw error;
-    context.account.lacks(module, "delete");
+    context.account.markUnsupported(module, "delete");
     return false;
   }
   if (module.verbs.delete === "documented") return true;
   // A 404 can mean that the module is not there, or that the service has no such operation.
   const remote = await remotesOf(context).read(id, requestOptions(context), [member]);
   const remaining = remote?.[member] ?? undefined;
-  if (remaining !== undefined) context.account.lacks(module, "delete");
+  if (remaining !== undefined) context.account.markUnsupported(module, "delete");
   return remaining === undefined;
 }
 
@@ -70,7 +70,7 @@ function isAnswered({ metadata, status }: ManagedObject): boolean {
 
 /** An interrupted change that arrives after the object is gone would set a module that nobody removes. */
 function waitForInterruptedChanges({ account }: ReconcileContext): void {
-  const seconds = account.pendingSeconds;
+  const seconds = account.unansweredChangeSeconds;
   if (seconds === 0) return;
   throw new Waiting("Deleting", "Waiting until it is certain that no interrupted change arrives any more", {
     afterSeconds: seconds + 0.5,

@@ -108,7 +108,7 @@ describe("a certificate that was renewed", () => {
     for (const name of ["second", "third"]) {
       scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
       await scene.look(object);
-      scene.account.postpone("cert_1", [3600, 3600]);
+      scene.account.deferDelete("cert_1", [3600, 3600]);
     }
     scene.cluster.delete(object);
     await scene.settle(object, 3);

@@ -61,14 +61,14 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
 /** Deletes each remote that was replaced, as soon as nothing refers to it any more. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
-    if (id !== context.state.remote?.id && !context.account.isPostponed(id)) await deleteUnlessUsed(context, id);
+    if (id !== context.state.remote?.id && !context.account.isDeleteDeferred(id)) await deleteUnlessUsed(context, id);
   }
 }
 
 async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<void> {
   const { state, account } = context;
   if (await isReferredTo(context, id)) {
-    account.postpone(id, STILL_USED);
+    account.deferDelete(id, STILL_USED);
     return;
   }
   try {
@@ -76,7 +76,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
   } catch (error) {
     // Something that has no object still uses it. Trying later harms nobody.
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
-    account.postpone(id, REFUSED);
+    account.deferDelete(id, REFUSED);
     return;
   }
   context.changes.push({ type: "Deleted", id });
@@ -86,7 +86,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
 /** Whether an object without an id may have sent a create, whose body may refer to the remote that was replaced. */
 function mayBeCreating(object: ManagedObject, account: Account): boolean {
   const intent = intentOf(object);
-  return intent !== undefined && !account.wasRefused(object, intent);
+  return intent !== undefined && !account.isCreateRefused(object, intent);
 }
 
 /** Whether the remote of some referrer still contains the id, as far as it is known from lists and answers. */

@@ -240,7 +240,7 @@ async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote)
     const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;
-    account.lacks(kind.remote, "update");
+    account.markUnsupported(kind.remote, "update");
     return undefined;
   }
 }

@@ -41,7 +41,7 @@ export async function findSuccessor(
 }
 
 async function findCreated(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
-  if (context.account.wasRefused(context.object, intent)) return undefined;
+  if (context.account.isCreateRefused(context.object, intent)) return undefined;
   return findInterruptedCreate(context, intent);
 }
 
@@ -101,7 +101,7 @@ async function selectCreated(
       candidates.filter((one) => isAsExpected(context, expected, one)),
     );
     // Without a mark another object may be looking for an equal remote at the same time.
-    if (remote) account.reserve(remote.id, object);
+    if (remote) account.claim(remote.id, object);
     return remote;
   };
   if (intent.sent) {

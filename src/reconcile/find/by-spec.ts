@@ -64,7 +64,7 @@ function retireFormer(context: ReconcileContext, id: string): void {
 /** The intent of a create that may have been sent and whose outcome is not in the status. */
 function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
   const intent = openIntentOf(object);
-  return intent && !account.wasRefused(object, intent) ? intent : undefined;
+  return intent && !account.isCreateRefused(object, intent) ? intent : undefined;
 }
 
 /** Two objects that set modules of the same route would overwrite each other for ever, and neither has precedence. */

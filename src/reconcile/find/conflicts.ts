@@ -44,7 +44,7 @@ export function refuseForeignMark(context: ReconcileContext, remote: Remote): Re
 
 /** Whether no other object has this remote, or is about to have it. */
 export const isUnclaimed = ({ account, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
-  cluster.othersWithRemoteID(kind, id, object).length === 0 && !account.isReserved(id, object);
+  cluster.othersWithRemoteID(kind, id, object).length === 0 && !account.isClaimedByOther(id, object);
 
 /** The oldest of several remotes that may be this object's. The others stay, and an event names them. */
 export function oldestOf({ changes }: ReconcileContext, remotes: readonly Remote[]): Remote | undefined {

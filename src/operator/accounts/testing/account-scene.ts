@@ -73,7 +73,7 @@ export class AccountScene {
       assertMaySend: () => {},
       onListDelta: () => {},
       onReachable: () => {},
-      isWanted: () => true,
+      hasObjectFor: () => true,
     });
   }
 
