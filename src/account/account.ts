@@ -46,7 +46,7 @@ export interface AccountOptions {
   hasObjectFor?: (id: string) => boolean;
   /** Told when it is known to be the right one: what was stopped has to be looked at. */
   onLossCleared?: () => void;
-  onListDelta?: (resource: Resource, sweep: ListDelta) => void;
+  onListDelta?: (resource: Resource, delta: ListDelta) => void;
 }
 
 /** What has operations that a service may lack: a resource or a module. */
@@ -94,10 +94,10 @@ export class Account {
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;
-    const { client, budget, clock, signal, assertMaySend, onListDelta: onSweep } = this.#options;
+    const { client, budget, clock, signal, assertMaySend, onListDelta } = this.#options;
     const made = new Collection({
       ...{ client, resource, budget, clock, signal, assertMaySend, breaker: this.breaker },
-      ...(onSweep && { onListDelta: (sweep) => onSweep(resource, sweep) }),
+      ...(onListDelta && { onListDelta: (delta) => onListDelta(resource, delta) }),
     });
     this.#collections.set(resource.name, made);
     return made;
@@ -130,11 +130,11 @@ export class Account {
   }
 
   #entries(remote: Resource, location: EntryLocation): Entries {
-    const { client, budget, assertMaySend, onListDelta: onSweep } = this.#options;
+    const { client, budget, assertMaySend, onListDelta } = this.#options;
     return new Entries({
       ...{ client, location, budget, assertMaySend, breaker: this.breaker },
       parents: this.collection(location.parent.remote),
-      ...(onSweep && { onListDelta: (sweep) => onSweep(remote, sweep) }),
+      ...(onListDelta && { onListDelta: (delta) => onListDelta(remote, delta) }),
     });
   }
 

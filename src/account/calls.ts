@@ -35,30 +35,30 @@ export class Calls {
       // it may have closed in the meantime
       breaker.beginRequest();
     } catch (error) {
-      budget.giveBack();
+      budget.refund();
       throw error;
     }
   }
 
-  async read<T>(call: Call<T>, sending: RequestOptions): Promise<T> {
-    await this.admit(sending);
-    return this.#watched(call, sending.signal);
+  async read<T>(call: Call<T>, request: RequestOptions): Promise<T> {
+    await this.admit(request);
+    return this.#send(call, request.signal);
   }
 
-  async change<T>(call: Call<T>, sending: RequestOptions): Promise<T> {
-    await this.admit(sending);
-    return this.admitted(call, sending.signal);
+  async change<T>(call: Call<T>, request: RequestOptions): Promise<T> {
+    await this.admit(request);
+    return this.changeAdmitted(call, request.signal);
   }
 
   /** A change whose turn has come before, so that nothing delays it now. */
-  async admitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    return this.#watched(call, signal);
+  async changeAdmitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    return this.#send(call, signal);
   }
 
   /** A removal. A 404 counts as done, and is told by false. */
-  async unlessGone(call: Call<void>, sending: RequestOptions): Promise<boolean> {
+  async delete(call: Call<void>, request: RequestOptions): Promise<boolean> {
     try {
-      await this.change(call, sending);
+      await this.change(call, request);
       return true;
     } catch (error) {
       if (!isNotFound(error)) throw error;
@@ -67,21 +67,21 @@ export class Calls {
   }
 
   /** What each call of the client is given. */
-  with(signal: AbortSignal): CallOptions {
+  callOptions(signal: AbortSignal): CallOptions {
     return { signal, assertMaySend: this.#options.assertMaySend };
   }
 
-  async #watched<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+  async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     const { budget, breaker, assertMaySend } = this.#options;
     assertMaySend();
     try {
-      const answer = await call(this.with(signal));
+      const answer = await call(this.callOptions(signal));
       breaker.succeeded();
       return answer;
     } catch (error) {
       // what was not sent for want of the permission says nothing about the service
       assertMaySend();
-      if (isLimited(error)) budget.limited(error.retryAfterSeconds);
+      if (isLimited(error)) budget.pauseAfter429(error.retryAfterSeconds);
       if (isGatewayError(error)) breaker.failed(error);
       throw error;
     }

@@ -4,7 +4,7 @@ import type { Module, Remote, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
-import { type Follower, Inventory, type ListDelta } from "./inventory.ts";
+import { Inventory, type ListDelta, type RemoteChangeListener } from "./inventory.ts";
 import type { Remotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 
@@ -18,7 +18,7 @@ export interface CollectionOptions extends CallsOptions {
   /** Ends the lists under way: they are shared, so no single reconcile may end them. */
   signal: AbortSignal;
   /** Told what each list changed. */
-  onListDelta?: (sweep: ListDelta) => void;
+  onListDelta?: (delta: ListDelta) => void;
 }
 
 /**
@@ -49,23 +49,23 @@ export class Collection implements Remotes {
     return this.#hadUnreadable;
   }
 
-  async get(id: string, sending: RequestOptions): Promise<Remote | undefined> {
-    if (this.listedAt === undefined) await this.listed(0, sending.lane);
-    return this.cached(id) ?? this.read(id, sending);
+  async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
+    if (this.listedAt === undefined) await this.listed(0, request.lane);
+    return this.cached(id) ?? this.read(id, request);
   }
 
   /** Undefined after a 404 alone: that a list does not have a remote is only a hint. */
-  async read(id: string, sending: RequestOptions): Promise<Remote | undefined> {
+  async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
     try {
-      const row = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), sending);
+      const row = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
       const kept = this.#kept(row);
-      this.#inventory.read(kept, startedAt);
+      this.#inventory.recordRead(kept, startedAt);
       // something newer may be known by now; but only a 404 means gone
       return this.cached(id) ?? kept;
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      this.#inventory.lose(id, this.#now());
+      this.#inventory.recordGone(id, this.#now());
       return undefined;
     }
   }
@@ -74,13 +74,13 @@ export class Collection implements Remotes {
    * Like `get`, but what is known from before `since` (monotonic milliseconds) does not do. `alike`: how many remotes
    * the callers ask for like this. Where they are many, one list takes fewer requests than a GET for each.
    */
-  async getSince(id: string, since: number, alike: number, sending: RequestOptions): Promise<Remote | undefined> {
+  async getSince(id: string, since: number, alike: number, request: RequestOptions): Promise<Remote | undefined> {
     const seenAt = this.#inventory.seenAt(id);
     if (seenAt !== undefined && seenAt >= since) return this.cached(id);
     const pages = Math.ceil(this.#inventory.size / USUAL_PAGE);
-    if (alike < pages) return this.read(id, sending);
-    await this.listed(since, sending.lane);
-    return this.get(id, sending);
+    if (alike < pages) return this.read(id, request);
+    await this.listed(since, request.lane);
+    return this.get(id, request);
   }
 
   /**
@@ -88,7 +88,7 @@ export class Collection implements Remotes {
    * anything was found to be out of date. Lists under way are shared.
    */
   async listed(since: number, lane: Lane): Promise<void> {
-    const from = Math.max(since, this.#inventory.doubtedAt);
+    const from = Math.max(since, this.#inventory.listInvalidatedAt);
     while (this.listedAt === undefined || this.listedAt < from) {
       // one that began too early says nothing, whether it fails or not
       if (this.#listing && this.#listing.startedAt < from) await Promise.allSettled([this.#listing.done]);
@@ -99,41 +99,38 @@ export class Collection implements Remotes {
 
   create(body: Body, { signal }: RequestOptions): Promise<Remote> {
     return this.#fold(
-      this.#calls.admitted((options) => this.#options.client.create(this.resource, body, options), signal),
+      this.#calls.changeAdmitted((options) => this.#options.client.create(this.resource, body, options), signal),
     );
   }
 
-  admit(sending: RequestOptions): Promise<void> {
-    return this.#calls.admit(sending);
+  admit(request: RequestOptions): Promise<void> {
+    return this.#calls.admit(request);
   }
 
-  update(id: string, body: Body, sending: RequestOptions): Promise<Remote> {
+  update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
     return this.#fold(
-      this.#calls.change((options) => this.#options.client.update(this.resource, id, body, options), sending),
+      this.#calls.change((options) => this.#options.client.update(this.resource, id, body, options), request),
     );
   }
 
   /** One request that changes nothing: whether the service answers and accepts the key. */
-  async probe(sending: RequestOptions): Promise<void> {
-    const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
-    await this.#calls.read(() => pages.next(), sending);
+  async probe(request: RequestOptions): Promise<void> {
+    const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
+    await this.#calls.read(() => pages.next(), request);
     await pages.return();
   }
 
   /** A 404 counts as done, and is told by false. */
-  async delete(id: string, sending: RequestOptions): Promise<boolean> {
-    const was = await this.#calls.unlessGone(
-      (options) => this.#options.client.delete(this.resource, id, options),
-      sending,
-    );
-    if (was) this.#inventory.drop(id, this.#now());
-    else this.#inventory.lose(id, this.#now());
+  async delete(id: string, request: RequestOptions): Promise<boolean> {
+    const was = await this.#calls.delete((options) => this.#options.client.delete(this.resource, id, options), request);
+    if (was) this.#inventory.recordDeleted(id, this.#now());
+    else this.#inventory.recordGone(id, this.#now());
     return was;
   }
 
   /** The next who asks for a list gets one that begins now or later. */
-  doubt(): void {
-    this.#inventory.doubt(this.#now());
+  invalidateList(): void {
+    this.#inventory.invalidateList(this.#now());
   }
 
   /** Neither in the latest list nor in any answer since. */
@@ -142,20 +139,20 @@ export class Collection implements Remotes {
   }
 
   /** Removes a module of a resource by its own operation. A 404 counts as done. */
-  async deleteModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
-    await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, { id }, options), sending);
+  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void> {
+    await this.#calls.delete((options) => this.#options.client.deleteModule(module, { id }, options), request);
     this.amend(id, { [member]: null });
   }
 
   /** What an answer about a part of a row says of it. */
   amend(id: string, members: Answer): void {
     const row = this.#inventory.get(id);
-    if (row) this.#inventory.put({ ...row, ...members }, this.#now());
+    if (row) this.#inventory.recordWrite({ ...row, ...members }, this.#now());
   }
 
   /** Told of every row that turns out to be another than it was, and of each that is gone. */
-  follow(follower: Follower): void {
-    this.#inventory.follow(follower);
+  onChange(listener: RemoteChangeListener): void {
+    this.#inventory.onChange(listener);
   }
 
   cached(id: string): Remote | undefined {
@@ -163,12 +160,12 @@ export class Collection implements Remotes {
   }
 
   allCached(): Remote[] {
-    return this.#inventory.rows();
+    return this.#inventory.all();
   }
 
   /** A call that is about no row, such as a command; its place in the budget was taken with `admit`. */
   async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
-    await this.#calls.admitted((options) => call(this.#options.client, options), signal);
+    await this.#calls.changeAdmitted((options) => call(this.#options.client, options), signal);
   }
 
   ownedBy(owner: string): Remote[] {
@@ -185,13 +182,13 @@ export class Collection implements Remotes {
     return { startedAt, done };
   }
 
-  async #readAll(startedAt: number, sending: RequestOptions): Promise<void> {
+  async #readAll(startedAt: number, request: RequestOptions): Promise<void> {
     const rows: Remote[] = [];
     const unreadable = new Set<string>();
     let unread = false;
-    const pages = this.#options.client.list(this.resource, this.#calls.with(sending.signal));
+    const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
     for (let last = false; !last; ) {
-      const { value } = await this.#calls.read(() => pages.next(), sending);
+      const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
       rows.push(...page.rows.map((row) => this.#kept(row)));
@@ -199,13 +196,13 @@ export class Collection implements Remotes {
       unread ||= page.problems.length > 0;
     }
     this.#hadUnreadable = unread;
-    const sweep = this.#inventory.replace(rows, startedAt, unreadable);
-    this.#options.onListDelta?.(sweep);
+    const delta = this.#inventory.recordList(rows, startedAt, unreadable);
+    this.#options.onListDelta?.(delta);
   }
 
   async #fold(answer: Promise<Remote>): Promise<Remote> {
     const row = await answer;
-    this.#inventory.put(this.#kept(row), this.#now());
+    this.#inventory.recordWrite(this.#kept(row), this.#now());
     return row;
   }
 

@@ -12,13 +12,13 @@ import type { ListDelta } from "./inventory.ts";
 import { RequestBudget } from "./request-budget.ts";
 
 const { remote } = EventSubscription;
-const sending = { lane: "edit" as const, signal: new AbortController().signal };
+const request = { lane: "edit" as const, signal: new AbortController().signal };
 
 let clock: VirtualClock;
 let gateway: FakeGateway;
 let parents: Collection;
 let entries: Entries;
-let sweeps: ListDelta[];
+let deltas: ListDelta[];
 let id: string;
 
 const of = (...types: string[]) => types.map((type) => ({ type }));
@@ -27,7 +27,7 @@ const body = (type: string) => ({ subscription_id: id, type });
 beforeEach(() => {
   clock = new VirtualClock();
   gateway = new FakeGateway(clock);
-  sweeps = [];
+  deltas = [];
   const common = {
     ...{
       client: gateway.asClient(),
@@ -36,17 +36,17 @@ beforeEach(() => {
     },
     assertMaySend: () => {},
   };
-  parents = new Collection({ ...common, resource: remote, clock, signal: sending.signal });
+  parents = new Collection({ ...common, resource: remote, clock, signal: request.signal });
   const location = EventSource.location as EntryLocation;
-  entries = new Entries({ ...common, location, parents, onListDelta: (sweep) => sweeps.push(sweep) });
+  entries = new Entries({ ...common, location, parents, onListDelta: (delta) => deltas.push(delta) });
   id = gateway.seed(remote, { sources: of("a.v0", "b.v0") }).id;
 });
 
 describe("entries", () => {
   it("are read out of the list of their parents, one list for all", async () => {
-    expect(await entries.get(`${id}/a.v0`, sending)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
-    expect(await entries.get(`${id}/b.v0`, sending)).toMatchObject({ subscription_id: id });
-    expect(await entries.get(`${id}/c.v0`, sending)).toBeUndefined();
+    expect(await entries.get(`${id}/a.v0`, request)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
+    expect(await entries.get(`${id}/b.v0`, request)).toMatchObject({ subscription_id: id });
+    expect(await entries.get(`${id}/c.v0`, request)).toBeUndefined();
     await entries.listed(0, "sync");
     expect(entries.allCached().map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
     expect(gateway.taken()).toEqual(["list"]);
@@ -55,21 +55,21 @@ describe("entries", () => {
   it("are asked for with their parent when it must be certain", async () => {
     await entries.listed(0, "sync");
     gateway.change(remote, id, { sources: of("c.v0") });
-    expect(await entries.read(`${id}/c.v0`, sending)).toBeDefined();
+    expect(await entries.read(`${id}/c.v0`, request)).toBeDefined();
     expect(gateway.taken()).toEqual(["list", `get ${id}`]);
   });
 
   it("are gone with their parent", async () => {
-    expect(await entries.get("esb_none/a.v0", sending)).toBeUndefined();
+    expect(await entries.get("esb_none/a.v0", request)).toBeUndefined();
     await entries.listed(0, "sync");
     expect(entries.isMissing("esb_none/a.v0")).toBe(true);
     expect(entries.isMissing(`${id}/c.v0`)).toBe(false);
   });
 
   it("are known from own answers without a list", async () => {
-    const made = await parents.create({ sources: of("x.v0") }, sending);
+    const made = await parents.create({ sources: of("x.v0") }, request);
     gateway.taken();
-    expect(await entries.get(`${made.id}/x.v0`, sending)).toBeDefined();
+    expect(await entries.get(`${made.id}/x.v0`, request)).toBeDefined();
     expect(gateway.taken()).toEqual([]);
   });
 });
@@ -81,37 +81,37 @@ describe("an entry that is put in or taken out here", () => {
   });
 
   it("is known at once, and nobody is told", async () => {
-    await entries.admit(sending, body("c.v0"));
-    const row = await entries.create(body("c.v0"), sending);
+    await entries.admit(request, body("c.v0"));
+    const row = await entries.create(body("c.v0"), request);
     expect(row).toMatchObject({ id: `${id}/c.v0`, uri: expect.stringContaining("/sources/c.v0") });
     expect(entries.cached(`${id}/c.v0`)).toEqual(row);
-    expect(await entries.delete(`${id}/a.v0`, sending)).toBe(true);
+    expect(await entries.delete(`${id}/a.v0`, request)).toBe(true);
     expect(entries.allCached().map((one) => one.id)).toEqual([`${id}/b.v0`, `${id}/c.v0`]);
-    expect(sweeps).toEqual([]);
+    expect(deltas).toEqual([]);
     expect(gateway.taken()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
   });
 
   it("that was not there any more is gone all the same", async () => {
     gateway.change(remote, id, { sources: of("b.v0") });
-    expect(await entries.delete(`${id}/a.v0`, sending)).toBe(false);
+    expect(await entries.delete(`${id}/a.v0`, request)).toBe(false);
     expect(entries.cached(`${id}/a.v0`)).toBeUndefined();
   });
 
   it("is not begun where its parent is not in the account", async () => {
-    await expect(entries.admit(sending, { subscription_id: "esb_none", type: "a.v0" })).rejects.toThrow(Waiting);
+    await expect(entries.admit(request, { subscription_id: "esb_none", type: "a.v0" })).rejects.toThrow(Waiting);
     expect(gateway.taken()).toEqual([]);
   });
 
   it("waits for a parent that turns out to be gone", async () => {
     gateway.drop(remote, id);
-    await expect(entries.create(body("c.v0"), sending)).rejects.toMatchObject({ reason: "ReferenceNotReady" });
+    await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ reason: "ReferenceNotReady" });
     expect(parents.cached(id)).toBeUndefined();
   });
 
   it("is refused where the service refuses it", async () => {
-    await expect(entries.create(body("a.v0"), sending)).rejects.toMatchObject({ status: 409 });
+    await expect(entries.create(body("a.v0"), request)).rejects.toMatchObject({ status: 409 });
     gateway.refuse("createSource", 404);
-    await expect(entries.create(body("c.v0"), sending)).rejects.toMatchObject({ status: 404 });
+    await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ status: 404 });
   });
 });
 
@@ -120,18 +120,18 @@ describe("what others put in or take out", () => {
 
   it("is told entry by entry, whoever sees it", async () => {
     gateway.change(remote, id, { sources: of("b.v0", "c.v0") });
-    await parents.read(id, sending);
-    expect(sweeps).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
+    await parents.read(id, request);
+    expect(deltas).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
     gateway.change(remote, id, { description: "another" });
     await clock.advance(1);
     await parents.listed(clock.now(), "sync");
-    expect(sweeps).toHaveLength(1);
+    expect(deltas).toHaveLength(1);
   });
 
   it("is all of it when the parent is gone", async () => {
     gateway.drop(remote, id);
     await clock.advance(1);
     await parents.listed(clock.now(), "sync");
-    expect(sweeps).toEqual([{ changed: [], absent: [`${id}/a.v0`, `${id}/b.v0`] }]);
+    expect(deltas).toEqual([{ changed: [], absent: [`${id}/a.v0`, `${id}/b.v0`] }]);
   });
 });

@@ -14,7 +14,7 @@ export interface EntriesOptions extends CallsOptions {
   /** The resources whose lists have the entries. */
   parents: Collection;
   /** Told of entries that others have put in or taken out. */
-  onListDelta?: (sweep: ListDelta) => void;
+  onListDelta?: (delta: ListDelta) => void;
 }
 
 /** How soon an entry is tried again whose parent is not in the account, if nothing tells before. */
@@ -38,18 +38,18 @@ export class Entries implements Remotes {
   constructor(options: EntriesOptions) {
     this.#options = options;
     this.#calls = new Calls(options);
-    options.parents.follow((before, after) => this.#tell(before, after));
+    options.parents.onChange((before, after) => this.#notify(before, after));
   }
 
-  async get(id: string, sending: RequestOptions): Promise<Remote | undefined> {
+  async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const { parents } = this.#options;
     const [parent] = split(id);
     // what is cached without a list comes from own answers, which are newer than a list would be
-    return this.#entryOf(parents.cached(parent) ?? (await parents.get(parent, sending)), id);
+    return this.#entryOf(parents.cached(parent) ?? (await parents.get(parent, request)), id);
   }
 
-  async read(id: string, sending: RequestOptions): Promise<Remote | undefined> {
-    return this.#entryOf(await this.#options.parents.read(split(id)[0], sending), id);
+  async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
+    return this.#entryOf(await this.#options.parents.read(split(id)[0], request), id);
   }
 
   cached(id: string): Remote | undefined {
@@ -73,22 +73,25 @@ export class Entries implements Remotes {
     return this.#options.parents.isMissing(split(id)[0]);
   }
 
-  async admit(sending: RequestOptions, body: Body): Promise<void> {
+  async admit(request: RequestOptions, body: Body): Promise<void> {
     const { parents, location } = this.#options;
     const parent = String(body[location.owner]);
     if (!parents.cached(parent)) throw this.#parentMissing(parent);
-    await this.#calls.admit(sending);
+    await this.#calls.admit(request);
   }
 
-  async create(body: Body, sending: RequestOptions): Promise<Remote> {
+  async create(body: Body, request: RequestOptions): Promise<Remote> {
     const { client, parents, location } = this.#options;
     const [parent, key] = [String(body[location.owner]), String(body[location.key])];
     try {
-      const entry = await this.#calls.admitted((options) => client[location.add](parent, key, options), sending.signal);
+      const entry = await this.#calls.changeAdmitted(
+        (options) => client[location.add](parent, key, options),
+        request.signal,
+      );
       this.#replace(parent, key, entry);
       return this.#rowOf(parent, entry);
     } catch (error) {
-      if (!isNotFound(error) || (await parents.read(parent, sending))) throw error;
+      if (!isNotFound(error) || (await parents.read(parent, request))) throw error;
       throw this.#parentMissing(parent, error);
     }
   }
@@ -97,10 +100,10 @@ export class Entries implements Remotes {
     throw new TypeError(`nothing about ${id} can be updated`);
   }
 
-  async delete(id: string, sending: RequestOptions): Promise<boolean> {
+  async delete(id: string, request: RequestOptions): Promise<boolean> {
     const { client, location } = this.#options;
     const [parent, key] = split(id);
-    const was = await this.#calls.unlessGone((options) => client[location.remove](parent, key, options), sending);
+    const was = await this.#calls.delete((options) => client[location.remove](parent, key, options), request);
     this.#replace(parent, key);
     return was;
   }
@@ -141,7 +144,7 @@ export class Entries implements Remotes {
     this.#ownChange = false;
   }
 
-  #tell(before: Remote, after: Remote | undefined): void {
+  #notify(before: Remote, after: Remote | undefined): void {
     if (this.#ownChange) return;
     const was = this.#entriesOf(before).map(({ id }) => id);
     const is = after ? this.#entriesOf(after).map(({ id }) => id) : [];

@@ -13,124 +13,124 @@ const row = (id: string, version = 1) => ({ id, version });
 describe("a list", () => {
   it("is known from when it began", () => {
     expect(inventory.listedAt).toBeUndefined();
-    inventory.replace([row("a")], 7);
+    inventory.recordList([row("a")], 7);
     expect(inventory.listedAt).toBe(7);
-    expect(inventory.rows()).toEqual([row("a")]);
+    expect(inventory.all()).toEqual([row("a")]);
   });
 
   it("tells what has changed since, and nothing the first time", () => {
-    expect(inventory.replace([row("a"), row("b")], 1)).toEqual({ changed: [], absent: [] });
-    expect(inventory.replace([row("a"), row("b", 2), row("c")], 2)).toEqual({ changed: ["b", "c"], absent: [] });
-    expect(inventory.replace([row("a"), row("b", 2), row("c")], 3)).toEqual({ changed: [], absent: [] });
+    expect(inventory.recordList([row("a"), row("b")], 1)).toEqual({ changed: [], absent: [] });
+    expect(inventory.recordList([row("a"), row("b", 2), row("c")], 2)).toEqual({ changed: ["b", "c"], absent: [] });
+    expect(inventory.recordList([row("a"), row("b", 2), row("c")], 3)).toEqual({ changed: [], absent: [] });
   });
 
   it("tells the first time what differs from an answer before", () => {
-    inventory.put(row("a"), 1);
-    inventory.put(row("b"), 1);
-    expect(inventory.replace([row("a", 2), row("b"), row("c")], 2)).toEqual({ changed: ["a"], absent: [] });
+    inventory.recordWrite(row("a"), 1);
+    inventory.recordWrite(row("b"), 1);
+    expect(inventory.recordList([row("a", 2), row("b"), row("c")], 2)).toEqual({ changed: ["a"], absent: [] });
   });
 
   it("tells what is not there any more", () => {
-    inventory.replace([row("a"), row("b")], 1);
-    expect(inventory.replace([row("b")], 2)).toEqual({ changed: [], absent: ["a"] });
+    inventory.recordList([row("a"), row("b")], 1);
+    expect(inventory.recordList([row("b")], 2)).toEqual({ changed: [], absent: ["a"] });
     expect(inventory.get("a")).toBeUndefined();
   });
 
   it("keeps the old object of an equal row, so that a quiet list leaves nothing behind", () => {
-    inventory.replace([row("a")], 1);
+    inventory.recordList([row("a")], 1);
     const known = inventory.get("a");
-    inventory.replace([row("a")], 2);
+    inventory.recordList([row("a")], 2);
     expect(inventory.get("a")).toBe(known);
   });
 
   it("keeps what is known of a row that could not be read", () => {
-    inventory.replace([row("a")], 1);
-    expect(inventory.replace([], 2, new Set(["a"]))).toEqual({ changed: [], absent: [] });
+    inventory.recordList([row("a")], 1);
+    expect(inventory.recordList([], 2, new Set(["a"]))).toEqual({ changed: [], absent: [] });
     expect(inventory.get("a")).toEqual(row("a"));
   });
 
   it("does not know a row that could not be read before either", () => {
-    inventory.replace([], 1, new Set(["a"]));
+    inventory.recordList([], 1, new Set(["a"]));
     expect(inventory.get("a")).toBeUndefined();
   });
 
   it("takes the last of a row that came twice, as rows move from page to page", () => {
-    inventory.replace([row("a", 1), row("a", 1)], 1);
-    expect(inventory.rows()).toEqual([row("a", 1)]);
+    inventory.recordList([row("a", 1), row("a", 1)], 1);
+    expect(inventory.all()).toEqual([row("a", 1)]);
   });
 });
 
 describe("a list that ends after one that began later", () => {
   it("says nothing", () => {
-    inventory.replace([row("a")], 1);
-    inventory.drop("a", 5);
-    inventory.replace([row("b")], 6);
-    expect(inventory.replace([row("a")], 3)).toEqual({ changed: [], absent: [] });
-    expect(inventory.rows()).toEqual([row("b")]);
+    inventory.recordList([row("a")], 1);
+    inventory.recordDeleted("a", 5);
+    inventory.recordList([row("b")], 6);
+    expect(inventory.recordList([row("a")], 3)).toEqual({ changed: [], absent: [] });
+    expect(inventory.all()).toEqual([row("b")]);
     expect(inventory.listedAt).toBe(6);
   });
 });
 
 describe("an own write", () => {
   it("is not undone by a list that began before it", () => {
-    inventory.put(row("a", 2), 5);
-    expect(inventory.replace([row("a", 1)], 4)).toEqual({ changed: [], absent: [] });
+    inventory.recordWrite(row("a", 2), 5);
+    expect(inventory.recordList([row("a", 1)], 4)).toEqual({ changed: [], absent: [] });
     expect(inventory.get("a")).toEqual(row("a", 2));
   });
 
   it("is not lost to a list that began before it", () => {
-    inventory.put(row("a"), 5);
-    expect(inventory.replace([], 4).absent).toEqual([]);
+    inventory.recordWrite(row("a"), 5);
+    expect(inventory.recordList([], 4).absent).toEqual([]);
     expect(inventory.get("a")).toEqual(row("a"));
   });
 
   it("gives way to a list that began after it", () => {
-    inventory.replace([], 1);
-    inventory.put(row("a", 2), 5);
-    expect(inventory.replace([row("a", 3)], 6).changed).toEqual(["a"]);
+    inventory.recordList([], 1);
+    inventory.recordWrite(row("a", 2), 5);
+    expect(inventory.recordList([row("a", 3)], 6).changed).toEqual(["a"]);
     expect(inventory.get("a")).toEqual(row("a", 3));
   });
 });
 
 describe("a removal", () => {
   it("is not undone by a list that began before it", () => {
-    inventory.put(row("a"), 1);
-    inventory.drop("a", 5);
-    expect(inventory.replace([row("a")], 4)).toEqual({ changed: [], absent: [] });
+    inventory.recordWrite(row("a"), 1);
+    inventory.recordDeleted("a", 5);
+    expect(inventory.recordList([row("a")], 4)).toEqual({ changed: [], absent: [] });
     expect(inventory.get("a")).toBeUndefined();
   });
 
   it("gives way to a list that began after it", () => {
-    inventory.drop("a", 5);
-    inventory.replace([row("a", 2)], 6);
+    inventory.recordDeleted("a", 5);
+    inventory.recordList([row("a", 2)], 6);
     expect(inventory.get("a")).toEqual(row("a", 2));
   });
 
   it("gives way to a later answer", () => {
-    inventory.drop("a", 5);
-    inventory.put(row("a", 2), 6);
-    inventory.replace([], 4);
+    inventory.recordDeleted("a", 5);
+    inventory.recordWrite(row("a", 2), 6);
+    inventory.recordList([], 4);
     expect(inventory.get("a")).toEqual(row("a", 2));
   });
 });
 
 describe("a row that was read by itself", () => {
   it("does not undo an own write that ended while it was under way", () => {
-    inventory.put(row("a", 2), 5);
-    inventory.read(row("a", 1), 4);
+    inventory.recordWrite(row("a", 2), 5);
+    inventory.recordRead(row("a", 1), 4);
     expect(inventory.get("a")).toEqual(row("a", 2));
   });
 
   it("does not bring back what was deleted while it was under way", () => {
-    inventory.put(row("a"), 1);
-    inventory.drop("a", 5);
-    inventory.read(row("a"), 4);
+    inventory.recordWrite(row("a"), 1);
+    inventory.recordDeleted("a", 5);
+    inventory.recordRead(row("a"), 4);
     expect(inventory.get("a")).toBeUndefined();
   });
 
   it("is known although a list before had lagged behind", () => {
-    inventory.replace([], 1);
-    inventory.read(row("a"), 2);
+    inventory.recordList([], 1);
+    inventory.recordRead(row("a"), 2);
     expect(inventory.get("a")).toEqual(row("a"));
     expect(inventory.seenAt("a")).toBe(2);
   });
@@ -171,21 +171,21 @@ describe("the inventory", () => {
     }
 
     #end(list: (typeof this.lists)[number] | undefined): void {
-      if (list) this.inventory.replace(list.rows, list.at);
+      if (list) this.inventory.recordList(list.rows, list.at);
     }
 
     #answer(read: (typeof this.reads)[number] | undefined): void {
-      if (read) this.inventory.read(read.row, read.at);
+      if (read) this.inventory.recordRead(read.row, read.at);
     }
 
     #write(id: string, did: "put" | "drop", now: number): void {
       this.own.set(id, { at: now, did });
       if (did === "put") {
         this.rows.set(id, now);
-        this.inventory.put(row(id, now), now);
+        this.inventory.recordWrite(row(id, now), now);
       } else {
         this.rows.delete(id);
-        this.inventory.drop(id, now);
+        this.inventory.recordDeleted(id, now);
       }
     }
   }

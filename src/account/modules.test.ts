@@ -8,7 +8,7 @@ import { Modules } from "./modules.ts";
 import { RequestBudget } from "./request-budget.ts";
 
 const { remote, location } = HTTPSEdgeRoute;
-const sending = { lane: "edit" as const, signal: new AbortController().signal };
+const request = { lane: "edit" as const, signal: new AbortController().signal };
 const webhook = { provider: "github", secret: "hush" };
 
 let clock: VirtualClock;
@@ -38,72 +38,72 @@ const reads = () => gateway.calls.splice(0).map(({ verb, resource }) => `${verb}
 
 describe("modules", () => {
   it("are read one by one, and only those that are asked for", async () => {
-    expect(await modules.get(id, sending)).toEqual({ id });
+    expect(await modules.get(id, request)).toEqual({ id });
     expect(reads()).toEqual([]);
-    expect(await modules.get(id, sending, ["saml", "oidc"])).toEqual({ id, saml: null, oidc: null });
+    expect(await modules.get(id, request, ["saml", "oidc"])).toEqual({ id, saml: null, oidc: null });
     expect(reads()).toEqual(["getModule route_saml", "getModule route_oidc"]);
   });
 
   it("are believed for a time, each for its own", async () => {
-    await modules.get(id, sending, ["saml"]);
+    await modules.get(id, request, ["saml"]);
     await clock.advance(600);
-    await modules.get(id, sending, ["saml", "oidc"]);
+    await modules.get(id, request, ["saml", "oidc"]);
     reads();
     await clock.advance(400);
-    await modules.get(id, sending, ["saml", "oidc"]);
+    await modules.get(id, request, ["saml", "oidc"]);
     expect(reads()).toEqual(["getModule route_saml"]);
-    await modules.read(id, sending, ["oidc"]);
+    await modules.read(id, request, ["oidc"]);
     expect(reads()).toEqual(["getModule route_oidc"]);
   });
 
   it("of what nobody looks at any more are forgotten", async () => {
-    await modules.get(id, sending, ["saml"]);
+    await modules.get(id, request, ["saml"]);
     await clock.advance(3000);
-    await modules.get("edghts_1/other", sending, ["saml"]);
+    await modules.get("edghts_1/other", request, ["saml"]);
     expect(modules.allCached().map((row) => row.id)).toEqual([id, "edghts_1/other"]);
     await clock.advance(2000);
-    await modules.get("edghts_1/third", sending, ["saml"]);
+    await modules.get("edghts_1/third", request, ["saml"]);
     expect(modules.allCached().map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
   });
 
   it("are known from the answers to own requests, without secrets", async () => {
-    const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, sending);
+    const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, request);
     expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });
     expect(JSON.stringify(row)).not.toContain("hush");
     expect(gateway.row(remote, route)?.["webhook_verification"]).toMatchObject({ secret: "hush" });
     expect(modules.cached(id)).toEqual(row);
-    expect(await modules.get(id, sending, ["saml", "webhook_verification"])).toEqual(row);
+    expect(await modules.get(id, request, ["saml", "webhook_verification"])).toEqual(row);
     expect(reads()).toEqual(["putModule route_webhook_verification", "putModule route_saml"]);
-    const read = await modules.read(id, sending, ["webhook_verification"]);
+    const read = await modules.read(id, request, ["webhook_verification"]);
     expect(JSON.stringify(read)).not.toContain("hush");
   });
 
   it("are set in order, up to the one that is refused", async () => {
     gateway.refuse("putModule", 400);
     const bodies = { ip_restriction: { ip_policy_ids: [] }, webhook_verification: webhook };
-    await expect(modules.update(id, bodies, sending)).rejects.toMatchObject({ status: 400 });
+    await expect(modules.update(id, bodies, request)).rejects.toMatchObject({ status: 400 });
     expect(reads()).toEqual(["putModule route_ip_restriction"]);
     expect(modules.cached(id)).toBeUndefined();
   });
 
   it("cannot be set on what does not exist", async () => {
-    await expect(modules.update("edghts_1/none", { saml: {} }, sending)).rejects.toMatchObject({ status: 404 });
+    await expect(modules.update("edghts_1/none", { saml: {} }, request)).rejects.toMatchObject({ status: 404 });
   });
 
   it("are not set any more once they were removed, whether they had been or not", async () => {
-    await modules.update(id, { webhook_verification: webhook }, sending);
+    await modules.update(id, { webhook_verification: webhook }, request);
     const module = HTTPSEdgeRoute.modules["webhook_verification"] as never;
-    await modules.deleteModule(id, "webhook_verification", module, sending);
+    await modules.deleteModule(id, "webhook_verification", module, request);
     expect(modules.cached(id)).toEqual({ id, webhook_verification: null });
     gateway.refuse("deleteModule", 404);
-    await modules.deleteModule(id, "webhook_verification", module, sending);
+    await modules.deleteModule(id, "webhook_verification", module, request);
     expect(gateway.row(remote, route)?.["webhook_verification"]).toBeNull();
   });
 
   it("tell nothing but what was seen", async () => {
     await modules.listed();
     expect(modules.allCached()).toEqual([]);
-    await modules.get(id, sending, ["oidc"]);
+    await modules.get(id, request, ["oidc"]);
     expect(modules.allCached()).toEqual([{ id, oidc: null }]);
     expect(modules.isMissing()).toBe(false);
   });

@@ -40,17 +40,17 @@ export class Modules implements Remotes {
     this.#calls = new Calls(options);
   }
 
-  get(id: string, sending: RequestOptions, members: readonly string[] = []): Promise<Remote> {
+  get(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
     const { clock, believedMs } = this.#options;
     const isOld = (member: string) => {
       const seen = this.#seen.get(id)?.get(member);
       return seen === undefined || clock.now() - seen.at >= believedMs;
     };
-    return this.read(id, sending, members.filter(isOld));
+    return this.read(id, request, members.filter(isOld));
   }
 
-  async read(id: string, sending: RequestOptions, members: readonly string[] = []): Promise<Remote> {
-    for (const member of members) this.#keep(id, member, await this.#readModule(id, member, sending));
+  async read(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
+    for (const member of members) this.#keep(id, member, await this.#readModule(id, member, request));
     return this.#remoteOf(id);
   }
 
@@ -81,9 +81,9 @@ export class Modules implements Remotes {
   }
 
   /** One request for each module, in the order of the body. Rejects with 404 when there is nothing to set it on. */
-  async update(id: string, body: Body, sending: RequestOptions): Promise<Remote> {
+  async update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
     for (const [member, value] of Object.entries(body)) {
-      this.#keep(id, member, await this.#put(id, member, value as Body, sending));
+      this.#keep(id, member, await this.#put(id, member, value as Body, request));
     }
     return this.#remoteOf(id);
   }
@@ -92,17 +92,17 @@ export class Modules implements Remotes {
     throw new TypeError(`${id} is not ours to remove`);
   }
 
-  async deleteModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void> {
+  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void> {
     const owner = this.#ownerOf(id);
-    await this.#calls.unlessGone((options) => this.#options.client.deleteModule(module, owner, options), sending);
+    await this.#calls.delete((options) => this.#options.client.deleteModule(module, owner, options), request);
     this.#keep(id, member, null);
   }
 
-  async #put(id: string, member: string, body: Body, sending: RequestOptions): Promise<Answer> {
+  async #put(id: string, member: string, body: Body, request: RequestOptions): Promise<Answer> {
     const { client, onUnansweredChange } = this.#options;
     const module = this.#moduleOf(member);
     try {
-      return await this.#calls.change((options) => client.putModule(module, this.#ownerOf(id), body, options), sending);
+      return await this.#calls.change((options) => client.putModule(module, this.#ownerOf(id), body, options), request);
     } catch (error) {
       if (isOutcomeUnknown(error)) onUnansweredChange();
       throw error;
@@ -110,11 +110,11 @@ export class Modules implements Remotes {
   }
 
   /** Null where it is not set. Services say so with 404 or null; 404 also where there is nothing that could have one. */
-  async #readModule(id: string, member: string, sending: RequestOptions): Promise<Answer | null> {
+  async #readModule(id: string, member: string, request: RequestOptions): Promise<Answer | null> {
     const module = this.#moduleOf(member);
     const owner = this.#ownerOf(id);
     try {
-      return await this.#calls.read((options) => this.#options.client.getModule(module, owner, options), sending);
+      return await this.#calls.read((options) => this.#options.client.getModule(module, owner, options), request);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       return null;

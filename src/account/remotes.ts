@@ -25,12 +25,12 @@ export interface Remotes {
   /** Not where it should be in the latest list, nor in any answer since. */
   isMissing(id: string): boolean;
   /** For a create: waits until one request may be sent, before anything is recorded about it. */
-  admit(sending: RequestOptions, body: Body): Promise<void>;
+  admit(request: RequestOptions, body: Body): Promise<void>;
   /** To be called right after `admit`. */
-  create(body: Body, sending: RequestOptions): Promise<Remote>;
-  update(id: string, body: Body, sending: RequestOptions): Promise<Remote>;
+  create(body: Body, request: RequestOptions): Promise<Remote>;
+  update(id: string, body: Body, request: RequestOptions): Promise<Remote>;
   /** False when there was nothing to delete. */
-  delete(id: string, sending: RequestOptions): Promise<boolean>;
+  delete(id: string, request: RequestOptions): Promise<boolean>;
   /** Deletes a module by its own operation. A 404 counts as done. */
-  deleteModule(id: string, member: string, module: Module, sending: RequestOptions): Promise<void>;
+  deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void>;
 }

@@ -99,7 +99,7 @@ describe("a budget of 60 requests a minute", () => {
   describe("after a 429", () => {
     it("sends nothing before the service said it may", async () => {
       const { passed, ask } = requester(budget);
-      budget.limited(30);
+      budget.pauseAfter429(30);
       await askFor(ask, 1);
       await clock.advance(29_999);
       expect(passed).toEqual([]);
@@ -110,7 +110,7 @@ describe("a budget of 60 requests a minute", () => {
     it("pauses those that wait already", async () => {
       const { passed, ask } = requester(budget);
       await askFor(ask, 13);
-      budget.limited(30);
+      budget.pauseAfter429(30);
       await clock.advance(29_999);
       expect(passed).toHaveLength(12);
       await clock.advance(1000);
@@ -119,8 +119,8 @@ describe("a budget of 60 requests a minute", () => {
 
     it("keeps the longest pause of several", async () => {
       const { passed, ask } = requester(budget);
-      budget.limited(30);
-      budget.limited(1);
+      budget.pauseAfter429(30);
+      budget.pauseAfter429(1);
       await askFor(ask, 1);
       await clock.advance(29_999);
       expect(passed).toEqual([]);
@@ -132,7 +132,7 @@ describe("a budget of 60 requests a minute", () => {
         const limited = new RequestBudget({ perMinute: 60, clock });
         const { passed, ask } = requester(limited);
         await askFor(ask, 12);
-        for (let count = 0; count < answers; count += 1) limited.limited(5);
+        for (let count = 0; count < answers; count += 1) limited.pauseAfter429(5);
         await askFor(ask, 100);
         await clock.advance(65_000);
         return passed.length - 12;
@@ -143,9 +143,9 @@ describe("a budget of 60 requests a minute", () => {
     it("slows down again when it is told so after the pause", async () => {
       const { passed, ask } = requester(budget);
       await askFor(ask, 12);
-      budget.limited(1);
+      budget.pauseAfter429(1);
       await clock.advance(1000);
-      budget.limited(1);
+      budget.pauseAfter429(1);
       await askFor(ask, 100);
       await clock.advance(61_000);
       expect(passed.length - 12).toBeLessThan(36);
@@ -153,7 +153,7 @@ describe("a budget of 60 requests a minute", () => {
 
     it("asks again after ten minutes, however long the service said to wait", async () => {
       const { passed, ask } = requester(budget);
-      budget.limited(86_400);
+      budget.pauseAfter429(86_400);
       await askFor(ask, 3);
       await clock.advance(599_999);
       expect(passed).toEqual([]);
@@ -164,7 +164,7 @@ describe("a budget of 60 requests a minute", () => {
     it("goes on more slowly, and comes back in minutes", async () => {
       const { passed, ask } = requester(budget);
       await askFor(ask, 12);
-      budget.limited(1);
+      budget.pauseAfter429(1);
       await askFor(ask, 200);
       await clock.advance(61_000);
       const firstMinute = passed.length - 12;
@@ -180,7 +180,7 @@ describe("a budget of 60 requests a minute", () => {
     it("never stops altogether, however often", async () => {
       const { passed, ask } = requester(budget);
       for (let times = 0; times < 50; times += 1) {
-        budget.limited(1);
+        budget.pauseAfter429(1);
         await clock.advance(1000);
       }
       await askFor(ask, 5);
@@ -200,7 +200,7 @@ describe("a budget of 0", () => {
   it("still heeds the service", async () => {
     const budget = new RequestBudget({ perMinute: 0, clock });
     const { passed, ask } = requester(budget);
-    budget.limited(5);
+    budget.pauseAfter429(5);
     await askFor(ask, 3);
     expect(passed).toEqual([]);
     await clock.advance(5000);
@@ -249,14 +249,14 @@ describe("a turn that is given back", () => {
     const budget = new RequestBudget({ perMinute: 60, clock });
     const { names, ask } = requester(budget);
     await askFor(ask, 13);
-    budget.giveBack();
+    budget.refund();
     await settle();
     expect(names()).toHaveLength(13);
   });
 
   it("does not make the burst larger", async () => {
     const budget = new RequestBudget({ perMinute: 60, clock });
-    budget.giveBack();
+    budget.refund();
     const { passed, ask } = requester(budget);
     await askFor(ask, 20);
     expect(passed).toHaveLength(12);

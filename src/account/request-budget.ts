@@ -33,9 +33,9 @@ export class RequestBudget {
   readonly #queues: Record<Lane, Set<Waiter>> = { edit: new Set(), retry: new Set(), sync: new Set() };
   readonly #burst: number;
   #tokens: number;
-  #share = 1;
+  #rateShare = 1;
   #countedAt: number;
-  #closedUntil = 0;
+  #pausedUntil = 0;
   #isShutDown = false;
   #timer: Timer | undefined;
 
@@ -58,29 +58,29 @@ export class RequestBudget {
       return;
     }
     if (this.#isShutDown) throw shutDownError();
-    await this.#inLine(lane, signal);
+    await this.#enqueue(lane, signal);
     this.#options.onWait?.(lane, (this.#options.clock.now() - since) / 1000);
   }
 
   /** What was taken was not used: it is the next one's. */
-  giveBack(): void {
+  refund(): void {
     this.#tokens += 1;
-    this.#serve();
+    this.#dispatch();
   }
 
   /**
    * The service said 429: nothing more is sent before it said it may be. Several such answers in one pause are to
    * requests that were under way together, and slow down once.
    */
-  limited(retryAfterSeconds = 1): void {
+  pauseAfter429(retryAfterSeconds = 1): void {
     const now = this.#options.clock.now();
     this.#refill(now);
-    const isPaused = now < this.#closedUntil;
+    const isPaused = now < this.#pausedUntil;
     const pause = Math.min(retryAfterSeconds * 1000, LONGEST_PAUSE_MS);
-    this.#closedUntil = Math.max(this.#closedUntil, now + pause);
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
     // nothing is saved up meanwhile: one goes first, and the others follow at their rate
     this.#tokens = 1;
-    if (!isPaused) this.#share = Math.max(this.#share * BACK_OFF, 0.1);
+    if (!isPaused) this.#rateShare = Math.max(this.#rateShare * BACK_OFF, 0.1);
     this.#schedule();
   }
 
@@ -98,10 +98,10 @@ export class RequestBudget {
     const now = this.#options.clock.now();
     this.#refill(now);
     const ahead = lanes.slice(0, lanes.indexOf(lane) + 1).some((name) => this.#queues[name].size > 0);
-    return ahead || now < this.#closedUntil || !this.#affordable();
+    return ahead || now < this.#pausedUntil || !this.#hasToken();
   }
 
-  #inLine(lane: Lane, signal?: AbortSignal): Promise<void> {
+  #enqueue(lane: Lane, signal?: AbortSignal): Promise<void> {
     const queue = this.#queues[lane];
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -124,22 +124,22 @@ export class RequestBudget {
     });
   }
 
-  #affordable = (): boolean => this.#options.perMinute === 0 || this.#tokens >= 1;
+  #hasToken = (): boolean => this.#options.perMinute === 0 || this.#tokens >= 1;
 
-  #perMs = (): number => (this.#options.perMinute * this.#share) / MINUTE_MS;
+  #perMs = (): number => (this.#options.perMinute * this.#rateShare) / MINUTE_MS;
 
   #refill(now: number): void {
     const passed = now - this.#countedAt;
-    const open = Math.max(now - Math.max(this.#countedAt, this.#closedUntil), 0);
+    const open = Math.max(now - Math.max(this.#countedAt, this.#pausedUntil), 0);
     this.#countedAt = now;
     this.#tokens = Math.min(this.#burst, this.#tokens + open * this.#perMs());
-    this.#share = Math.min(1, this.#share + passed * RECOVERY_PER_MS);
+    this.#rateShare = Math.min(1, this.#rateShare + passed * RECOVERY_PER_MS);
   }
 
-  #serve(): void {
+  #dispatch(): void {
     const now = this.#options.clock.now();
     this.#refill(now);
-    while (now >= this.#closedUntil && this.#affordable()) {
+    while (now >= this.#pausedUntil && this.#hasToken()) {
       const waiter = this.#next();
       if (!waiter) return;
       this.#tokens -= 1;
@@ -163,9 +163,9 @@ export class RequestBudget {
     this.#timer = undefined;
     if (lanes.every((lane) => this.#queues[lane].size === 0)) return;
     const { clock } = this.#options;
-    const missing = this.#affordable() ? 0 : (1 - this.#tokens) / this.#perMs();
-    const wait = Math.max(this.#closedUntil - clock.now(), missing, 0);
-    this.#timer = clock.setTimeout(() => this.#serve(), Math.ceil(wait));
+    const missing = this.#hasToken() ? 0 : (1 - this.#tokens) / this.#perMs();
+    const wait = Math.max(this.#pausedUntil - clock.now(), missing, 0);
+    this.#timer = clock.setTimeout(() => this.#dispatch(), Math.ceil(wait));
   }
 }
 

@@ -102,7 +102,7 @@ describe("a sweep", () => {
     other = accountWith(budget);
     add("ReservedDomain", "rd_1");
     add("ReservedDomain", "rd_2", "other");
-    budget.limited(600);
+    budget.pauseAfter429(600);
     const end = begin();
     expect(await listedWithin(SECONDS + 1)).toEqual(["reserved_domains"]);
     expect(await listedWithin(SECONDS - 10)).toEqual([]);

@@ -61,7 +61,7 @@ function prepareRetention(context: ReconcileContext): void {
   if (!intent || !isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
   const { account } = context;
   if (!account.isCreateRefused(object, intent)) refuseUnsettled(account.createSettlement.wait(object, intent));
-  account.collection(kind.remote).doubt();
+  account.collection(kind.remote).invalidateList();
 }
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
