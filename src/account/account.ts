@@ -1,6 +1,6 @@
 import type { GatewayClient } from "../gateway/client.ts";
 import type { Resource, Verb } from "../gateway/resource.ts";
-import { type Intent, overAfter } from "../objects/intent.ts";
+import { type Intent, maxProcessingMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { EntryLocation, Kind, ModulesLocation } from "../schema/define.ts";
@@ -105,7 +105,7 @@ export class Account {
 
   /** A change was sent whose answer nobody waits for any more: it may be carried out still. */
   recordUnansweredChange(): void {
-    this.#changesDoneAt = this.#options.clock.now() + overAfter(this.deadlineMs);
+    this.#changesDoneAt = this.#options.clock.now() + maxProcessingMs(this.deadlineMs);
   }
 
   /**
@@ -197,7 +197,7 @@ export class Account {
 
   /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
   async recheckMissing(signal: AbortSignal): Promise<void> {
-    for (const { resource, id } of this.lossGuard.due()) {
+    for (const { resource, id } of this.lossGuard.takeDueRechecks()) {
       if (this.#options.hasObjectFor?.(id) === false) {
         this.lossGuard.clear(resource);
         continue;

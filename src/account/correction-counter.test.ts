@@ -20,9 +20,9 @@ const object = (generation = 1, uid = "u"): ManagedObject => ({
 
 describe("Corrections", () => {
   it("counts the same correction of the same object", () => {
-    expect(corrections.note(object(), ["labels"], true)).toBe(1);
-    expect(corrections.note(object(), ["labels"], true)).toBe(2);
-    expect(corrections.rounds(object(), ["labels"])).toBe(2);
+    expect(corrections.record(object(), ["labels"], true)).toBe(1);
+    expect(corrections.record(object(), ["labels"], true)).toBe(2);
+    expect(corrections.count(object(), ["labels"])).toBe(2);
   });
 
   it.each([
@@ -30,27 +30,27 @@ describe("Corrections", () => {
     ["another generation", object(2), ["labels"]],
     ["another object", object(1, "other"), ["labels"]],
   ])("counts %s by themselves", (_, other, fields) => {
-    corrections.note(object(), ["labels"], true);
-    expect(corrections.rounds(other, fields)).toBe(0);
+    corrections.record(object(), ["labels"], true);
+    expect(corrections.count(other, fields)).toBe(0);
   });
 
   it("forgets what held", () => {
-    corrections.note(object(), ["labels"], true);
-    expect(corrections.note(object(), ["labels"], false)).toBe(0);
-    expect(corrections.rounds(object(), ["labels"])).toBe(0);
+    corrections.record(object(), ["labels"], true);
+    expect(corrections.record(object(), ["labels"], false)).toBe(0);
+    expect(corrections.count(object(), ["labels"])).toBe(0);
   });
 
   it("forgets after an hour without", async () => {
-    corrections.note(object(), ["labels"], true);
+    corrections.record(object(), ["labels"], true);
     await clock.advance(59 * 60_000);
-    expect(corrections.rounds(object(), ["labels"])).toBe(1);
+    expect(corrections.count(object(), ["labels"])).toBe(1);
     await clock.advance(60_000);
-    expect(corrections.rounds(object(), ["labels"])).toBe(0);
+    expect(corrections.count(object(), ["labels"])).toBe(0);
   });
 
   it("forgets an object that is no more", () => {
-    corrections.note(object(), ["labels"], true);
+    corrections.record(object(), ["labels"], true);
     corrections.forget("u");
-    expect(corrections.rounds(object(), ["labels"])).toBe(0);
+    expect(corrections.count(object(), ["labels"])).toBe(0);
   });
 });

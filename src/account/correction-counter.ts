@@ -4,9 +4,9 @@ import type { Clock } from "../runtime/clock.ts";
 /** After so long without the same correction, the next one is the first again. */
 const MEMORY_MS = 60 * 60_000;
 
-interface Rounds {
+interface Count {
   /** The correction, as a text: generation and fields. */
-  what: string;
+  correction: string;
   count: number;
   at: number;
 }
@@ -17,33 +17,33 @@ interface Rounds {
  */
 export class CorrectionCounter {
   readonly #clock: Clock;
-  readonly #rounds = new Map<string, Rounds>();
+  readonly #counts = new Map<string, Count>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  rounds(object: ManagedObject, fields: readonly string[]): number {
-    const known = this.#rounds.get(object.metadata.uid);
-    const current = known?.what === nameOf(object, fields) && this.#clock.now() - known.at < MEMORY_MS;
+  count(object: ManagedObject, fields: readonly string[]): number {
+    const known = this.#counts.get(object.metadata.uid);
+    const current = known?.correction === correctionOf(object, fields) && this.#clock.now() - known.at < MEMORY_MS;
     return current ? known.count : 0;
   }
 
   /** Returns the rounds by now. `repeated`: false when the correction held and nobody else is known to interfere. */
-  note(object: ManagedObject, fields: readonly string[], repeated: boolean): number {
+  record(object: ManagedObject, fields: readonly string[], repeated: boolean): number {
     if (!repeated) {
-      this.#rounds.delete(object.metadata.uid);
+      this.#counts.delete(object.metadata.uid);
       return 0;
     }
-    const count = this.rounds(object, fields) + 1;
-    this.#rounds.set(object.metadata.uid, { what: nameOf(object, fields), count, at: this.#clock.now() });
+    const count = this.count(object, fields) + 1;
+    this.#counts.set(object.metadata.uid, { correction: correctionOf(object, fields), count, at: this.#clock.now() });
     return count;
   }
 
   forget(uid: string): void {
-    this.#rounds.delete(uid);
+    this.#counts.delete(uid);
   }
 }
 
-const nameOf = ({ metadata }: ManagedObject, fields: readonly string[]): string =>
+const correctionOf = ({ metadata }: ManagedObject, fields: readonly string[]): string =>
   `${metadata.generation} ${fields.join(" ")}`;

@@ -1,4 +1,4 @@
-import { type Intent, settledAt, settlesAfter } from "../objects/intent.ts";
+import { type Intent, settledAt, settleTimeMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 
@@ -25,17 +25,17 @@ export class CreateSettlement {
   }
 
   /** This process is about to record the intent, and read its time `at` this moment. */
-  recorded({ metadata }: ManagedObject, { last }: Intent, at: number): void {
-    this.#known.set(metadata.uid, { last, at: at + settlesAfter(this.#deadlineMs) });
+  recordIntent({ metadata }: ManagedObject, { last }: Intent, at: number): void {
+    this.#known.set(metadata.uid, { last, at: at + settleTimeMs(this.#deadlineMs) });
   }
 
   /** Milliseconds from now; negative when it is certain already. */
-  wait({ metadata }: ManagedObject, intent: Intent): number {
+  remainingMs({ metadata }: ManagedObject, intent: Intent): number {
     const now = this.#clock.now();
     const known = this.#known.get(metadata.uid);
     if (known?.last === intent.last) return known.at - now;
     const byCalendar = settledAt(intent, this.#deadlineMs) - this.#clock.date().getTime();
-    const wait = Math.min(byCalendar, settlesAfter(this.#deadlineMs));
+    const wait = Math.min(byCalendar, settleTimeMs(this.#deadlineMs));
     this.#known.set(metadata.uid, { last: intent.last, at: now + wait });
     return wait;
   }

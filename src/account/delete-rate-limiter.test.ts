@@ -10,30 +10,30 @@ beforeEach(() => {
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `id-${index}`);
 
-describe("six deletions a minute", () => {
+describe("six limiter a minute", () => {
   it("go at once, and the others one after another", () => {
-    const deletions = new DeleteRateLimiter(clock, 6);
-    expect(ids(9).map((id) => deletions.wait(id))).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30]);
+    const limiter = new DeleteRateLimiter(clock, 6);
+    expect(ids(9).map((id) => limiter.secondsUntilTurn(id))).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30]);
   });
 
   it("keep the turn of whoever asks again", async () => {
-    const deletions = new DeleteRateLimiter(clock, 6);
-    for (const id of ids(8)) deletions.wait(id);
+    const limiter = new DeleteRateLimiter(clock, 6);
+    for (const id of ids(8)) limiter.secondsUntilTurn(id);
     await clock.advance(5000);
-    expect(deletions.wait("id-6")).toBe(5);
-    expect(deletions.wait("another")).toBe(25);
+    expect(limiter.secondsUntilTurn("id-6")).toBe(5);
+    expect(limiter.secondsUntilTurn("another")).toBe(25);
     await clock.advance(5000);
-    expect(deletions.wait("id-6")).toBe(0);
-    expect(deletions.wait("id-7")).toBe(10);
+    expect(limiter.secondsUntilTurn("id-6")).toBe(0);
+    expect(limiter.secondsUntilTurn("id-7")).toBe(10);
   });
 
   it("are never more in any minute that follows a quiet time, and a minute's worth of them is saved up", async () => {
-    const deletions = new DeleteRateLimiter(clock, 6);
+    const limiter = new DeleteRateLimiter(clock, 6);
     const gone: number[] = [];
     let waiting = ids(40);
     for (let second = 0; second < 600; second += 1) {
       waiting = waiting.filter((id) => {
-        if (deletions.wait(id) > 0) return true;
+        if (limiter.secondsUntilTurn(id) > 0) return true;
         gone.push(second);
         return false;
       });
@@ -45,24 +45,24 @@ describe("six deletions a minute", () => {
     expect(gone.filter((second) => second >= 60 && second < 120)).toHaveLength(6);
     expect(
       ids(9)
-        .map((id) => deletions.wait(`later-${id}`))
+        .map((id) => limiter.secondsUntilTurn(`later-${id}`))
         .slice(0, 7),
     ).toEqual([0, 0, 0, 0, 0, 0, 10]);
   });
 });
 
 it("without a limit none waits", () => {
-  const deletions = new DeleteRateLimiter(clock, 0);
-  expect(ids(100).filter((id) => deletions.wait(id) > 0)).toEqual([]);
+  const limiter = new DeleteRateLimiter(clock, 0);
+  expect(ids(100).filter((id) => limiter.secondsUntilTurn(id) > 0)).toEqual([]);
 });
 
 describe("a deletion whose answer was lost", () => {
   it("may be done, until it is certain", () => {
-    const deletions = new DeleteRateLimiter(clock, 0);
-    expect(deletions.mayBeDone("id")).toBe(false);
-    deletions.uncertain("id");
-    expect(deletions.mayBeDone("id")).toBe(true);
-    deletions.forget("id");
-    expect(deletions.mayBeDone("id")).toBe(false);
+    const limiter = new DeleteRateLimiter(clock, 0);
+    expect(limiter.mayBeDeleted("id")).toBe(false);
+    limiter.recordUncertain("id");
+    expect(limiter.mayBeDeleted("id")).toBe(true);
+    limiter.forget("id");
+    expect(limiter.mayBeDeleted("id")).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ export class DeleteRateLimiter {
   readonly #uncertain = new Set<string>();
   readonly perMinute: number;
   /** When the next turn would be, had nothing been saved up. */
-  #next = 0;
+  #nextTurnAt = 0;
 
   /** `perMinute`: 0 is no limit. */
   constructor(clock: Clock, perMinute: number) {
@@ -21,9 +21,9 @@ export class DeleteRateLimiter {
   }
 
   /** 0: it may go now. Otherwise the seconds until its turn, which is kept for it. */
-  wait(id: string): number {
+  secondsUntilTurn(id: string): number {
     const now = this.#clock.now();
-    const turn = this.#turns.get(id) ?? this.#give(now);
+    const turn = this.#turns.get(id) ?? this.#takeTurn(now);
     if (turn <= now) {
       this.#turns.delete(id);
       return 0;
@@ -33,11 +33,11 @@ export class DeleteRateLimiter {
   }
 
   /** The answer to a request to delete it was lost. */
-  uncertain(id: string): void {
+  recordUncertain(id: string): void {
     this.#uncertain.add(id);
   }
 
-  mayBeDone(id: string): boolean {
+  mayBeDeleted(id: string): boolean {
     return this.#uncertain.has(id);
   }
 
@@ -47,9 +47,9 @@ export class DeleteRateLimiter {
     this.#uncertain.delete(id);
   }
 
-  #give(now: number): number {
-    const earliest = Math.max(this.#next, now);
-    this.#next = earliest + this.#intervalMs;
+  #takeTurn(now: number): number {
+    const earliest = Math.max(this.#nextTurnAt, now);
+    this.#nextTurnAt = earliest + this.#intervalMs;
     return earliest - (60_000 - this.#intervalMs);
   }
 }

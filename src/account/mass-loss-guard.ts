@@ -1,10 +1,10 @@
 import type { Resource } from "../gateway/resource.ts";
-import { askedAt, asksForLook, conditionOf, type ManagedObject } from "../objects/object.ts";
+import { conditionOf, isReconcileRequested, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 /** How soon one of what is missing is asked for, at first and at the longest: the right key may be back any moment. */
 const FIRST_RECHECK_MS = 2_000;
-export const LONGEST_RECHECK_MS = 20_000;
+export const MAX_RECHECK_MS = 20_000;
 
 /** An object that is blocked is looked at more often than this, and suspects its account anew. */
 const SUSPICION_MS = 60 * 60_000;
@@ -23,7 +23,7 @@ export interface Loss {
 interface Suspicion extends Suspect {
   loss: Loss;
   since: number;
-  askAt: number;
+  recheckAt: number;
   delayMs: number;
 }
 
@@ -45,9 +45,10 @@ export class MassLossGuard {
 
   suspect({ resource, id }: Suspect, loss: Loss): void {
     const now = this.#options.clock.now();
-    const { askAt = now + FIRST_RECHECK_MS, delayMs = FIRST_RECHECK_MS } = this.#suspicions.get(resource.name) ?? {};
+    const { recheckAt = now + FIRST_RECHECK_MS, delayMs = FIRST_RECHECK_MS } =
+      this.#suspicions.get(resource.name) ?? {};
     const first = this.#suspicions.size === 0;
-    this.#suspicions.set(resource.name, { resource, id, loss, since: now, askAt, delayMs });
+    this.#suspicions.set(resource.name, { resource, id, loss, since: now, recheckAt, delayMs });
     if (first) this.#options.onChange?.(true);
   }
 
@@ -66,14 +67,14 @@ export class MassLossGuard {
   }
 
   /** One remote of each resource, each once in a while. */
-  due(): Suspect[] {
+  takeDueRechecks(): Suspect[] {
     const now = this.#options.clock.now();
     for (const { resource, since } of [...this.#suspicions.values()])
       if (now - since > SUSPICION_MS) this.clear(resource);
-    const due = [...this.#suspicions.values()].filter(({ askAt }) => now >= askAt);
+    const due = [...this.#suspicions.values()].filter(({ recheckAt }) => now >= recheckAt);
     for (const suspicion of due) {
-      suspicion.delayMs = Math.min(suspicion.delayMs * 2, LONGEST_RECHECK_MS);
-      suspicion.askAt = now + suspicion.delayMs;
+      suspicion.delayMs = Math.min(suspicion.delayMs * 2, MAX_RECHECK_MS);
+      suspicion.recheckAt = now + suspicion.delayMs;
     }
     return due;
   }
@@ -83,9 +84,9 @@ export class MassLossGuard {
    * Remembered, since the status tells of other things by the time the remote is made.
    */
   isConfirmed(object: ManagedObject): boolean {
-    const asked = askedAt(object);
+    const asked = reconcileRequestedAt(object);
     const { uid } = object.metadata;
-    if (!asksForLook(object)) return false;
+    if (!isReconcileRequested(object)) return false;
     const told = conditionOf(object.status, "Synced")?.reason === "AccountMismatch";
     if (told) this.#confirmed.set(uid, asked);
     return this.#confirmed.get(uid) === asked;

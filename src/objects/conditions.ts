@@ -7,10 +7,10 @@ export type ConditionDraft = Pick<Condition, "type" | "status" | "reason" | "mes
 const MESSAGE_CHARACTERS = 200;
 
 /** What conditions are about. */
-type Stampable = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
+type WithConditions = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
 
 /** A condition that says the same as before keeps its time, and one that only changes its words does too. */
-export function stamped(object: Stampable, told: ConditionDraft, now: number): Condition {
+export function toCondition(object: WithConditions, told: ConditionDraft, now: number): Condition {
   const { type, status, reason, message, observedGeneration = object.metadata.generation } = told;
   const before = conditionOf(object.status, type);
   const unchanged = before?.status === status;
@@ -33,7 +33,7 @@ function oneLine(message: string): string {
 }
 
 /** Whether two statuses say the same; a member that is undefined counts as absent. */
-export const isSame = (before: Status | undefined, after: Status): boolean =>
+export const isSameStatus = (before: Status | undefined, after: Status): boolean =>
   isDeepStrictEqual(withoutUnset(before ?? {}), withoutUnset(after));
 
 const withoutUnset = (status: Status): Status =>

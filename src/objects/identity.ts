@@ -10,7 +10,7 @@ interface Lookup {
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
 }
 
-const nothing: Lookup = { get: () => undefined };
+const noObjects: Lookup = { get: () => undefined };
 
 /** Whether the spec says which remote is meant, so that it is known before anything is sent. */
 export const isNamedBySpec = ({ identity }: Kind): boolean => identity.length > 0;
@@ -22,7 +22,7 @@ export const isShared = ({ location }: Kind): boolean => location.type === "entr
 export const isMadeElsewhere = ({ remote }: Kind): boolean => remote.verbs.create === "none";
 
 /** The id that the spec gives; undefined where it gives none, or an object it refers to has none yet. */
-export function identityOf(kind: Kind, object: ManagedObject, cluster: Lookup = nothing): string | undefined {
+export function identityOf(kind: Kind, object: ManagedObject, cluster: Lookup = noObjects): string | undefined {
   if (!isNamedBySpec(kind)) return undefined;
   const parts = kind.identity.map((field) => partOf(kind.spec.shape[field] as z.ZodType, object, field, cluster));
   return parts.every((part) => part !== undefined) ? parts.join("/") : undefined;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { annotations } from "../schema/contract.ts";
-import { covers, type Intent, intentOf, sendWindow, settledAt, textOf } from "./intent.ts";
+import { formatIntent, type Intent, intentOf, mayHaveCreated, sendWindowMs, settledAt } from "./intent.ts";
 import type { ManagedObject } from "./object.ts";
 
 const deadline = 30_000;
@@ -34,17 +34,19 @@ describe("the annotation", () => {
     });
     fc.assert(
       fc.property(intents, (intent) => {
-        expect(intentOf(objectWith(textOf(intent)))).toEqual(intent);
+        expect(intentOf(objectWith(formatIntent(intent)))).toEqual(intent);
       }),
     );
   });
 
   it("is an interval that people can read", () => {
-    expect(textOf({ first: noon, last: noon + 60_000 })).toBe("2026-01-01T12:00:00.000Z/2026-01-01T12:01:00.000Z");
+    expect(formatIntent({ first: noon, last: noon + 60_000 })).toBe(
+      "2026-01-01T12:00:00.000Z/2026-01-01T12:01:00.000Z",
+    );
   });
 
   it("leaves out a request that it has no room for", () => {
-    const text = textOf({ first: noon, last: noon, fields: ["labels"], sent: { metadata: "x".repeat(40_000) } });
+    const text = formatIntent({ first: noon, last: noon, fields: ["labels"], sent: { metadata: "x".repeat(40_000) } });
     expect(text.length).toBeLessThan(100);
     expect(intentOf(objectWith(text))).toMatchObject({ first: noon, fields: ["labels"], sent: undefined });
   });
@@ -74,7 +76,7 @@ describe("the annotation", () => {
 describe("settledAt", () => {
   it("is later than any answer to a request that was permitted", () => {
     const intent: Intent = { first: noon, last: noon + 5000 };
-    expect(settledAt(intent, deadline)).toBeGreaterThan(intent.last + sendWindow(deadline) + deadline);
+    expect(settledAt(intent, deadline)).toBeGreaterThan(intent.last + sendWindowMs(deadline) + deadline);
   });
 });
 
@@ -92,11 +94,11 @@ describe("covers", () => {
     ["at a time that is not known", null, false],
     ["at no time", "soon", false],
   ])("what was made %s: %s is %s", (_, createdAt, expected) => {
-    expect(covers(intent, createdAt, deadline)).toBe(expected);
+    expect(mayHaveCreated(intent, createdAt, deadline)).toBe(expected);
   });
 
   it("reaches over both ends, where the calendar was set back between them", () => {
     const reversed: Intent = { first: noon, last: noon - 3_600_000 };
-    expect([at(-3600), at(0)].map((time) => covers(reversed, time, deadline))).toEqual([true, true]);
+    expect([at(-3600), at(0)].map((time) => mayHaveCreated(reversed, time, deadline))).toEqual([true, true]);
   });
 });

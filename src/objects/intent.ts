@@ -20,10 +20,10 @@ export interface Intent {
 }
 
 /** A recorded intent permits sending for this long; after that it has to be recorded anew. 10 s at a deadline of 30 s. */
-export const sendWindow = (deadlineMs: number): number => deadlineMs / 3;
+export const sendWindowMs = (deadlineMs: number): number => deadlineMs / 3;
 
 /** A service that answers late may still be at work on a request that was given up here. 5 s at a deadline of 30 s. */
-const lateness = (deadlineMs: number): number => deadlineMs / 6;
+const lateProcessingMs = (deadlineMs: number): number => deadlineMs / 6;
 
 /** How far the clocks of two pods, or of a pod and the service, may be apart. */
 const SKEW_MS = 2_000;
@@ -62,43 +62,43 @@ function bodyIn(json: string): Body | undefined {
 }
 
 /** An annotation has no room for more; what is larger is sought by what the spec says then. */
-const LONGEST_BODY = 32 * 1024;
+const MAX_BODY_CHARACTERS = 32 * 1024;
 
 /**
  * `<first>/<last>` as an ISO 8601 interval, and where there are any ` old=<id>`, ` fields=<names with commas>` and
  * ` sent=<JSON>`.
  */
-export function textOf({ first, last, old, fields = [], sent }: Intent): string {
+export function formatIntent({ first, last, old, fields = [], sent }: Intent): string {
   const json = sent && JSON.stringify(sent);
   const parts = [
     `${new Date(first).toISOString()}/${new Date(last).toISOString()}`,
     old && `old=${old}`,
     fields.length > 0 && `fields=${fields.join(",")}`,
-    json && json.length <= LONGEST_BODY && `sent=${json}`,
+    json && json.length <= MAX_BODY_CHARACTERS && `sent=${json}`,
   ];
   return parts.filter(Boolean).join(" ");
 }
 
 /** From this time on (epoch milliseconds), a list without the remote proves that the create came to nothing. */
-export const settledAt = ({ last }: Intent, deadlineMs: number): number => last + settlesAfter(deadlineMs);
+export const settledAt = ({ last }: Intent, deadlineMs: number): number => last + settleTimeMs(deadlineMs);
 
 /** How long after it was recorded that is. */
-export const settlesAfter = (deadlineMs: number): number => sendWindow(deadlineMs) + overAfter(deadlineMs);
+export const settleTimeMs = (deadlineMs: number): number => sendWindowMs(deadlineMs) + maxProcessingMs(deadlineMs);
 
 /** How long after it was sent a request may be carried out at the latest. 37 s at a deadline of 30 s. */
-export const overAfter = (deadlineMs: number): number => deadlineMs + lateness(deadlineMs) + SKEW_MS;
+export const maxProcessingMs = (deadlineMs: number): number => deadlineMs + lateProcessingMs(deadlineMs) + SKEW_MS;
 
 /** Whether a remote that was created at `createdAt` (RFC 3339) can be the one this intent was for. */
-export function covers(intent: Intent, createdAt: unknown, deadlineMs: number): boolean {
+export function mayHaveCreated(intent: Intent, createdAt: unknown, deadlineMs: number): boolean {
   const time = Date.parse(String(createdAt));
   if (!Number.isFinite(time)) return false;
   // the calendar may have been set back between the two
   const [first, last] = [Math.min(intent.first, intent.last), Math.max(intent.first, intent.last)];
-  return time >= first - SERVICE_SKEW_MS && time <= last + settlesAfter(deadlineMs) + SERVICE_SKEW_MS;
+  return time >= first - SERVICE_SKEW_MS && time <= last + settleTimeMs(deadlineMs) + SERVICE_SKEW_MS;
 }
 
 /** Whether a remote that was created at `createdAt` (RFC 3339) is no older than the object. */
-export function isOfLifeOf({ metadata }: ManagedObject, createdAt: unknown): boolean {
+export function wasCreatedInLifetimeOf({ metadata }: ManagedObject, createdAt: unknown): boolean {
   const [made, born] = [Date.parse(String(createdAt)), Date.parse(metadata.creationTimestamp ?? "")];
   return made >= born - SERVICE_SKEW_MS;
 }

@@ -10,7 +10,7 @@ const STALLED_SECONDS = 30 * 60;
  */
 export function reconcileErrorOf(error: unknown): ReconcileError | undefined {
   if (isReconcileError(error)) return error;
-  if (isGatewayError(error)) return ofService(error);
+  if (isGatewayError(error)) return fromGatewayError(error);
   if (error instanceof Outdated) return undefined;
   throw error;
 }
@@ -20,7 +20,7 @@ export function retryAfterSeconds(error: ReconcileError): number | undefined {
   return error.afterSeconds ?? (error instanceof Blocked ? STALLED_SECONDS : undefined);
 }
 
-function ofService(error: GatewayError): ReconcileError {
+function fromGatewayError(error: GatewayError): ReconcileError {
   const words = error.serviceMessage ?? error.message;
   const asked = error.retryAfterSeconds;
   const after = asked === undefined ? {} : { afterSeconds: Math.min(asked, LONGEST_PAUSE_MS / 1000) };

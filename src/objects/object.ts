@@ -37,7 +37,7 @@ export interface Status {
 }
 
 /** The spec fields that every kind has. */
-export interface Steering {
+export interface CommonSpec {
   accountRef?: { name: string };
   adopt?: { id?: string; existing?: true };
   managementPolicy?: "Full" | "ObserveOnly";
@@ -49,7 +49,7 @@ export interface Steering {
 /** An object of one of our kinds, as the API server has it. */
 export interface ManagedObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
-  spec: Steering & Record<string, unknown>;
+  spec: CommonSpec & Record<string, unknown>;
   status?: Status;
 }
 
@@ -62,20 +62,20 @@ export const retiringIDs = ({
 
 export const isDeleting = (object: ManagedObject): boolean => object.metadata.deletionTimestamp !== undefined;
 
-const annotated = (object: ManagedObject, name: string): string | undefined => object.metadata.annotations?.[name];
+const annotationOf = (object: ManagedObject, name: string): string | undefined => object.metadata.annotations?.[name];
 
-export const isPaused = (object: ManagedObject): boolean => annotated(object, annotations.paused) === "true";
-export const isOrphan = (object: ManagedObject): boolean => annotated(object, annotations.orphan) === "true";
+export const isPaused = (object: ManagedObject): boolean => annotationOf(object, annotations.paused) === "true";
+export const isOrphan = (object: ManagedObject): boolean => annotationOf(object, annotations.orphan) === "true";
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
 
 /** Somebody asked for a fresh look at the remote, and has not had it yet. */
-export function asksForLook(object: ManagedObject): boolean {
-  const asked = annotated(object, annotations.reconcileRequestedAt);
+export function isReconcileRequested(object: ManagedObject): boolean {
+  const asked = annotationOf(object, annotations.reconcileRequestedAt);
   return asked !== undefined && asked !== object.status?.lastHandledReconcileAt;
 }
 
-export const askedAt = (object: ManagedObject): string | undefined =>
-  annotated(object, annotations.reconcileRequestedAt);
+export const reconcileRequestedAt = (object: ManagedObject): string | undefined =>
+  annotationOf(object, annotations.reconcileRequestedAt);
 
 /** The remote outlives the object: what was taken over is given back, unless the spec says otherwise. */
 export function isRetained({ spec }: ManagedObject): boolean {

@@ -28,19 +28,19 @@ export function withOwnerMark(metadata: string | undefined, owner: Owner): strin
   const text = metadata || "{}";
   const users = jsonObject(text);
   if (!users) return metadata;
-  const marked = Object.hasOwn(users, OWNER_KEY) ? renamed(text, users, owner) : inserted(text, owner);
+  const marked = Object.hasOwn(users, OWNER_KEY) ? withKeyReplaced(text, users, owner) : withKeyAdded(text, owner);
   return Buffer.byteLength(marked) <= METADATA_BYTES ? marked : metadata;
 }
 
 /** Written into the text, since numbers and repeated keys would not survive being read and written again. */
-function inserted(text: string, owner: Owner): string {
+function withKeyAdded(text: string, owner: Owner): string {
   const before = text.slice(0, text.lastIndexOf("}")).trimEnd();
   const comma = before.trimStart() === "{" ? "" : ",";
   return `${before}${comma}${JSON.stringify(OWNER_KEY)}:${JSON.stringify(ownerMark(owner))}${text.slice(before.length)}`;
 }
 
 /** The user's text has the key already, copied from somewhere else perhaps. */
-const renamed = (text: string, users: Record<string, unknown>, owner: Owner): string =>
+const withKeyReplaced = (text: string, users: Record<string, unknown>, owner: Owner): string =>
   users[OWNER_KEY] === ownerMark(owner) ? text : JSON.stringify({ ...users, [OWNER_KEY]: ownerMark(owner) });
 
 /** Whether `withOwner` leaves a mark, so that what was made can be told by it. */

@@ -1,5 +1,5 @@
 import type { Remote } from "../gateway/resource.ts";
-import { isSame } from "../objects/conditions.ts";
+import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
 import { conditionOf, isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";
 import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
@@ -128,7 +128,7 @@ function settled(context: ReconcileContext, remote: Remote): Outcome {
 async function report(context: ReconcileContext, outcome: Outcome): Promise<void> {
   const before = context.object;
   const status = nextStatus(context, outcome, now(context));
-  if (!isSame(before.status, status)) await context.cluster.writeStatus(context.kind, before, status);
+  if (!isSameStatus(before.status, status)) await context.cluster.writeStatus(context.kind, before, status);
   for (const notice of eventsOf(before, status, context)) context.cluster.emit(before, notice);
 }
 

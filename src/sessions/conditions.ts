@@ -1,4 +1,4 @@
-import { stamped } from "../objects/conditions.ts";
+import { toCondition } from "../objects/conditions.ts";
 import { Blocked, type ReconcileError } from "../objects/reconcile-error.ts";
 import type { Reason } from "../schema/contract.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
@@ -28,7 +28,7 @@ export function commandStatus(command: CommandObject, standing: Standing, now: n
     ...(sessions && { startedAt: before.startedAt ?? time, ...counted(sessions), sessions }),
     ...(finished && { completedAt: before.completedAt ?? time }),
     observedGeneration: command.metadata.generation,
-    conditions: tell(standing).map((told) => stamped(command, told, now)),
+    conditions: tell(standing).map((told) => toCondition(command, told, now)),
   };
 }
 

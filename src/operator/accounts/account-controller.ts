@@ -1,7 +1,7 @@
 import type { Account } from "../../account/account.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
-import { type ConditionDraft, isSame, stamped } from "../../objects/conditions.ts";
+import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
 import type { Status } from "../../objects/object.ts";
 import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
@@ -161,10 +161,10 @@ async function tell(
     baseURL: spec.baseURL ?? baseURL,
     observedGeneration: metadata.generation,
     conditions: conditionsOf(finding).map((told) =>
-      stamped({ metadata, status: before }, told, clock.date().getTime()),
+      toCondition({ metadata, status: before }, told, clock.date().getTime()),
     ),
   };
-  if (!isSame(before, status)) await objects.writeStatus(current, status);
+  if (!isSameStatus(before, status)) await objects.writeStatus(current, status);
 }
 
 function conditionsOf(finding: Finding): ConditionDraft[] {

@@ -2,7 +2,7 @@ import { withoutSecrets } from "../../account/calls.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { identityOf, isShared } from "../../objects/identity.ts";
-import { type Intent, intentOf, sendWindow, textOf } from "../../objects/intent.ts";
+import { formatIntent, type Intent, intentOf, sendWindowMs } from "../../objects/intent.ts";
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -30,7 +30,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const intent = await recordIntent(context, body);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - intent.last);
-  if (elapsed > sendWindow(context.account.deadlineMs)) {
+  if (elapsed > sendWindowMs(context.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
   const remote = await sendCreate(context, body, intent, old);
@@ -86,10 +86,10 @@ async function recordIntent(context: ReconcileContext, body: Body): Promise<Inte
     fields: appliedFields(kind, object.spec),
     sent: isRecognisable ? undefined : (withoutSecrets(body, kind.remote.secrets ?? []) as Body),
   };
-  context.account.createSettlement.recorded(object, intent, context.clock.now());
+  context.account.createSettlement.recordIntent(object, intent, context.clock.now());
   context.object = await context.cluster.annotate(context.kind, context.object, {
     finalizer: true,
-    intent: textOf(intent),
+    intent: formatIntent(intent),
   });
   return intent;
 }

@@ -30,7 +30,7 @@ const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =
   (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
 function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: string): void {
-  const seconds = deleteLimiter.wait(id);
+  const seconds = deleteLimiter.secondsUntilTurn(id);
   if (seconds === 0) return;
   const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE)`;
   throw new Waiting("Deleting", message, { afterSeconds: seconds });
@@ -60,7 +60,7 @@ function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
 export async function deleteWithLossGuard(context: ReconcileContext, id: string): Promise<boolean> {
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
-  const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDone(id);
+  const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDeleted(id);
   const existed = await sendDelete(context, id);
   if (!existed) {
     await remotes.listed(0, context.lane);
@@ -75,7 +75,7 @@ async function sendDelete(context: ReconcileContext, id: string): Promise<boolea
     return await remotesOf(context).delete(id, requestOptions(context));
   } catch (error) {
     if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
-      context.account.deleteLimiter.uncertain(id);
+      context.account.deleteLimiter.recordUncertain(id);
     throw error;
   }
 }

@@ -60,7 +60,7 @@ function prepareRetention(context: ReconcileContext): void {
   const intent = openIntentOf(object);
   if (!intent || !isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
   const { account } = context;
-  if (!account.isCreateRefused(object, intent)) refuseUnsettled(account.createSettlement.wait(object, intent));
+  if (!account.isCreateRefused(object, intent)) refuseUnsettled(account.createSettlement.remainingMs(object, intent));
   account.collection(kind.remote).invalidateList();
 }
 

@@ -68,7 +68,7 @@ function checkAnswer(
   const planned = planFor(context, { ...desired, secrets: [] }, remote, applied);
   // A module that the service cannot remove was disabled instead. Nothing more can be done about it.
   const remaining = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
-  const rounds = context.account.corrections.note(context.object, sent.fields, drifted || !isEmpty(remaining));
+  const rounds = context.account.corrections.record(context.object, sent.fields, drifted || !isEmpty(remaining));
   if (isEmpty(remaining)) return remote;
   context.state.remote = remote;
   if (rounds < ROUNDS) {
@@ -159,7 +159,7 @@ function reasonToReport(
     reported?.reason === "RemoteNormalises" &&
     reported.observedGeneration === object.metadata.generation &&
     fields.every((field) => object.status?.drift?.includes(field));
-  const gaveUp = normalises || account.corrections.rounds(object, fields) >= ROUNDS;
+  const gaveUp = normalises || account.corrections.count(object, fields) >= ROUNDS;
   if (gaveUp && !hasNewValues(context, desired)) return "RemoteNormalises";
   return drifted && object.spec.driftPolicy === "Report" ? "RemoteDiffers" : undefined;
 }
@@ -186,7 +186,7 @@ async function replaceOrBlock(
   if (kind.replacement === "CreateFirst")
     return checkReplacement(context, desired, await replace(context, desired, remote));
   if (object.spec.replacement !== "Recreate") throw blocked(context, needed);
-  account.corrections.note(object, differingFields(needed), true);
+  account.corrections.record(object, differingFields(needed), true);
   return update(context, desired, await recreate(context, desired, remote));
 }
 

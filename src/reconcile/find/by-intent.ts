@@ -1,5 +1,5 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { covers, type Intent, isOfLifeOf } from "../../objects/intent.ts";
+import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../objects/intent.ts";
 import { isDeleting } from "../../objects/object.ts";
 import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
@@ -56,7 +56,7 @@ export async function findInterruptedCreate(
   intent: Intent,
   search: Search = (remotes) => selectCreated(context, intent, remotes),
 ): Promise<Remote | undefined> {
-  const wait = context.account.createSettlement.wait(context.object, intent);
+  const wait = context.account.createSettlement.remainingMs(context.object, intent);
   // A list counts that began after the create was sent, or after the create was settled.
   const since = wait > 0 ? context.clock.now() : context.clock.now() + wait;
   const remotes = remotesOf(context);
@@ -88,7 +88,7 @@ async function selectCreated(
   const { kind, object, owner, account } = context;
   const isCandidate = (remote: Remote) => remote.id !== intent.old && isUnclaimed(context, remote);
   const isUnmarkedInTime = (remote: Remote) =>
-    covers(intent, remote["created_at"], account.deadlineMs) && ownerMarkOf(remote) === undefined;
+    mayHaveCreated(intent, remote["created_at"], account.deadlineMs) && ownerMarkOf(remote) === undefined;
   if (kind.naturalKey) {
     const remote = await findByNaturalKey(context, 0);
     if (!remote || !isCandidate(remote)) return undefined;
@@ -120,7 +120,9 @@ async function selectCreated(
  * intent's time comes from a clock that may have been set wrong; the object's creation time is the API server's.
  */
 const canBeOf = ({ object, account }: ReconcileContext, intent: Intent, { created_at: createdAt }: Remote): boolean =>
-  createdAt === undefined || covers(intent, createdAt, account.deadlineMs) || isOfLifeOf(object, createdAt);
+  createdAt === undefined ||
+  mayHaveCreated(intent, createdAt, account.deadlineMs) ||
+  wasCreatedInLifetimeOf(object, createdAt);
 
 /** When it was the status that got lost, the remote may have been updated to a later spec since it was created. */
 const matchingSpec = async (

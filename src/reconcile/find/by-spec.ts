@@ -1,7 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { identityOf, isShared } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
-import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly, isReconcileRequested } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { getRemote, type ReconcileContext, readRemote, remotesOf, retire } from "../context.ts";
 import { resolveDesired } from "../desired/desired.ts";
@@ -48,7 +48,7 @@ async function unresolved({ kind, object, cluster }: ReconcileContext): Promise<
 }
 
 async function getByName(context: ReconcileContext, id: string): Promise<Remote | undefined> {
-  const asked = asksForLook(context.object);
+  const asked = isReconcileRequested(context.object);
   if (context.object.status?.id !== id) return (asked ? readRemote : getRemote)(context, id);
   // A list may lag behind, so the service is asked before the remote counts as gone.
   return (await getFromRightAccount(context, id)) ?? (asked ? undefined : readRemote(context, id));

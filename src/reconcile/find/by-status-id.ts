@@ -1,5 +1,5 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { asksForLook, isDeleting, isObserveOnly } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly, isReconcileRequested } from "../../objects/object.ts";
 import { readinessOf } from "../../schema/readiness.ts";
 import { getRemote, now, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
 import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
@@ -43,7 +43,7 @@ async function getUpToDate(context: ReconcileContext, id: string): Promise<Remot
   const remotes = remotesOf(context);
   const known = remotes.cached(id);
   const seconds = known && pollSeconds(context, known);
-  if (asksForLook(object)) return readRemote(context, id);
+  if (isReconcileRequested(object)) return readRemote(context, id);
   if (seconds === undefined || isDeleting(object) || kind.location.type !== "collection") return getRemote(context, id);
   const polled = remotes.allCached().filter((remote) => pollSeconds(context, remote) !== undefined).length;
   const since = clock.now() - (seconds * 1000) / 2;

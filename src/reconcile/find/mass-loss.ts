@@ -1,4 +1,4 @@
-import { LONGEST_RECHECK_MS, type Loss, type Suspect } from "../../account/mass-loss-guard.ts";
+import { type Loss, MAX_RECHECK_MS, type Suspect } from "../../account/mass-loss-guard.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { objectsInAccount, type ReconcileContext, remotesOf } from "../context.ts";
@@ -41,7 +41,7 @@ export function refuseStrangeAccount(context: ReconcileContext): void {
   if (!lossGuard.isSuspected(suspectOf(context).resource) || lossGuard.isConfirmed(context.object)) return;
   const loss = lossOf(context, (object) => !isDeleting(object));
   // An object without a remote is in no list, so no list delta enqueues it: it has to come back by itself.
-  if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, LONGEST_RECHECK_MS / 1000);
+  if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, MAX_RECHECK_MS / 1000);
 }
 
 function lossOf(context: ReconcileContext, counts: (object: ManagedObject) => boolean): Loss {

@@ -5,7 +5,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
-import { settlesAfter } from "../../objects/intent.ts";
+import { settleTimeMs } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
@@ -102,7 +102,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.look(object);
     const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
-    const settles = settlesAfter(DEADLINE_MS);
+    const settles = settleTimeMs(DEADLINE_MS);
     await scene.clock.advance(settles - 1000);
     const list = scene.gateway.list.bind(scene.gateway);
     scene.gateway.list = async function* (...asked) {

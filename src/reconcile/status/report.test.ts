@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { isSame } from "../../objects/conditions.ts";
+import { isSameStatus } from "../../objects/conditions.ts";
 import { type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
@@ -133,7 +133,7 @@ describe("the conditions", () => {
       now + 60_000,
     );
     expect(later).toEqual(after);
-    expect(isSame(after, later)).toBe(true);
+    expect(isSameStatus(after, later)).toBe(true);
   });
 
   it("keep the time while the status of one stays, whatever else is said", () => {
@@ -269,8 +269,8 @@ describe("the rest of the status", () => {
   });
 
   it("is the same whether a member is undefined or missing", () => {
-    expect(isSame({ id: "a" }, { id: "a", drift: undefined } as never)).toBe(true);
-    expect(isSame(undefined, {})).toBe(true);
-    expect(isSame({ id: "a" }, { id: "b" })).toBe(false);
+    expect(isSameStatus({ id: "a" }, { id: "a", drift: undefined } as never)).toBe(true);
+    expect(isSameStatus(undefined, {})).toBe(true);
+    expect(isSameStatus({ id: "a" }, { id: "b" })).toBe(false);
   });
 });

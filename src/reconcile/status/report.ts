@@ -1,5 +1,11 @@
-import { type ConditionDraft, stamped } from "../../objects/conditions.ts";
-import { askedAt, type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
+import { type ConditionDraft, toCondition } from "../../objects/conditions.ts";
+import {
+  type Condition,
+  conditionOf,
+  type ManagedObject,
+  reconcileRequestedAt,
+  type Status,
+} from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { shownOf } from "../../schema/common.ts";
 import type { Kind, KindCondition, Readiness } from "../../schema/define.ts";
@@ -27,7 +33,7 @@ export function nextStatus(context: Reported, outcome: Outcome, now: number): St
     ...observed(kind, before, state),
     ...bookkeeping(context, outcome),
     observedGeneration: object.metadata.generation,
-    conditions: conditionsFor(context, outcome, now).map((one) => stamped(object, one, now)),
+    conditions: conditionsFor(context, outcome, now).map((one) => toCondition(object, one, now)),
   };
 }
 
@@ -35,7 +41,7 @@ export function nextStatus(context: Reported, outcome: Outcome, now: number): St
 function bookkeeping({ object, accountName, state }: Reported, outcome: Outcome): Partial<Status> {
   const { retiring, drift, remote, preexisting } = state;
   const settled = outcome.type === "settled";
-  const asked = isAnswer(outcome) ? askedAt(object) : undefined;
+  const asked = isAnswer(outcome) ? reconcileRequestedAt(object) : undefined;
   const owned = remote?.id ?? object.status?.id;
   return {
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
@@ -85,7 +91,7 @@ function conditionsFor(
 
 const pausedConditions = (object: ManagedObject, now: number): Condition[] => [
   ...(object.status?.conditions ?? []).filter(({ type }) => type !== paused.type),
-  stamped(object, paused, now),
+  toCondition(object, paused, now),
 ];
 
 const paused: ConditionDraft = {
