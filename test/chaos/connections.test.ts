@@ -102,6 +102,6 @@ describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
       link.strand();
       await sleep(2_000);
     });
-    expect(world.operator.lines.some((line) => line.includes("Nothing heard for too long"))).toBe(true);
+    expect(world.operator.lines.some((line) => line.includes("No event or bookmark for too long"))).toBe(true);
   });
 });
