@@ -70,13 +70,13 @@ function parseJSON(body: string): unknown {
 }
 
 // the names of members in a map come from the service
-const plain = redactor([]);
+const oneLine = redactor([]);
 
 function problemOf({ issues }: z.ZodError): string {
   const [first] = issues;
   const where = first?.path.length ? `member ${z.core.toDotPath(first.path)}` : "the answer";
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
-  return plain(`${where} is not as expected: ${first?.message}${more}`);
+  return oneLine(`${where} is not as expected: ${first?.message}${more}`);
 }
 
 const idOf = (value: unknown): string | undefined => {

@@ -20,7 +20,7 @@ export function interpret<T>(
   const fail = (failure: Omit<Failure, "method" | "route">) => new GatewayError({ method, route, ...failure });
 
   if (reply.got === "nothing") {
-    const cause = harmless(reply.why, redact);
+    const cause = messageOnly(reply.why, redact);
     if (!reply.sent) throw fail({ kind: "unsent", problem: `not sent: ${cause.message}`, cause });
     throw fail({ kind: "unknown", problem: `sent, but no complete answer came: ${cause.message}`, cause });
   }
@@ -32,7 +32,7 @@ export function interpret<T>(
   }
 
   if (reply.got === "head") {
-    const cause = harmless(reply.why, redact);
+    const cause = messageOnly(reply.why, redact);
     const kind = reply.tooLarge ? "unreadable" : "unknown";
     throw fail({
       kind,
@@ -60,7 +60,7 @@ function describe(
 }
 
 /** A copy with message and code only: errors of an HTTP parser also hold what was received. */
-function harmless(error: Error, redact: Redact): Error {
+function messageOnly(error: Error, redact: Redact): Error {
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
   const kept = new Error(redact(error.message) || code || error.name);
   kept.name = error.name;

@@ -11,15 +11,15 @@ export interface Refusal {
   readonly retryAfterSeconds: number | undefined;
 }
 
-const said = z.union([z.string(), z.number()]).transform(String).optional().catch(undefined);
+const optionalText = z.union([z.string(), z.number()]).transform(String).optional().catch(undefined);
 
 // the API page has no error body. This is the usual form; any member may be missing or of another type
 const errorBody = z.object({
-  error_code: said,
-  msg: said,
-  message: said,
-  error: said,
-  details: z.object({ operation_id: said }).optional().catch(undefined),
+  error_code: optionalText,
+  msg: optionalText,
+  message: optionalText,
+  error: optionalText,
+  details: z.object({ operation_id: optionalText }).optional().catch(undefined),
 });
 
 /** Reads an answer that is not 2xx. Of a body that is missing, incomplete or not JSON nothing is used. */

@@ -50,13 +50,13 @@ export function send(
       stop.removeEventListener("abort", onStop);
       resolve(reply);
     };
-    const lose = (why: Error, tooLarge = false) =>
+    const fail = (why: Error, tooLarge = false) =>
       settle(head ? { got: "head", ...head, why, tooLarge } : { got: "nothing", why, sent: controller !== undefined });
-    const quit = (why: Error, tooLarge = false) => {
-      lose(why, tooLarge);
+    const abort = (why: Error, tooLarge = false) => {
+      fail(why, tooLarge);
       controller?.abort(why);
     };
-    const onStop = () => quit(stop.reason);
+    const onStop = () => abort(stop.reason);
 
     if (stop.aborted) return onStop();
     stop.addEventListener("abort", onStop, { once: true });
@@ -70,7 +70,7 @@ export function send(
           try {
             assertMaySend?.();
           } catch (error) {
-            lose(error as Error);
+            fail(error as Error);
             return given.abort(error as Error);
           }
           controller = given;
@@ -78,18 +78,18 @@ export function send(
         onResponseStart(_, status, headers) {
           if (status < 200) return;
           head = { status, headers };
-          if (Number(headers["content-length"]) > MAX_ANSWER_BYTES) quit(tooLong(), true);
+          if (Number(headers["content-length"]) > MAX_ANSWER_BYTES) abort(tooLong(), true);
         },
         onResponseData(_, chunk) {
           if (settled) return;
           size += chunk.length;
-          if (size > MAX_ANSWER_BYTES) return quit(tooLong(), true);
+          if (size > MAX_ANSWER_BYTES) return abort(tooLong(), true);
           chunks.push(chunk);
         },
         onResponseEnd() {
           if (head) settle({ got: "answer", ...head, body: new TextDecoder().decode(Buffer.concat(chunks)) });
         },
-        onResponseError: (_, error) => lose(error),
+        onResponseError: (_, error) => fail(error),
       },
     );
   });

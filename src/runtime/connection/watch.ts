@@ -49,22 +49,22 @@ export async function* watch(
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent[]> {
   using whole = new Deadline(clock, (options.timeoutSeconds + options.graceSeconds) * 1000, options.signal);
-  using quiet = new Deadline(clock, undefined, whole.signal);
-  const within = (reason: () => Error) => quiet.restart(options.idleSeconds() * 1000, reason);
-  const heard = () => within(() => new WatchIdle("No event or bookmark for too long"));
-  within(() => new KubeUnreachable("ETIMEDOUT", "The watch was not answered"));
+  using idle = new Deadline(clock, undefined, whole.signal);
+  const restartIdle = (reason: () => Error) => idle.restart(options.idleSeconds() * 1000, reason);
+  const received = () => restartIdle(() => new WatchIdle("No event or bookmark for too long"));
+  restartIdle(() => new KubeUnreachable("ETIMEDOUT", "The watch was not answered"));
   try {
-    const { status, retryAfter, body } = await transport.stream({ ...exchangeOf(type, options), signal: quiet.signal });
+    const { status, retryAfter, body } = await transport.stream({ ...exchangeOf(type, options), signal: idle.signal });
     if (status !== 200) throw kubeErrorOf(status, await body.text(), retryAfter);
     yield [];
-    heard();
+    received();
     for await (const batch of lines(body)) {
       yield batch.map((line) => eventOf(type, line, options));
-      heard();
+      received();
     }
   } catch (error) {
     if (whole.signal.aborted && !options.signal.aborted) return;
-    throw quiet.signal.aborted ? quiet.signal.reason : error;
+    throw idle.signal.aborted ? idle.signal.reason : error;
   }
 }
 

@@ -5,7 +5,7 @@ import type { KubeObject } from "../object.ts";
 import { FakeApiServer } from "../testing/fake-api-server.ts";
 import { recordingLogger } from "../testing/logs.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
-import { cut, EventRecorder, type Occurrence } from "./events.ts";
+import { type EventInput, EventRecorder, truncate } from "./events.ts";
 
 const collection = "events.k8s.io/v1/events";
 
@@ -35,7 +35,7 @@ afterEach(async () => {
   expect(clock.pending).toBe(0);
 });
 
-const occurrence = (more: Partial<Occurrence> = {}): Occurrence => ({
+const input = (more: Partial<EventInput> = {}): EventInput => ({
   object: {
     apiVersion: "example.dev/v1",
     kind: "Thing",
@@ -52,7 +52,7 @@ const written = () => server.storage.list(collection) as (KubeObject & { series?
 
 describe("EventRecorder", () => {
   it("writes events of events.k8s.io/v1", async () => {
-    recorder.emit(occurrence());
+    recorder.emit(input());
     await recorder.flush();
     expect(written()).toMatchObject([
       {
@@ -81,7 +81,7 @@ describe("EventRecorder", () => {
 
   it("counts repeats in the series of the first", async () => {
     for (let n = 0; n < 3; n += 1) {
-      recorder.emit(occurrence());
+      recorder.emit(input());
       await recorder.flush();
       await clock.advance(60_000);
     }
@@ -90,54 +90,54 @@ describe("EventRecorder", () => {
   });
 
   it("begins a new series when the last event was more than six minutes ago", async () => {
-    recorder.emit(occurrence());
+    recorder.emit(input());
     await recorder.flush();
     await clock.advance(6 * 60_000 + 1);
-    recorder.emit(occurrence());
+    recorder.emit(input());
     await recorder.flush();
     expect(written()).toHaveLength(2);
   });
 
   it("writes an event for each different note", async () => {
-    recorder.emit(occurrence());
-    recorder.emit(occurrence({ note: "something else" }));
+    recorder.emit(input());
+    recorder.emit(input({ note: "something else" }));
     await recorder.flush();
     expect(written().map(({ note }) => note)).toEqual(["Created remote thing", "something else"]);
   });
 
   it("writes a repeat as a new event when the first has expired", async () => {
-    recorder.emit(occurrence());
+    recorder.emit(input());
     await recorder.flush();
     const [first] = written();
     server.storage.delete(collection, `ns/${first?.metadata.name}`);
-    recorder.emit(occurrence());
+    recorder.emit(input());
     await recorder.flush();
     expect(written()).toMatchObject([{ series: { count: 2 } }]);
   });
 
   it("limits one object to 25 events, but not the others", async () => {
-    for (let n = 0; n < 40; n += 1) recorder.emit(occurrence({ note: `number ${n}` }));
-    const { object } = occurrence();
-    recorder.emit(occurrence({ object: { ...object, metadata: { ...object.metadata, name: "b", uid: "uid-2" } } }));
+    for (let n = 0; n < 40; n += 1) recorder.emit(input({ note: `number ${n}` }));
+    const { object } = input();
+    recorder.emit(input({ object: { ...object, metadata: { ...object.metadata, name: "b", uid: "uid-2" } } }));
     await recorder.flush();
     expect(written()).toHaveLength(26);
   });
 
   it("drops an event that is refused, and writes the next", async () => {
     server.faults.push({ status: 403 });
-    recorder.emit(occurrence({ note: "refused" }));
-    recorder.emit(occurrence({ note: "accepted" }));
+    recorder.emit(input({ note: "refused" }));
+    recorder.emit(input({ note: "accepted" }));
     await recorder.flush();
     expect(written().map(({ note }) => note)).toEqual(["accepted"]);
   });
 
   it("ignores events after close, and does not wait for a server that does not answer", async () => {
     server.faults.push({ hang: true });
-    recorder.emit(occurrence());
+    recorder.emit(input());
     const closed = recorder.close(5);
     await clock.advance(5_000);
     await closed;
-    recorder.emit(occurrence({ note: "too late" }));
+    recorder.emit(input({ note: "too late" }));
     await recorder.flush();
     expect(written()).toEqual([]);
   });
@@ -150,5 +150,5 @@ it.each([
   ["aä", 3, "aä"],
   ["🙂🙂", 7, "🙂"],
 ])("cuts %s at %i bytes to %s", (text, bytes, expected) => {
-  expect(cut(text, bytes)).toBe(expected);
+  expect(truncate(text, bytes)).toBe(expected);
 });

@@ -8,7 +8,7 @@ import type { KubeObject, ResourceType } from "../object.ts";
 import { microTime } from "./micro-time.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-export interface Occurrence {
+export interface EventInput {
   object: Pick<KubeObject, "apiVersion" | "kind" | "metadata">;
   type: "Normal" | "Warning";
   /** Why it happened, in CamelCase, for machines. */
@@ -31,7 +31,7 @@ export interface RecorderOptions {
 
 /** An Event object: created when it happens first, updated when it happens again. */
 interface Series {
-  readonly occurrence: Occurrence;
+  readonly input: EventInput;
   readonly since: Date;
   name: string;
   count: number;
@@ -68,17 +68,17 @@ export class EventRecorder {
     this.#clock = options.clock ?? systemClock;
   }
 
-  emit(occurrence: Occurrence): void {
+  emit(input: EventInput): void {
     if (this.#closed) return;
-    const { object, type, reason, action, note } = occurrence;
+    const { object, type, reason, action, note } = input;
     const key = JSON.stringify([object.metadata.uid, type, reason, action, note]);
     const known = this.#repeated(key);
     if (known) {
       known.count += 1;
       known.last = this.#clock.date();
     }
-    if (known?.queued || !this.#admits(occurrence)) return;
-    const series = known ?? this.#begin(occurrence);
+    if (known?.queued || !this.#admits(input)) return;
+    const series = known ?? this.#begin(input);
     this.#series.set(key, series);
     series.queued = true;
     this.#queue.push(series);
@@ -105,16 +105,16 @@ export class EventRecorder {
     return age <= seriesEndsAfter ? known : undefined;
   }
 
-  #admits({ object }: Occurrence): boolean {
+  #admits({ object }: EventInput): boolean {
     const key = object.metadata.uid ?? object.metadata.name;
     const known = this.#buckets.get(key) ?? new TokenBucket(bucket, this.#clock);
     this.#buckets.set(key, known);
     return this.#queue.length < queueLimit && known.take();
   }
 
-  #begin(occurrence: Occurrence): Series {
+  #begin(input: EventInput): Series {
     const since = this.#clock.date();
-    return { occurrence, since, name: nameFor(occurrence), count: 1, last: since, created: false, queued: false };
+    return { input, since, name: nameFor(input), count: 1, last: since, created: false, queued: false };
   }
 
   async #write(): Promise<void> {
@@ -135,7 +135,7 @@ export class EventRecorder {
       } catch (error) {
         const retryable = isUnreachable(error) || isTooManyRequests(error);
         if (!retryable || failures + 1 >= attempts) {
-          this.#options.log.debug({ error, reason: series.occurrence.reason }, "Event not written");
+          this.#options.log.debug({ error, reason: series.input.reason }, "Event not written");
           return;
         }
         await sleep(this.#clock, 1000 * 2 ** failures, this.#stop.signal).catch(() => {});
@@ -145,13 +145,13 @@ export class EventRecorder {
 
   async #send(series: Series): Promise<void> {
     if (!series.created) return this.#create(series);
-    const ref = { namespace: namespaceOf(series.occurrence), name: series.name };
+    const ref = { namespace: namespaceOf(series.input), name: series.name };
     try {
-      await this.#options.client.patchMerge(events, ref, { series: repeats(series) }, { signal: this.#stop.signal });
+      await this.#options.client.patchMerge(events, ref, { series: seriesOf(series) }, { signal: this.#stop.signal });
     } catch (error) {
       // the API server forgets events after an hour
       if (!isNotFound(error)) throw error;
-      series.name = nameFor(series.occurrence);
+      series.name = nameFor(series.input);
       await this.#create(series);
     }
   }
@@ -166,35 +166,35 @@ export class EventRecorder {
   }
 
   #eventOf(series: Series): KubeObject {
-    const { object, type, reason, action, note } = series.occurrence;
+    const { object, type, reason, action, note } = series.input;
     const { apiVersion, kind } = object;
     const { name, namespace, uid, resourceVersion } = object.metadata;
     return {
       apiVersion: "events.k8s.io/v1",
       kind: "Event",
-      metadata: { name: series.name, namespace: namespaceOf(series.occurrence) },
+      metadata: { name: series.name, namespace: namespaceOf(series.input) },
       eventTime: microTime(series.since),
       reportingController: this.#options.controller,
-      reportingInstance: cut(this.#options.instance, 128),
+      reportingInstance: truncate(this.#options.instance, 128),
       regarding: { apiVersion, kind, name, namespace, uid, resourceVersion },
       type,
-      reason: cut(reason, 128),
-      action: cut(action, 128),
-      note: cut(note, 1024),
-      ...(series.count > 1 && { series: repeats(series) }),
+      reason: truncate(reason, 128),
+      action: truncate(action, 128),
+      note: truncate(note, 1024),
+      ...(series.count > 1 && { series: seriesOf(series) }),
     };
   }
 }
 
-const namespaceOf = ({ object }: Occurrence): string => object.metadata.namespace ?? "default";
+const namespaceOf = ({ object }: EventInput): string => object.metadata.namespace ?? "default";
 
-const nameFor = ({ object }: Occurrence): string =>
+const nameFor = ({ object }: EventInput): string =>
   `${object.metadata.name.slice(0, 230)}.${randomBytes(8).toString("hex")}`;
 
-const repeats = ({ count, last }: Series) => ({ count, lastObservedTime: microTime(last) });
+const seriesOf = ({ count, last }: Series) => ({ count, lastObservedTime: microTime(last) });
 
 /** The beginning of the text, at most that many bytes of UTF-8 and without half a character at its end. */
-export function cut(text: string, bytes: number): string {
+export function truncate(text: string, bytes: number): string {
   const whole = text.toWellFormed();
   const { read } = new TextEncoder().encodeInto(whole, new Uint8Array(bytes));
   return whole.slice(0, read);

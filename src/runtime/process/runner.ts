@@ -83,10 +83,10 @@ class Run {
 
   async run(): Promise<number> {
     const listeners = Object.entries({
-      SIGTERM: () => this.#signalled("SIGTERM"),
-      SIGINT: () => this.#signalled("SIGINT"),
-      unhandledRejection: (error: unknown) => this.#die(error, "Unhandled rejection"),
-      uncaughtException: (error: unknown) => this.#die(error, "Uncaught exception"),
+      SIGTERM: () => this.#onSignal("SIGTERM"),
+      SIGINT: () => this.#onSignal("SIGINT"),
+      unhandledRejection: (error: unknown) => this.#exitAtOnce(error, "Unhandled rejection"),
+      uncaughtException: (error: unknown) => this.#exitAtOnce(error, "Uncaught exception"),
     });
     for (const [event, listener] of listeners) this.#process.on(event, listener);
     try {
@@ -108,7 +108,7 @@ class Run {
     if (this.#stop.signal.aborted) return;
 
     elector?.start();
-    elector?.lost.then((error) => this.#die(error, "Lost the lease, stopping at once"));
+    elector?.lost.then((error) => this.#exitAtOnce(error, "Lost the lease, stopping at once"));
     await this.#unlessStopped(elector?.elected);
     if (this.#stop.signal.aborted) return;
 
@@ -163,10 +163,10 @@ class Run {
   }
 
   readonly #backgroundFailed = (error: unknown): void => {
-    if (!this.#stop.signal.aborted) this.#die(error, "Background work failed");
+    if (!this.#stop.signal.aborted) this.#exitAtOnce(error, "Background work failed");
   };
 
-  #signalled(name: string): void {
+  #onSignal(name: string): void {
     const now = this.#clock.now();
     if (now - this.#signalledAt < SAME_SIGNAL_MS) return;
     this.#signalledAt = now;
@@ -179,7 +179,7 @@ class Run {
     this.#stop.abort();
   }
 
-  #die(error: unknown, message: string): void {
+  #exitAtOnce(error: unknown, message: string): void {
     this.#hardStop.abort(error);
     this.#log.error({ error }, message);
     this.#process.exit(1);

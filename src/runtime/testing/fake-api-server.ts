@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Connection } from "../connection/connection.ts";
 import { type KubeObject, keyOf } from "../object.ts";
-import { type Operation, operated } from "./fake-patch.ts";
+import { applyPatch, type Operation } from "./fake-patch.ts";
 import { FakeStorage, Refused } from "./fake-storage.ts";
 import { FakeWatch } from "./fake-watch.ts";
 
@@ -89,7 +89,7 @@ export class FakeApiServer implements AsyncDisposable {
     const received = { method, path: pathname, query, headers: request.headers, body };
     this.received.push(received);
     const fault = this.faults.shift();
-    if (fault) return suffer(fault, request, response);
+    if (fault) return fail(fault, request, response);
     if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
       return answer(response, 401, status(new Refused(401, "Unauthorized")));
     }
@@ -176,7 +176,7 @@ function targetOf(path: string): Target {
 /** A patch of the status subresource changes the status only, one of the main resource everything else. */
 function patched(current: KubeObject, patch: KubeObject | Operation[], { subresource }: Target): KubeObject {
   if (Array.isArray(patch)) {
-    const { status, ...main } = operated(current, patch);
+    const { status, ...main } = applyPatch(current, patch);
     return subresource === "status" ? { ...current, status } : { ...main, ...pick(current, "status") };
   }
   const { status: _, ...main } = patch;
@@ -200,7 +200,7 @@ function merge(current: unknown, patch: unknown): unknown {
   return result;
 }
 
-function suffer(fault: Fault, request: IncomingMessage, response: ServerResponse): void {
+function fail(fault: Fault, request: IncomingMessage, response: ServerResponse): void {
   if ("hang" in fault) return;
   if ("reset" in fault) {
     request.socket.resetAndDestroy();

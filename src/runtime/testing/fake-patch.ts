@@ -11,7 +11,7 @@ export interface Operation {
 type Container = Record<string, unknown>;
 
 /** The object after a JSON patch of `test`, `add` and `remove`. Throws what a real API server would answer. */
-export function operated(object: KubeObject, operations: readonly Operation[]): KubeObject {
+export function applyPatch(object: KubeObject, operations: readonly Operation[]): KubeObject {
   const result = structuredClone(object);
   for (const { op, path, value } of operations) {
     const names = path.split("/").slice(1).map(unescaped);
