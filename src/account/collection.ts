@@ -5,7 +5,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
 import { Inventory, type ListDelta, type RemoteChangeListener } from "./inventory.ts";
-import type { Remotes } from "./remotes.ts";
+import type { CreatableRemotes, UpdatableRemotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 
 /** Rows that a page of a list usually has. */
@@ -25,7 +25,7 @@ export interface CollectionOptions extends CallsOptions {
  * One resource of one account: calls within the budget, with every answer folded into the inventory.
  * Rejects with GatewayError, or with the reason of the signal.
  */
-export class Collection implements Remotes {
+export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly resource: Resource;
   readonly #options: CollectionOptions;
   readonly #calls: Calls;

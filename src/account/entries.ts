@@ -6,7 +6,7 @@ import type { Answer, EntryLocation } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions } from "./calls.ts";
 import type { Collection } from "./collection.ts";
 import type { ListDelta } from "./inventory.ts";
-import type { Remotes } from "./remotes.ts";
+import type { CreatableRemotes } from "./remotes.ts";
 
 export interface EntriesOptions extends CallsOptions {
   client: GatewayClient;
@@ -30,7 +30,7 @@ const split = (id: string): [parent: string, key: string] => {
  * Entries of lists on other resources, read out of what is known of those: they cost no list of their own.
  * What is known of a parent is kept in step with what is sent about its entries.
  */
-export class Entries implements Remotes {
+export class Entries implements CreatableRemotes {
   readonly #options: EntriesOptions;
   readonly #calls: Calls;
   #ownChange = false;
@@ -96,20 +96,12 @@ export class Entries implements Remotes {
     }
   }
 
-  update(id: string): Promise<Remote> {
-    throw new TypeError(`nothing about ${id} can be updated`);
-  }
-
   async delete(id: string, request: RequestOptions): Promise<boolean> {
     const { client, location } = this.#options;
     const [parent, key] = split(id);
     const was = await this.#calls.delete((options) => client[location.remove](parent, key, options), request);
     this.#replace(parent, key);
     return was;
-  }
-
-  deleteModule(id: string): Promise<void> {
-    throw new TypeError(`${id} has no modules`);
   }
 
   #parentMissing(parent: string, cause?: Error): Waiting {

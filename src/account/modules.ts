@@ -4,7 +4,7 @@ import type { Module, ModuleOwner, Remote } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer, ModulesLocation } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
-import type { Remotes } from "./remotes.ts";
+import type { UpdatableRemotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {
   client: GatewayClient;
@@ -30,7 +30,7 @@ interface Seen {
  * Modules of things that are made elsewhere. The service shows nothing of such a thing but its modules, one by one, so
  * a row has those that somebody was interested in, and exists as long as nothing says otherwise.
  */
-export class Modules implements Remotes {
+export class Modules implements UpdatableRemotes {
   readonly #options: ModulesOptions;
   readonly #calls: Calls;
   readonly #seen = new Map<string, Map<string, Seen>>();
@@ -72,24 +72,12 @@ export class Modules implements Remotes {
     return false;
   }
 
-  admit(): Promise<void> {
-    throw new TypeError("what the modules belong to is made elsewhere");
-  }
-
-  create(): Promise<Remote> {
-    throw new TypeError("what the modules belong to is made elsewhere");
-  }
-
   /** One request for each module, in the order of the body. Rejects with 404 when there is nothing to set it on. */
   async update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
     for (const [member, value] of Object.entries(body)) {
       this.#keep(id, member, await this.#put(id, member, value as Body, request));
     }
     return this.#remoteOf(id);
-  }
-
-  delete(id: string): Promise<boolean> {
-    throw new TypeError(`${id} is not ours to remove`);
   }
 
   async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void> {

@@ -3,18 +3,19 @@ import type { Module, Remote } from "../gateway/resource.ts";
 import type { RequestOptions } from "./calls.ts";
 
 /**
- * The remotes of one kind in one account: calls within the budget, and what is known from their answers.
- * Rejects with GatewayError, with a ReconcileError, or with the reason of the signal. Times are monotonic milliseconds.
+ * The remotes of one kind in one account: a cache of what lists and answers have said, and calls within the request
+ * budget. Calls reject with GatewayError, with a ReconcileError, or with the reason of the signal. Times are monotonic
+ * milliseconds. What else can be done with them depends on the kind: see `isCreatable` and `isUpdatable`.
  */
 export interface Remotes {
   /**
    * What is cached, else what the service answers. Undefined when the service said that there is none.
    * `members`: those that the caller needs. Others may be missing where each member has to be asked for.
    */
-  get(id: string, options: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
+  get(id: string, request: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
   /** What the service answers, which is asked in any case. */
-  read(id: string, options: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
-  /** What is known from lists and answers. Never asks the service. */
+  read(id: string, request: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
+  /** Never asks the service. */
   cached(id: string): Remote | undefined;
   /** All that is cached. Takes time with their number. */
   allCached(): Remote[];
@@ -22,15 +23,27 @@ export interface Remotes {
   ownedBy(owner: string): Remote[];
   /** Resolves when the cache holds a list that began at `since` or later; at once where there is no list. */
   listed(since: number, lane: RequestOptions["lane"]): Promise<void>;
-  /** Not where it should be in the latest list, nor in any answer since. */
+  /** Neither in the latest list, nor in any answer since. */
   isMissing(id: string): boolean;
-  /** For a create: waits until one request may be sent, before anything is recorded about it. */
+}
+
+/** Remotes that the operator creates and deletes, unlike those of which it only sets modules. */
+export interface CreatableRemotes extends Remotes {
+  /** Waits until a create with this body may be sent, so that nothing delays it once it is recorded. */
   admit(request: RequestOptions, body: Body): Promise<void>;
   /** To be called right after `admit`. */
   create(body: Body, request: RequestOptions): Promise<Remote>;
-  update(id: string, body: Body, request: RequestOptions): Promise<Remote>;
   /** False when there was nothing to delete. */
   delete(id: string, request: RequestOptions): Promise<boolean>;
+}
+
+/** Remotes that can be changed, unlike entries, which are created and deleted only. */
+export interface UpdatableRemotes extends Remotes {
+  update(id: string, body: Body, request: RequestOptions): Promise<Remote>;
   /** Deletes a module by its own operation. A 404 counts as done. */
   deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void>;
 }
+
+export const isCreatable = (remotes: Remotes): remotes is CreatableRemotes => "create" in remotes;
+
+export const isUpdatable = (remotes: Remotes): remotes is UpdatableRemotes => "update" in remotes;

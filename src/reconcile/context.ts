@@ -1,6 +1,12 @@
 import type { Account } from "../account/account.ts";
 import type { RequestOptions } from "../account/calls.ts";
-import type { Remotes } from "../account/remotes.ts";
+import {
+  type CreatableRemotes,
+  isCreatable,
+  isUpdatable,
+  type Remotes,
+  type UpdatableRemotes,
+} from "../account/remotes.ts";
 import type { Lane } from "../account/request-budget.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
@@ -77,6 +83,20 @@ export function retire(context: ReconcileContext, id: string): void {
 }
 
 export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);
+
+/** For steps that create or delete, which nothing takes for a kind whose remotes the operator cannot create. */
+export function creatableRemotesOf(context: ReconcileContext): CreatableRemotes {
+  const remotes = remotesOf(context);
+  if (isCreatable(remotes)) return remotes;
+  throw new TypeError(`the remote of a ${context.kind.kind} cannot be created or deleted`);
+}
+
+/** For steps that update, which nothing takes for a kind of which nothing can be updated. */
+export function updatableRemotesOf(context: ReconcileContext): UpdatableRemotes {
+  const remotes = remotesOf(context);
+  if (isUpdatable(remotes)) return remotes;
+  throw new TypeError(`nothing of a ${context.kind.kind} can be updated`);
+}
 
 /** The remote of an object, cached or read, with all members that the object manages. */
 export const getRemote = (context: ReconcileContext, id: string): Promise<Remote | undefined> =>

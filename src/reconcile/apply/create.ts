@@ -6,7 +6,15 @@ import { formatIntent, type Intent, intentOf, sendWindowMs } from "../../objects
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { now, type ReconcileContext, readRemote, remotesOf, requestOptions, retire } from "../context.ts";
+import {
+  creatableRemotesOf,
+  now,
+  type ReconcileContext,
+  readRemote,
+  remotesOf,
+  requestOptions,
+  retire,
+} from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { findByNaturalKey } from "../find/by-natural-key.ts";
@@ -21,7 +29,7 @@ import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
  * `old`: id of the remote that the new one replaces. It becomes the retiring one.
  */
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
-  const remotes = remotesOf(context);
+  const remotes = creatableRemotesOf(context);
   const body = createBodyOf(context, desired.body);
   await checkOutputSecret(context);
   refuseStrangeAccount(context);
@@ -51,7 +59,7 @@ async function readBack(context: ReconcileContext, id: string): Promise<Remote> 
 async function sendCreate(context: ReconcileContext, body: Body, intent: Intent, old?: string): Promise<Remote> {
   context.state.sent = true;
   try {
-    return noteCreated(context, await remotesOf(context).create(body, requestOptions(context)), old);
+    return noteCreated(context, await creatableRemotesOf(context).create(body, requestOptions(context)), old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     // An unreadable answer with an id: the remote was created.

@@ -1,6 +1,6 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
 import { Retry, Waiting } from "../../objects/reconcile-error.ts";
-import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseHollowDeletion } from "../find/mass-loss.ts";
 
 /**
@@ -72,7 +72,7 @@ export async function deleteWithLossGuard(context: ReconcileContext, id: string)
 
 async function sendDelete(context: ReconcileContext, id: string): Promise<boolean> {
   try {
-    return await remotesOf(context).delete(id, requestOptions(context));
+    return await creatableRemotesOf(context).delete(id, requestOptions(context));
   } catch (error) {
     if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
       context.account.deleteLimiter.recordUncertain(id);

@@ -6,7 +6,14 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
+import {
+  getRemote,
+  type ReconcileContext,
+  readRemote,
+  remotesOf,
+  requestOptions,
+  updatableRemotesOf,
+} from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { plan } from "../desired/plan.ts";
 
@@ -23,12 +30,16 @@ export async function removeModule(context: ReconcileContext, member: string, re
   }
   const seen = fromAnswer(kind.spec, remote)[member] as Body;
   if (seen["enabled"] === false) return remote;
-  return remotesOf(context).update(remote.id, { [member]: { ...seen, enabled: false } }, requestOptions(context));
+  return updatableRemotesOf(context).update(
+    remote.id,
+    { [member]: { ...seen, enabled: false } },
+    requestOptions(context),
+  );
 }
 
 async function tryRemove(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
   try {
-    await remotesOf(context).deleteModule(id, member, module, requestOptions(context));
+    await updatableRemotesOf(context).deleteModule(id, member, module, requestOptions(context));
   } catch (error) {
     if (!isUnsupported(error)) throw error;
     context.account.markUnsupported(module, "delete");
@@ -53,7 +64,8 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   let remote = await (answered ? getRemote : readRemote)(context, id);
   if (!remote) return;
   const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, remote), applied, renewed: [] });
-  if (Object.keys(body).length > 0) remote = await remotesOf(context).update(id, body, requestOptions(context));
+  if (Object.keys(body).length > 0)
+    remote = await updatableRemotesOf(context).update(id, body, requestOptions(context));
   for (const member of remove) remote = await removeModule(context, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
   if (!answered) waitForInterruptedChanges(context);

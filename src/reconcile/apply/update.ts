@@ -8,7 +8,7 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
-import { appliedOf, has, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
+import { appliedOf, has, type ReconcileContext, readRemote, requestOptions, updatableRemotesOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { remoteMissing } from "../find/conflicts.ts";
@@ -232,7 +232,7 @@ async function applyPlan(
 
 async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote): Promise<Remote | undefined> {
   const { kind, account } = context;
-  const remotes = remotesOf(context);
+  const remotes = updatableRemotesOf(context);
   try {
     return await remotes.update(id, body, requestOptions(context));
   } catch (error) {
