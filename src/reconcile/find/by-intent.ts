@@ -6,7 +6,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
 import { type ReconcileContext, remotesOf, requestOptions, retire } from "../context.ts";
-import { type Expected, expectedOf } from "../desired/wanted.ts";
+import { type Expected, expectedOf } from "../desired/expected.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
 import { hasForeignMark, isUnclaimed, oldestOf } from "./conflicts.ts";

@@ -3,8 +3,8 @@ import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { expectedOf } from "../desired/expected.ts";
 import { plan } from "../desired/plan.ts";
-import { expectedOf } from "../desired/wanted.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { isUnclaimed, oldestOf } from "./conflicts.ts";
 
