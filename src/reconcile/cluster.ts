@@ -60,5 +60,5 @@ export interface Cluster {
   isNamespaceDeleting(namespace: string): Promise<boolean>;
   /** Whether the kind itself is being deleted, and all its objects with it. */
   isKindDeleting(kind: Kind): Promise<boolean>;
-  emit(object: ManagedObject, notice: EventDraft): void;
+  emit(object: ManagedObject, event: EventDraft): void;
 }

@@ -31,7 +31,7 @@ describe("a value from a Secret", () => {
     scene.cluster.setSecret("dd", { api: "second" });
     await scene.look(object);
     expect(bodies()).toMatchObject([{ target: { monitoring: { api_key: "second" } } }]);
-    expect(scene.cluster.notices).toEqual([]);
+    expect(scene.cluster.events).toEqual([]);
     scene.gateway.taken();
     await scene.look(object);
     expect(scene.gateway.taken()).toEqual([]);
@@ -42,7 +42,7 @@ describe("a value from a Secret", () => {
     scene.gateway.refuse("create", 400, { serviceMessage: "bad key" });
     await scene.look(object);
     await scene.settle(object);
-    expect(JSON.stringify([scene.cluster.now(object), scene.cluster.notices])).not.toContain("first");
+    expect(JSON.stringify([scene.cluster.now(object), scene.cluster.events])).not.toContain("first");
   });
 
   it("is waited for", async () => {

@@ -18,7 +18,7 @@ describe("a straight create", () => {
     expect(await scene.look(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual(["create"]);
     expect(scene.cluster.writes).toEqual(["annotate", "writeStatus"]);
-    expect(scene.cluster.notices).toEqual([]);
+    expect(scene.cluster.events).toEqual([]);
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", reason: "Available" });
   });
 

@@ -184,7 +184,7 @@ describe("a remote that outlives its object", () => {
 
   it("stays when its kind is being deleted, which deletes objects without asking", async () => {
     const object = await scene.given(IPPolicy, "office");
-    scene.cluster.kindsGoing.add("IPPolicy");
+    scene.cluster.kindsDeleting.add("IPPolicy");
     await deleted(object);
     expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
     expect(scene.cluster.exists(object)).toBe(false);
@@ -348,10 +348,10 @@ describe("a remote that the service cannot delete", () => {
 
   it("does not keep a namespace from going away", async () => {
     const object = await scene.given(IPPolicy, "office");
-    scene.cluster.namespaceGoing = true;
+    scene.cluster.namespaceDeleting = true;
     scene.gateway.refuse("delete", 405);
     await deleted(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.cluster.notices).toMatchObject([{ type: "Warning", reason: "DeleteUnsupported" }]);
+    expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "DeleteUnsupported" }]);
   });
 });

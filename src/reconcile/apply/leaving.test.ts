@@ -54,7 +54,7 @@ describe("a remote that may be recreated", () => {
     scene.gateway.refuse("update", 405);
     await scene.look(edge);
     expect(scene.gateway.taken()).toEqual(["update edgtls_1", "delete edgtls_1", "create"]);
-    expect(scene.cluster.notices).toMatchObject([
+    expect(scene.cluster.events).toMatchObject([
       { type: "Normal", note: expect.stringContaining("in place of edgtls_1") },
     ]);
     expect(scene.condition(edge, "Ready")?.status).toBe("True");
@@ -83,7 +83,7 @@ describe("in a namespace that goes away", () => {
     const edge = await scene.given(TLSEdge, "shop", {
       backend: { enabled: true, backendRef: { kind: "WeightedBackend", name: "split" } },
     });
-    scene.cluster.namespaceGoing = true;
+    scene.cluster.namespaceDeleting = true;
     for (const [object, status] of [
       [edge, 405],
       [split, refused],
@@ -93,7 +93,7 @@ describe("in a namespace that goes away", () => {
       await deleted(object);
       expect(scene.cluster.exists(object)).toBe(false);
     }
-    expect(scene.cluster.notices.map(({ type, reason, note }) => [type, reason, note])).toEqual([
+    expect(scene.cluster.events.map(({ type, reason, note }) => [type, reason, note])).toEqual([
       ["Warning", "DeleteUnsupported", expect.stringContaining("Left edgtls_3")],
       ["Warning", "InUse", expect.stringContaining("Left bkdwd_2 in the account: edgtls_3 uses it")],
       ["Warning", "InUse", expect.stringContaining("Left bkdtg_1 in the account: bkdwd_2 uses it")],
@@ -103,7 +103,7 @@ describe("in a namespace that goes away", () => {
   it("what is used by something that has an object waits", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     await scene.given(WeightedBackend, "split", { backends: [{ backendRef: { id: scene.idOf(web) }, weight: 1 }] });
-    scene.cluster.namespaceGoing = true;
+    scene.cluster.namespaceDeleting = true;
     scene.gateway.refuse("delete", refused);
     await deleted(web);
     expect(scene.reason(web)).toMatch(/^InUse: /);
@@ -111,7 +111,7 @@ describe("in a namespace that goes away", () => {
 
   it("what nothing seems to use waits", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
-    scene.cluster.namespaceGoing = true;
+    scene.cluster.namespaceDeleting = true;
     scene.gateway.refuse("delete", refused);
     await deleted(web);
     expect(scene.reason(web)).toMatch(/^InUse: /);

@@ -31,7 +31,7 @@ describe.each(["Correct", "Report"] as const)("where changes of others are to be
       scene.forget();
       await scene.look(edge);
       expect(scene.gateway.taken()).toEqual([`update ${scene.idOf(edge)}`]);
-      expect(scene.cluster.notices).toEqual([]);
+      expect(scene.cluster.events).toEqual([]);
       await scene.settle(authority, 3);
     }
     expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({

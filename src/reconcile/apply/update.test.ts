@@ -190,7 +190,7 @@ describe("a change that somebody else made", () => {
     expect(await scene.look(object)).toEqual({});
     expect(scene.gateway.taken()).toEqual(["get ipp_1", "update ipp_1"]);
     expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "ours" }]);
-    expect(scene.cluster.notices).toMatchObject([{ type: "Normal", reason: "RemoteDiffers" }]);
+    expect(scene.cluster.events).toMatchObject([{ type: "Normal", reason: "RemoteDiffers" }]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
@@ -199,7 +199,7 @@ describe("a change that somebody else made", () => {
     scene.gateway.change(IPPolicy.remote, "ipp_1", { description: "ours" });
     await scene.look(object);
     expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
-    expect(scene.cluster.notices).toEqual([]);
+    expect(scene.cluster.events).toEqual([]);
   });
 
   it("is told and left where the spec says so, once", async () => {
@@ -212,7 +212,7 @@ describe("a change that somebody else made", () => {
     scene.forget();
     await scene.look(object);
     expect(scene.cluster.writes).toEqual([]);
-    expect(scene.cluster.notices).toEqual([]);
+    expect(scene.cluster.events).toEqual([]);
   });
 
   it("gives way to an edit, also where it would be left", async () => {

@@ -36,13 +36,17 @@ export async function resolveWithoutSecrets(kind: Kind, object: ManagedObject, c
 async function resolveReferences(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Map<string, unknown>> {
   const values = new Map<string, unknown>();
   for (const need of needsOf(kind.spec, object.spec)) {
-    if (need.sort === "reference") values.set(need.path, referenced(need, object, cluster));
-    if (need.sort === "configMap") values.set(need.path, await configured(need, object, cluster));
+    if (need.sort === "reference") values.set(need.path, resolveReference(need, object, cluster));
+    if (need.sort === "configMap") values.set(need.path, await readConfigMap(need, object, cluster));
   }
   return values;
 }
 
-function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedObject, cluster: Cluster): unknown {
+function resolveReference(
+  need: Extract<Need, { sort: "reference" }>,
+  object: ManagedObject,
+  cluster: Cluster,
+): unknown {
   const { to, trait, path } = need;
   if (to.id !== undefined) return to.id;
   const kind = to.kind ?? trait.kinds[0] ?? "";
@@ -65,7 +69,7 @@ function referenced(need: Extract<Need, { sort: "reference" }>, object: ManagedO
 
 type SecretNeed = Extract<Need, { sort: "secret" | "configMap" }>;
 
-async function configured(
+async function readConfigMap(
   { name, key, path }: SecretNeed,
   { metadata }: ManagedObject,
   cluster: Cluster,

@@ -6,9 +6,9 @@ import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { Kind } from "../../schema/define.ts";
-import { isEmpty, plan, renewedMembers, type Sides } from "./plan.ts";
+import { isEmpty, type PlanInput, plan, renewedMembers } from "./plan.ts";
 
-const planned = (kind: Kind, sides: Partial<Sides>) =>
+const planned = (kind: Kind, sides: Partial<PlanInput>) =>
   plan(kind, { wanted: {}, seen: {}, applied: [], renewed: [], ...sides });
 
 describe("plan", () => {

@@ -23,7 +23,7 @@ export interface Plan {
   undocumented: string[];
 }
 
-export interface Sides {
+export interface PlanInput {
   wanted: Body;
   /** As `fromAnswer` shaped it. */
   seen: Body;
@@ -35,16 +35,16 @@ export interface Sides {
   claims?: Claims;
 }
 
-export function plan(kind: Kind, given: Sides): Plan {
-  const sides = { ...given, wanted: { ...given.wanted, ...withOthers(kind.spec, given) } };
-  const found = withRenewed(kind, sides, differences(kind.spec, sides.wanted, sides.seen, sides.applied));
-  const changes = found.filter(({ how }) => how === "change");
-  const named = (how: Difference["how"]) => found.filter((difference) => difference.how === how);
+export function plan(kind: Kind, given: PlanInput): Plan {
+  const input = { ...given, wanted: { ...given.wanted, ...withOthers(kind.spec, given) } };
+  const differing = withRenewed(kind, input, differences(kind.spec, input.wanted, input.seen, input.applied));
+  const changes = differing.filter(({ how }) => how === "change");
+  const differencesOf = (how: Difference["how"]) => differing.filter((difference) => difference.how === how);
   return {
-    body: withClaims(kind.spec, bodyOf(kind, sides, changes), given),
-    remove: named("remove").map(({ member }) => member),
-    frozen: named("frozen").flatMap(({ fields }) => fields),
-    fields: found.filter(({ how }) => how !== "frozen").flatMap(({ fields }) => fields),
+    body: withClaims(kind.spec, bodyOf(kind, input, changes), given),
+    remove: differencesOf("remove").map(({ member }) => member),
+    frozen: differencesOf("frozen").flatMap(({ fields }) => fields),
+    fields: differing.filter(({ how }) => how !== "frozen").flatMap(({ fields }) => fields),
     undocumented: changes.map(({ member }) => member).filter((member) => !kind.remote.update.includes(member)),
   };
 }
@@ -53,22 +53,22 @@ export const isEmpty = ({ body, remove, frozen }: Plan): boolean =>
   Object.keys(body).length === 0 && remove.length === 0 && frozen.length === 0;
 
 /** A Secret's value never comes back, so a new version of it is a difference in itself. */
-function withRenewed(kind: Kind, { wanted, renewed }: Sides, found: readonly Difference[]): Difference[] {
+function withRenewed(kind: Kind, { wanted, renewed }: PlanInput, found: readonly Difference[]): Difference[] {
   const members = membersOf(kind.spec);
-  const more = renewed
+  const added = renewed
     .filter((member) => wanted[member] !== undefined && found.every((difference) => difference.member !== member))
     .map((member): Difference => {
       const { fields = [], traits } = members.get(member) ?? {};
       return { member, fields, how: traits?.immutable ? "frozen" : "change", value: wanted[member] };
     });
-  return [...found, ...more];
+  return [...found, ...added];
 }
 
 /**
  * The modules that differ, each whole, since the service keeps the others. All else is sent with any change, because
  * the service may empty a map or list that an update leaves out.
  */
-function bodyOf(kind: Kind, { wanted, seen }: Sides, changes: readonly Difference[]): Body {
+function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Difference[]): Body {
   const body: Body = {};
   const modules = [...membersOf(kind.spec)].filter(([, { traits }]) => traits.onRemove).map(([member]) => member);
   if (changes.length > 0) {
@@ -92,10 +92,10 @@ export function renewedMembers(
   current: readonly SecretVersion[],
   sent: readonly SecretVersion[] | undefined,
 ): string[] {
-  const fresh = current.filter(
+  const changed = current.filter(
     ({ name, resourceVersion }) => !sent?.some((one) => isDeepStrictEqual(one, { name, resourceVersion })),
   );
-  const names = new Set(fresh.map(({ name }) => name));
+  const names = new Set(changed.map(({ name }) => name));
   const members = Object.entries(kind.spec.shape) as [string, z.ZodType][];
   return members
     .filter(([field, schema]) =>

@@ -43,7 +43,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(creates()).toEqual([]);
     expect(scene.idOf(after)).toBe(id);
     expect(scene.condition(after, "Ready")?.status).toBe("True");
-    expect(scene.cluster.notices).toMatchObject([{ note: `Took over ${id}` }]);
+    expect(scene.cluster.events).toMatchObject([{ note: `Took over ${id}` }]);
   });
 
   it("when it was retained while nobody knew yet what its create had made", async () => {
@@ -180,7 +180,7 @@ describe("several remotes with the mark of one object", () => {
     await scene.look(object);
     expect(scene.idOf(object)).toBe(id);
     expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(3);
-    const [told] = scene.cluster.notices;
+    const [told] = scene.cluster.events;
     expect(told).toMatchObject({ type: "Warning", reason: "OwnershipConflict" });
     for (const double of younger) expect(told?.note).toContain(double);
   });

@@ -26,7 +26,7 @@ describe("adoption by id", () => {
     expect(row).toMatchObject({ id, description: "new" });
     expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
     expect(JSON.parse(String(row?.["metadata"]))).toMatchObject({ theirs: 1 });
-    expect(scene.cluster.notices).toMatchObject([{ note: `Took over ${id}` }]);
+    expect(scene.cluster.events).toMatchObject([{ note: `Took over ${id}` }]);
   });
 
   it("marks it also where nothing else differs", async () => {
@@ -181,7 +181,7 @@ describe("a remote that somebody else has deleted", () => {
     await scene.look(object);
     expect(scene.gateway.taken()).toEqual(["get ipp_1", "create"]);
     expect(scene.idOf(object)).toBe("ipp_2");
-    expect(scene.cluster.notices).toMatchObject([{ type: "Warning", reason: "RemoteMissing" }]);
+    expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "RemoteMissing" }]);
   });
 
   it("is not created anew when a list has only lost sight of it", async () => {

@@ -281,7 +281,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     await scene.look(object);
     expect(scene.idOf(object)).toBe("ra_1");
     expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
-    const told = scene.cluster.notices.find(({ reason }) => reason === "OwnershipConflict");
+    const told = scene.cluster.events.find(({ reason }) => reason === "OwnershipConflict");
     expect(told).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
   });
 

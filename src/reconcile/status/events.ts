@@ -15,16 +15,16 @@ export function eventsOf(
 ): EventDraft[] {
   // without a remote the reconcile has failed halfway, and its status says why
   const { remote } = state;
-  const told =
+  const drafts =
     isObserveOnly(object) || !remote ? [] : changes.flatMap((_, index) => eventOf(changes, index, remote) ?? []);
-  return [...told, ...transitions(object, after)];
+  return [...drafts, ...transitionEvents(object, after)];
 }
 
 function eventOf(changes: readonly Change[], index: number, remote: Remote): EventDraft | undefined {
   const change = changes[index];
   switch (change?.type) {
     case "Created":
-      return replacement(change, changes.slice(0, index));
+      return replacementEvent(change, changes.slice(0, index));
     case "Updated": {
       if (!change.drifted) return undefined;
       const note = `Put ${specFields(change.fields)} right: somebody else had changed it in the account`;
@@ -46,7 +46,7 @@ function eventOf(changes: readonly Change[], index: number, remote: Remote): Eve
 }
 
 /** Creating the first remote of an object is no event: its status says so. */
-function replacement(
+function replacementEvent(
   { id, replaces }: Extract<Change, { type: "Created" }>,
   before: readonly Change[],
 ): EventDraft | undefined {
@@ -58,19 +58,19 @@ function replacement(
   return { type: "Normal", reason: "Updating", action: "Create", note: `Created ${id} in place of ${what}` };
 }
 
-function transitions(object: ManagedObject, after: Status): EventDraft[] {
-  const told = ["Ready", "Synced", "Drifted", "Paused"].flatMap((type): EventDraft[] => {
+function transitionEvents(object: ManagedObject, after: Status): EventDraft[] {
+  const drafts = ["Ready", "Synced", "Drifted", "Paused"].flatMap((type): EventDraft[] => {
     const [was, is] = [conditionOf(object.status, type), conditionOf(after, type)];
     if (!is || (was?.status === is.status && was.reason === is.reason)) return [];
     if (is.status === "True" && (!was || was.reason === "Pending"))
-      return type === "Drifted" ? [notice(object, is)] : [];
-    return [notice(object, is)];
+      return type === "Drifted" ? [transitionEvent(object, is)] : [];
+    return [transitionEvent(object, is)];
   });
   // Ready and Synced mostly change together, for the same reason
-  return told.filter((one, index) => told.findIndex(({ reason }) => reason === one.reason) === index);
+  return drafts.filter((one, index) => drafts.findIndex(({ reason }) => reason === one.reason) === index);
 }
 
-const expected = new Set([
+const expectedReasons = new Set([
   "ReferenceNotReady",
   "Pending",
   "Creating",
@@ -80,14 +80,14 @@ const expected = new Set([
   "Paused",
 ]);
 
-function notice(
+function transitionEvent(
   object: ManagedObject,
   { status, type, reason, message }: { status: string; type: string; reason: string; message: string },
 ): EventDraft {
   const failing = type === "Drifted" || reason === "CertificateRenewalFailing";
-  const fine = (status === "True" && !failing) || expected.has(reason);
+  const isNormal = (status === "True" && !failing) || expectedReasons.has(reason);
   return {
-    type: fine ? "Normal" : "Warning",
+    type: isNormal ? "Normal" : "Warning",
     reason,
     action: isDeleting(object) ? "Delete" : "Reconcile",
     note: message,

@@ -20,17 +20,17 @@ export type Outcome =
   | { type: "paused" };
 
 /** What a status is made of. */
-type Reported = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
+type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
 
 /** What the status says after a reconcile. Equal to the status before when nothing has changed. */
-export function nextStatus(context: Reported, outcome: Outcome, now: number): Status {
+export function nextStatus(context: StatusInput, outcome: Outcome, now: number): Status {
   const { kind, object, state } = context;
   const before = object.status ?? {};
   // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
   if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, now) };
   return {
     ...before,
-    ...observed(kind, before, state),
+    ...observedFields(kind, before, state),
     ...bookkeeping(context, outcome),
     observedGeneration: object.metadata.generation,
     conditions: conditionsFor(context, outcome, now).map((one) => toCondition(object, one, now)),
@@ -38,10 +38,10 @@ export function nextStatus(context: Reported, outcome: Outcome, now: number): St
 }
 
 /** What the operator notes for itself; undefined takes a note away. */
-function bookkeeping({ object, accountName, state }: Reported, outcome: Outcome): Partial<Status> {
+function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
   const { retiring, drift, remote, preexisting } = state;
   const settled = outcome.type === "settled";
-  const asked = isAnswer(outcome) ? reconcileRequestedAt(object) : undefined;
+  const asked = answersRequest(outcome) ? reconcileRequestedAt(object) : undefined;
   const owned = remote?.id ?? object.status?.id;
   return {
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
@@ -53,19 +53,19 @@ function bookkeeping({ object, accountName, state }: Reported, outcome: Outcome)
 }
 
 /** Whether a look that was asked for has been had. One from before a mismatch is told confirms nothing. */
-const isAnswer = (outcome: Outcome): boolean =>
+const answersRequest = (outcome: Outcome): boolean =>
   outcome.type === "settled" || (outcome.type === "unfinished" && outcome.error.reason === "AccountMismatch");
 
-function observed(kind: Kind, before: Status, state: RemoteState): Partial<Status> {
+function observedFields(kind: Kind, before: Status, state: RemoteState): Partial<Status> {
   const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = state;
-  const shown = shownOf(kind);
-  const fresh = remote ? (toStatus(shown, remote) as Status) : undefined;
+  const statusFields = shownOf(kind);
+  const current = remote ? (toStatus(statusFields, remote) as Status) : undefined;
   // an answer without its other members (an unreadable one with an id) takes nothing away
   const complete = remote && Object.keys(remote).length > 1;
-  const old = Object.fromEntries(Object.keys(shown.shape).map((field) => [field, before[field]]));
-  const absent = Object.fromEntries(Object.keys(shown.shape).map((field) => [field, undefined]));
+  const unchanged = Object.fromEntries(Object.keys(statusFields.shape).map((field) => [field, before[field]]));
+  const cleared = Object.fromEntries(Object.keys(statusFields.shape).map((field) => [field, undefined]));
   return {
-    ...(fresh && { ...(complete ? absent : old), ...fresh }),
+    ...(current && { ...(complete ? cleared : unchanged), ...current }),
     ...(appliedFields && { appliedFields: appliedFields.length > 0 ? appliedFields : undefined }),
     ...(appliedSecrets && { appliedSecrets: appliedSecrets.length > 0 ? appliedSecrets : undefined }),
     // of what was sent and did not come to its end, nobody knows what arrived
@@ -74,17 +74,17 @@ function observed(kind: Kind, before: Status, state: RemoteState): Partial<Statu
 }
 
 function conditionsFor(
-  context: Reported,
+  context: StatusInput,
   outcome: Exclude<Outcome, { type: "paused" }>,
   now: number,
 ): ConditionDraft[] {
   switch (outcome.type) {
     case "settled":
-      return [...settled(outcome, now), ...drifted(context.state)];
+      return [...settledConditions(outcome, now), ...driftedConditions(context.state)];
     case "unfinished":
       return [
-        ...unfinished(context, outcome.error, now),
-        ...kept(context.object, [...context.kind.ownConditions, "Drifted"]),
+        ...unfinishedConditions(context, outcome.error, now),
+        ...currentConditions(context.object, [...context.kind.ownConditions, "Drifted"]),
       ];
   }
 }
@@ -108,7 +108,7 @@ const synced: ConditionDraft = {
   message: "The last call to the service did what it should",
 };
 
-function settled(
+function settledConditions(
   { readiness, conditions: more }: Extract<Outcome, { type: "settled" }>,
   now: number,
 ): ConditionDraft[] {
@@ -122,7 +122,7 @@ function settled(
   return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
 }
 
-function drifted({ drift }: RemoteState): ConditionDraft[] {
+function driftedConditions({ drift }: RemoteState): ConditionDraft[] {
   return drift ? [{ type: "Drifted", status: "True", reason: drift.reason, message: drift.message }] : [];
 }
 
@@ -130,15 +130,15 @@ function drifted({ drift }: RemoteState): ConditionDraft[] {
  * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
  * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
  */
-function unfinished(context: Reported, error: ReconcileError, now: number): ConditionDraft[] {
+function unfinishedConditions(context: StatusInput, error: ReconcileError, now: number): ConditionDraft[] {
   const { object } = context;
   const { reason, message } = error;
   const failed: ConditionDraft = { ...synced, status: "False", reason, message };
-  const lost = has(context, "Missing") && !context.state.remote;
-  if (!lost && !isExpired(context.kind, object.status, now) && staysReady(object, error))
-    return [...kept(object, ["Ready"]), failed];
+  const isMissing = has(context, "Missing") && !context.state.remote;
+  if (!isMissing && !isExpired(context.kind, object.status, now) && staysReady(object, error))
+    return [...currentConditions(object, ["Ready"]), failed];
   // nothing has been asked of the service yet
-  const call = error instanceof Waiting ? kept(object, ["Synced"]) : [failed];
+  const call = error instanceof Waiting ? currentConditions(object, ["Synced"]) : [failed];
   const progress: ConditionDraft = {
     type: error instanceof Blocked ? "Stalled" : "Reconciling",
     status: "True",
@@ -149,15 +149,15 @@ function unfinished(context: Reported, error: ReconcileError, now: number): Cond
 }
 
 /** Reasons of the account, not of the object: what is there stays as it was. */
-const UNTOUCHED: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
+const ACCOUNT_REASONS: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
 
 function staysReady(object: ManagedObject, error: ReconcileError): boolean {
   if (object.metadata.deletionTimestamp) return false;
   const ready = conditionOf(object.status, "Ready");
   if (ready?.status !== "True" || ready.observedGeneration !== object.metadata.generation) return false;
-  return !(error instanceof Blocked) || UNTOUCHED.has(error.reason);
+  return !(error instanceof Blocked) || ACCOUNT_REASONS.has(error.reason);
 }
 
 /** What was told of an earlier generation is not taken for told of this one. */
-const kept = ({ status }: ManagedObject, types: readonly string[]): ConditionDraft[] =>
+const currentConditions = ({ status }: ManagedObject, types: readonly string[]): ConditionDraft[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);

@@ -90,7 +90,7 @@ export class World {
   }
 
   expectAgreement(): void {
-    for (const { reason, action } of this.scene.cluster.notices) happened.add(`${action}: ${reason}`);
+    for (const { reason, action } of this.scene.cluster.events) happened.add(`${action}: ${reason}`);
     for (const one of subjects) {
       const object = this.#object(one);
       const rows = this.#rowsOf(one);

@@ -99,7 +99,7 @@ export class Scene {
   forget(): void {
     this.gateway.taken();
     this.cluster.writes.length = 0;
-    this.cluster.notices.length = 0;
+    this.cluster.events.length = 0;
     this.cluster.secretReads.length = 0;
   }
 
