@@ -16,13 +16,13 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** What a reconcile did or found in the account. Events, log lines and metrics are made of these, in their order. */
+/** What a reconcile did or found in the account. Events, log lines and metrics are made from these, in this order. */
 export type Change =
-  /** The remote belongs to this object from now on; it was in the account already. */
+  /** The object took over a remote that was in the account already. */
   | { type: "Adopted"; id: string }
-  /** The remote is what an interrupted create of this object has made. */
+  /** An interrupted create of this object had made the remote. */
   | { type: "Recovered"; id: string }
-  /** These remotes could be this object's as well. They are left as they are. */
+  /** These remotes match the object as well. They are left as they are. */
   | { type: "Duplicates"; ids: string[] }
   /** The service says that the remote with the id in the status does not exist. */
   | { type: "Missing"; id: string }
@@ -32,33 +32,36 @@ export type Change =
   | { type: "Updated"; id: string; fields: string[]; drifted: boolean }
   | { type: "Deleted"; id: string };
 
-/** What is known of the remote so far. It reaches the status even when a later step fails. */
+/** What this reconcile knows of the remote so far. All of it reaches the status, even when a later step fails. */
 export interface RemoteState {
   /** The latest answer about the remote. */
   remote?: Remote;
-  /** Ids of the remotes that were replaced and are not deleted yet, oldest first. Unset: as the status says. */
+  /**
+   * Ids of replaced remotes that are to be deleted once nothing refers to them, oldest first. Unset: as in the status.
+   */
   retiring?: readonly string[];
+  /** Spec fields whose values the account has, or may have, from this object. */
   appliedFields?: string[];
-  /** Spec fields that an interrupted create had sent; the status does not know of them yet. */
+  /** Spec fields that an interrupted create had sent and that are not in the status yet. */
   sentFields?: readonly string[];
   appliedSecrets?: SecretVersion[];
   appliedDigest?: string;
-  /** A request that changes the remote was sent, whatever came of it. */
+  /** A create or update was sent, whatever its outcome. */
   sent?: true;
-  /** Spec fields that differ in the account and are left so. */
+  /** Spec fields that differ in the account and are not corrected. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
-  /** The remote is shared, and was there before any object of this operator. */
+  /** The remote is an entry of a list, and was in the account before any object of this operator could create it. */
   preexisting?: boolean;
 }
 
-/** All that one reconcile of one object works with. */
+/** What one reconcile of one object works with. */
 export interface ReconcileContext {
   readonly kind: Kind;
-  /** As last written; replaced by the answer of each own write. */
+  /** As last read or written: each write of this reconcile replaces it with the API server's answer. */
   object: ManagedObject;
   readonly owner: Owner;
   readonly cluster: Cluster;
-  /** May throw Waiting or Blocked: there may be no account to go to, or another than before. */
+  /** Reading it throws Waiting when there is no account, and Blocked when it is another account than before. */
   readonly account: Account;
   readonly clock: Clock;
   readonly lane: Lane;
@@ -69,52 +72,52 @@ export interface ReconcileContext {
   readonly changes: Change[];
 }
 
-/** Whether this reconcile has recorded such a change. */
+/** Whether this reconcile has recorded a change of this type. */
 export const has = ({ changes }: Pick<ReconcileContext, "changes">, type: Change["type"]): boolean =>
   changes.some((change) => change.type === type);
 
-/** Ids of the remotes that were replaced and are still to be deleted, oldest first. */
+/** Ids of the replaced remotes that are still to be deleted, oldest first. */
 export const retiringOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">): readonly string[] =>
   state.retiring ?? retiringIDs(object.status);
 
-/** Remembers that a remote was replaced and is to be deleted. */
+/** Records that a remote was replaced and has to be deleted. */
 export function retire(context: ReconcileContext, id: string): void {
   context.state.retiring = [...new Set([...retiringOf(context), id])];
 }
 
 export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);
 
-/** For steps that create or delete, which nothing takes for a kind whose remotes the operator cannot create. */
+/** For steps that create or delete. Throws TypeError for a kind whose remotes the operator cannot create. */
 export function creatableRemotesOf(context: ReconcileContext): CreatableRemotes {
   const remotes = remotesOf(context);
   if (isCreatable(remotes)) return remotes;
   throw new TypeError(`the remote of a ${context.kind.kind} cannot be created or deleted`);
 }
 
-/** For steps that update, which nothing takes for a kind of which nothing can be updated. */
+/** For steps that update. Throws TypeError for a kind whose remotes cannot be updated. */
 export function updatableRemotesOf(context: ReconcileContext): UpdatableRemotes {
   const remotes = remotesOf(context);
   if (isUpdatable(remotes)) return remotes;
   throw new TypeError(`nothing of a ${context.kind.kind} can be updated`);
 }
 
-/** The remote of an object, cached or read, with all members that the object manages. */
+/** The remote with this id, cached or read, with all members that the object manages. */
 export const getRemote = (context: ReconcileContext, id: string): Promise<Remote | undefined> =>
   remotesOf(context).get(id, requestOptions(context), managedMembers(context.kind, context.object));
 
-/** The same, read from the service in any case. */
+/** Like `getRemote`, but always read from the service. */
 export const readRemote = (context: ReconcileContext, id: string): Promise<Remote | undefined> =>
   remotesOf(context).read(id, requestOptions(context), managedMembers(context.kind, context.object));
 
 export const requestOptions = ({ lane, signal }: ReconcileContext): RequestOptions => ({ lane, signal });
 
-/** Objects of a kind with a remote in the account of this reconcile, whether its own object has one yet or not. */
+/** All objects of a kind whose remotes are in the account of this reconcile. */
 export const objectsInAccount = ({ cluster, object, accountName }: ReconcileContext, kind: Kind): ManagedObject[] =>
   cluster.inAccount(kind, object.metadata.namespace, accountName || undefined);
 
-/** Epoch milliseconds. */
+/** The calendar time in epoch milliseconds. */
 export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
 
-/** Spec fields whose values the account has from this object, the spec as it is now aside. */
+/** Spec fields whose values the account has from this object, before this reconcile has sent anything. */
 export const appliedOf = ({ state, object }: ReconcileContext): readonly string[] =>
   state.sentFields ?? object.status?.appliedFields ?? [];

@@ -128,8 +128,9 @@ async function findSharedEntry(context: ReconcileContext): Promise<Remote | unde
 }
 
 /**
- * Adopts the remote that has the natural key of the spec, when it carries this object's owner mark: an earlier object of
- * the same name left it. Throws Blocked when the remote is somebody else's, and returns undefined when there is none.
+ * Adopts the remote that has the natural key of the spec, when it carries this object's owner mark: an earlier object
+ * of the same name left it. Throws Blocked when the remote is somebody else's, and returns undefined when there is
+ * none.
  */
 async function adoptExisting(context: ReconcileContext, error: GatewayError): Promise<Remote | undefined> {
   const remote = await findByNaturalKey(context, context.clock.now());

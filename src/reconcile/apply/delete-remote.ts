@@ -54,8 +54,8 @@ function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
 }
 
 /**
- * Deletes one remote. False when the service answered 404. Throws Blocked (AccountMismatch) when the remotes of the other
- * objects are missing as well: then the API key belongs to another account, and nothing has been deleted.
+ * Deletes one remote. False when the service answered 404. Throws Blocked (AccountMismatch) when the remotes of the
+ * other objects are missing as well: then the API key belongs to another account, and nothing has been deleted.
  */
 export async function deleteWithLossGuard(context: ReconcileContext, id: string): Promise<boolean> {
   const { deleteLimiter } = context.account;

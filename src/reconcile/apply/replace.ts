@@ -14,16 +14,16 @@ import { create } from "./create.ts";
 import { deleteRemote, deleteWithLossGuard } from "./delete-remote.ts";
 import { containsID } from "./users.ts";
 
-/** When a replaced remote is looked at again: the delay doubles each time, from the first to the second. Seconds. */
+/** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
 const STILL_USED = [2, 300] as const;
 const REFUSED = [300, 3600] as const;
 
-/** A status must not grow without bound, and so many remotes in a row that nobody can delete are not renewals. */
+/** The status lists the replaced remotes, so their number must have a limit. Ordinary renewals never get there. */
 const MOST_RETIRING = 20;
 
 /**
- * Creates a new remote beside the old one, which `deleteReplaced` deletes once everything that refers to it has moved.
- * An old remote that cannot be deleted yet does not stop the next replacement.
+ * Creates a new remote beside the old one. `deleteReplaced` deletes the old one once nothing refers to it. An old
+ * remote that cannot be deleted yet does not stop the next replacement.
  */
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
@@ -58,7 +58,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   return create(context, desired);
 }
 
-/** Deletes each remote that was replaced, as soon as nothing refers to it any more. */
+/** Deletes each replaced remote that nothing refers to any more. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
     if (id !== context.state.remote?.id && !context.account.isDeleteDeferred(id)) await deleteUnlessUsed(context, id);

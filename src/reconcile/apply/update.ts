@@ -90,7 +90,9 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   return plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) });
 }
 
-/** The metadata to send: that of the spec or, when the spec sets none, that of the remote; with the owner mark added. */
+/**
+ * The metadata to send: that of the spec or, when the spec sets none, that of the remote; with the owner mark added.
+ */
 function ownedMetadata(
   { kind, owner }: ReconcileContext,
   wanted: Body,
@@ -105,8 +107,8 @@ function ownedMetadata(
 }
 
 /**
- * An adopted remote gets the owner mark with its first update, so that no other cluster adopts it as well. When somebody
- * has removed the mark, the remote gets it back, unless changes of others are only reported.
+ * An adopted remote gets the owner mark with its first update, so that no other cluster adopts it as well. When
+ * somebody has removed the mark, the remote gets it back, unless changes of others are only reported.
  */
 function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolean): boolean {
   const { object, owner, account, kind } = context;
@@ -145,7 +147,9 @@ async function readAgain(context: ReconcileContext, { id }: Remote): Promise<Rem
 
 type DriftReason = "RemoteDiffers" | "RemoteNormalises";
 
-/** Why a difference is reported and not corrected: the spec says so, or corrections do not last. Undefined: correct it. */
+/**
+ * Why a difference is reported and not corrected: the spec says so, or corrections do not last. Undefined: correct it.
+ */
 function reasonToReport(
   context: ReconcileContext,
   desired: Desired,

@@ -26,8 +26,8 @@ export async function unmanagedUser(context: ReconcileContext, id: string): Prom
 }
 
 /**
- * Objects that are not being deleted and whose remotes contain one of these ids, as far as known from lists and answers,
- * whatever their specs say. Costs one list of each kind in the life of a process.
+ * Objects that are not being deleted and whose remotes contain one of these ids, as far as known from lists and
+ * answers, whatever their specs say. Costs one list of each kind in the life of a process.
  */
 export async function usersOf(context: ReconcileContext, ids: readonly string[]): Promise<ManagedObject[]> {
   const { cluster, kind, account, lane } = context;

@@ -7,19 +7,19 @@ import { type Body, type Resolved, toRequest } from "../../schema/wire/request.t
 import type { Cluster } from "../cluster.ts";
 import { digestOf } from "./digest.ts";
 
-/** What an object wants the account to have. */
+/** What an object asks for, with everything that its spec refers to resolved. */
 export interface Desired {
-  /** The whole request; secrets are in it, so it lives for one reconcile only. */
+  /** The whole request with the values of Secrets, so never keep it longer than one reconcile. */
   body: Body;
   /** The Secrets whose values are in the request. */
   secrets: SecretVersion[];
-  /** Of the request without its secrets. */
+  /** Digest of the request without the values of Secrets. */
   digest: string;
 }
 
 /**
- * Looks up everything a spec refers to and shapes the request.
- * Throws Waiting where a reference or Secret is not there yet; nothing is sent before all of them are.
+ * Resolves the references and Secrets of a spec, and shapes the request. Throws Waiting while one of them is missing,
+ * so that nothing is sent before all of them are there.
  */
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
   const values = await resolveReferences(kind, object, cluster);
@@ -28,7 +28,7 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
   return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets, digest };
 }
 
-/** The request without what comes from Secrets: all that can be compared where nothing is to be sent. */
+/** The request without the values of Secrets, for an object that only compares and must not read Secrets. */
 export async function resolveWithoutSecrets(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Body> {
   return toRequest(kind.spec, object.spec, (await resolveReferences(kind, object, cluster)) as Resolved);
 }
@@ -115,5 +115,5 @@ function keyValue(data: Readonly<Record<string, string>>, name: string, key: str
   return value;
 }
 
-/** Spec fields whose values the remote has from the object once this spec was sent. */
+/** Spec fields whose values the remote has from the object once this spec is sent. */
 export const appliedFields = (kind: Kind, spec: Answer): string[] => appliedPaths(kind.spec, spec);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Short, and the same for values that are equal as JSON: unset members and the order of members mean nothing. */
+/** Equal for values that are equal as JSON: unset members and the order of members make no difference. */
 export function digestOf(value: unknown): string {
   const text = JSON.stringify(value, (_, member) => (isMap(member) ? sorted(member) : member));
   return createHash("sha256").update(text).digest("hex").slice(0, 16);

@@ -5,7 +5,7 @@ import { type Body, toRequest } from "../../schema/wire/request.ts";
 import type { ReconcileContext } from "../context.ts";
 import { resolveDesired } from "./desired.ts";
 
-/** What an object's remote is to be like, in these fields of the spec. */
+/** The values by which the remote of an object can be recognised, and the spec fields that they come from. */
 export interface Expected {
   body: Body;
   fields: string[];
@@ -20,7 +20,7 @@ export async function expectedOf(context: ReconcileContext): Promise<Expected> {
   return { body: plainBody(context, fields), fields };
 }
 
-/** What an object that is being deleted is known by: its references and Secrets may be gone already. */
+/** Fields without references and Secrets, which may be gone already when the object is being deleted. */
 const plainFields = ({ kind, object }: ReconcileContext): string[] =>
   Object.entries(kind.spec.shape)
     .filter(([field, schema]) => needsOf(schema as z.ZodType, object.spec[field]).length === 0)

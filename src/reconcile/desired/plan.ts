@@ -9,29 +9,29 @@ import { needsOf } from "../../schema/wire/needs.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { type Claims, withClaims, withOthers } from "../../schema/wire/shared.ts";
 
-/** What has to be sent so that a remote is as its object says. Nothing in it means nothing to do. */
+/** What has to be sent so that a remote matches its object. An empty plan means that it matches. */
 export interface Plan {
-  /** One PATCH. */
+  /** Body of one update. */
   body: Body;
-  /** Members that are removed by an operation of their own. */
+  /** Members that have to be removed by an operation of their own. */
   remove: string[];
-  /** Spec fields that the service takes on create only, and that differ. */
+  /** Spec fields that differ and that the service accepts only in a create. */
   frozen: string[];
-  /** Spec fields that the plan puts right. */
+  /** Spec fields that the plan corrects. */
   fields: string[];
-  /** Members that differ and that the page does not show in updates. */
+  /** Members that differ and that the API page does not document for updates. */
   undocumented: string[];
 }
 
 export interface PlanInput {
   wanted: Body;
-  /** As `fromAnswer` shaped it. */
+  /** The remote as `fromAnswer` returns it. */
   seen: Body;
-  /** Spec fields whose values the remote has from this object. */
+  /** Spec fields whose values the remote has from this object, and which are cleared when the spec drops them. */
   applied: readonly string[];
-  /** Members with a Secret in them whose value has changed. */
+  /** Members that have to be sent although no difference shows, such as those with a value of a changed Secret. */
   renewed: readonly string[];
-  /** What other objects want of lists that they share with this one. */
+  /** Entries that other objects want in the lists that they share with this object. */
   claims?: Claims;
 }
 
@@ -52,7 +52,7 @@ export function plan(kind: Kind, given: PlanInput): Plan {
 export const isEmpty = ({ body, remove, frozen }: Plan): boolean =>
   Object.keys(body).length === 0 && remove.length === 0 && frozen.length === 0;
 
-/** A Secret's value never comes back, so a new version of it is a difference in itself. */
+/** Answers never have the value of a Secret, so a new version of the Secret counts as a difference. */
 function withRenewed(kind: Kind, { wanted, renewed }: PlanInput, found: readonly Difference[]): Difference[] {
   const members = membersOf(kind.spec);
   const added = renewed
@@ -65,8 +65,8 @@ function withRenewed(kind: Kind, { wanted, renewed }: PlanInput, found: readonly
 }
 
 /**
- * The modules that differ, each whole, since the service keeps the others. All else is sent with any change, because
- * the service may empty a map or list that an update leaves out.
+ * The update has each module that differs, whole; the service keeps modules that are left out. All other members are
+ * sent with any change, because the service may clear a map or list that is left out.
  */
 function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Difference[]): Body {
   const body: Body = {};
@@ -83,8 +83,8 @@ function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Diffe
 }
 
 /**
- * Members that hold a value of one of the Secrets that have changed since they were sent. Those that the service takes
- * on create only show in its answers what they hold, and are compared by that.
+ * Members with a value of a Secret that has changed since it was sent. Members that only a create accepts are left out:
+ * answers show their value, so they are compared like any other.
  */
 export function renewedMembers(
   kind: Kind,

@@ -5,15 +5,15 @@ import type { Change, ReconcileContext } from "../context.ts";
 import { specFields } from "../desired/plan.ts";
 
 /**
- * What is worth an event: a transition that somebody may want to know of later. Creating an object that is ready at
- * once is none, since its status says all there is to say, and an event is one more write for each object.
+ * The events of a reconcile: changes that somebody may want to know of later. A create whose remote is ready at once
+ * gives none, because the status says it all, and each event is one more write to the API server.
  */
 export function eventsOf(
   object: ManagedObject,
   after: Status,
   { changes, state }: Pick<ReconcileContext, "changes" | "state">,
 ): EventDraft[] {
-  // without a remote the reconcile has failed halfway, and its status says why
+  // Without a remote, the reconcile has failed halfway, and the status says why.
   const { remote } = state;
   const drafts =
     isObserveOnly(object) || !remote ? [] : changes.flatMap((_, index) => eventOf(changes, index, remote) ?? []);
@@ -45,7 +45,7 @@ function eventOf(changes: readonly Change[], index: number, remote: Remote): Eve
   }
 }
 
-/** Creating the first remote of an object is no event: its status says so. */
+/** Undefined for the first remote of an object: the status shows that it was created. */
 function replacementEvent(
   { id, replaces }: Extract<Change, { type: "Created" }>,
   before: readonly Change[],
@@ -66,10 +66,11 @@ function transitionEvents(object: ManagedObject, after: Status): EventDraft[] {
       return type === "Drifted" ? [transitionEvent(object, is)] : [];
     return [transitionEvent(object, is)];
   });
-  // Ready and Synced mostly change together, for the same reason
+  // Ready and Synced mostly change together, for the same reason: one event is enough.
   return drafts.filter((one, index) => drafts.findIndex(({ reason }) => reason === one.reason) === index);
 }
 
+/** Reasons that pass by themselves or were asked for, so their events are Normal and not Warning. */
 const expectedReasons = new Set([
   "ReferenceNotReady",
   "Pending",

@@ -19,14 +19,16 @@ export type Outcome =
   | { type: "unfinished"; error: ReconcileError }
   | { type: "paused" };
 
-/** What a status is made of. */
+/** The parts of the context that a status is made from. */
 type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
 
-/** What the status says after a reconcile. Equal to the status before when nothing has changed. */
+/**
+ * The whole status after a reconcile. Equal to the status before, apart from unset members, when nothing has changed.
+ */
 export function nextStatus(context: StatusInput, outcome: Outcome, now: number): Status {
   const { kind, object, state } = context;
   const before = object.status ?? {};
-  // what the status speaks of stays as it was, so that an edit made meanwhile is not taken for done
+  // Don't set observedGeneration: an edit that is made during the pause must not count as carried out.
   if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, now) };
   return {
     ...before,
@@ -37,7 +39,7 @@ export function nextStatus(context: StatusInput, outcome: Outcome, now: number):
   };
 }
 
-/** What the operator notes for itself; undefined takes a note away. */
+/** Status fields that the operator needs itself. An undefined member removes the field. */
 function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
   const { retiring, drift, remote, preexisting } = state;
   const settled = outcome.type === "settled";
@@ -52,7 +54,10 @@ function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outco
   };
 }
 
-/** Whether a look that was asked for has been had. One from before a mismatch is told confirms nothing. */
+/**
+ * Whether reconcile-requested-at is answered by this outcome. AccountMismatch answers it too: the annotation confirms a
+ * loss only when it is set again, after the mismatch was reported.
+ */
 const answersRequest = (outcome: Outcome): boolean =>
   outcome.type === "settled" || (outcome.type === "unfinished" && outcome.error.reason === "AccountMismatch");
 
@@ -60,7 +65,7 @@ function observedFields(kind: Kind, before: Status, state: RemoteState): Partial
   const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = state;
   const statusFields = shownOf(kind);
   const current = remote ? (toStatus(statusFields, remote) as Status) : undefined;
-  // an answer without its other members (an unreadable one with an id) takes nothing away
+  // An unreadable answer has nothing but the id, so it clears no field.
   const complete = remote && Object.keys(remote).length > 1;
   const unchanged = Object.fromEntries(Object.keys(statusFields.shape).map((field) => [field, before[field]]));
   const cleared = Object.fromEntries(Object.keys(statusFields.shape).map((field) => [field, undefined]));
@@ -68,7 +73,7 @@ function observedFields(kind: Kind, before: Status, state: RemoteState): Partial
     ...(current && { ...(complete ? cleared : unchanged), ...current }),
     ...(appliedFields && { appliedFields: appliedFields.length > 0 ? appliedFields : undefined }),
     ...(appliedSecrets && { appliedSecrets: appliedSecrets.length > 0 ? appliedSecrets : undefined }),
-    // of what was sent and did not come to its end, nobody knows what arrived
+    // When something was sent and the reconcile did not finish, nobody knows what the account has, so clear the digest.
     ...((appliedDigest || sent) && { appliedDigest }),
   } as Partial<Status>;
 }
@@ -127,8 +132,8 @@ function driftedConditions({ drift }: RemoteState): ConditionDraft[] {
 }
 
 /**
- * An object that was ready and asks for nothing new stays ready: that the service cannot be reached, or that a Secret
- * cannot be read right now, changes nothing for its traffic. What is certain to be wrong is said.
+ * A ready object whose spec has not changed stays ready while the service or a Secret cannot be read: its traffic is
+ * not affected. It stops being ready when its remote is missing or expired, or when the error is in the object.
  */
 function unfinishedConditions(context: StatusInput, error: ReconcileError, now: number): ConditionDraft[] {
   const { object } = context;
@@ -137,7 +142,7 @@ function unfinishedConditions(context: StatusInput, error: ReconcileError, now: 
   const isMissing = has(context, "Missing") && !context.state.remote;
   if (!isMissing && !isExpired(context.kind, object.status, now) && staysReady(object, error))
     return [...currentConditions(object, ["Ready"]), failed];
-  // nothing has been asked of the service yet
+  // Waiting: this reconcile has not got as far as a call, so Synced stays as it was.
   const call = error instanceof Waiting ? currentConditions(object, ["Synced"]) : [failed];
   const progress: ConditionDraft = {
     type: error instanceof Blocked ? "Stalled" : "Reconciling",
@@ -148,7 +153,7 @@ function unfinishedConditions(context: StatusInput, error: ReconcileError, now: 
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
 }
 
-/** Reasons of the account, not of the object: what is there stays as it was. */
+/** Reasons that concern the account and not the object: the remote serves as before. */
 const ACCOUNT_REASONS: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
 
 function staysReady(object: ManagedObject, error: ReconcileError): boolean {
@@ -158,6 +163,6 @@ function staysReady(object: ManagedObject, error: ReconcileError): boolean {
   return !(error instanceof Blocked) || ACCOUNT_REASONS.has(error.reason);
 }
 
-/** What was told of an earlier generation is not taken for told of this one. */
+/** Conditions as they are, each with the generation for which it was set. */
 const currentConditions = ({ status }: ManagedObject, types: readonly string[]): ConditionDraft[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);
