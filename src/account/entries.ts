@@ -75,14 +75,14 @@ export class Entries implements CreatableRemotes {
 
   async admit(request: RequestOptions, body: Body): Promise<void> {
     const { parents, location } = this.#options;
-    const parent = String(body[location.owner]);
+    const parent = String(body[location.parentMember]);
     if (!parents.cached(parent)) throw this.#parentMissing(parent);
     await this.#calls.admit(request);
   }
 
   async create(body: Body, request: RequestOptions): Promise<Remote> {
     const { client, parents, location } = this.#options;
-    const [parent, key] = [String(body[location.owner]), String(body[location.key])];
+    const [parent, key] = [String(body[location.parentMember]), String(body[location.key])];
     try {
       const entry = await this.#calls.changeAdmitted(
         (options) => client[location.add](parent, key, options),
@@ -120,8 +120,8 @@ export class Entries implements CreatableRemotes {
   }
 
   #rowOf(parent: string, entry: Answer): Remote {
-    const { owner, key } = this.#options.location;
-    return { ...entry, id: `${parent}/${entry[key]}`, [owner]: parent };
+    const { parentMember, key } = this.#options.location;
+    return { ...entry, id: `${parent}/${entry[key]}`, [parentMember]: parent };
   }
 
   /** An own answer about one entry, in what is known of its parent. */

@@ -20,11 +20,11 @@ export const EventSource = defineKind({
     create: ["subscription_id", "type"],
     update: [],
   }),
-  identity: ["subscriptionRef", "type"],
   location: {
     type: "entry",
+    idFields: ["subscriptionRef", "type"],
     parent: { kind: "EventSubscription", remote: eventSubscriptions, list: "sources" },
-    ...{ owner: "subscription_id", key: "type" },
+    ...{ parentMember: "subscription_id", key: "type" },
     ...{ add: "createSource", remove: "deleteSource" },
   },
   spec: z.object({

@@ -40,8 +40,7 @@ export const HTTPSEdgeRoute = defineKind({
     secrets: Object.values(modules).flatMap(({ secrets }) => secrets),
     verbs: { create: "none", get: "none", list: "none", delete: "none" },
   }),
-  identity: ["edgeId", "routeId"],
-  location: { type: "modules", owner: ["edge_id", "id"] },
+  location: { type: "modules", idFields: ["edgeId", "routeId"], pathIDs: ["edge_id", "id"] },
   modules,
   spec: z.object({
     edgeId: inPath("edghts_").describe("Id of the HTTPS edge."),

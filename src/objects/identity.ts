@@ -12,19 +12,11 @@ interface Lookup {
 
 const noObjects: Lookup = { get: () => undefined };
 
-/** Whether the spec says which remote is meant, so that it is known before anything is sent. */
-export const isNamedBySpec = ({ identity }: Kind): boolean => identity.length > 0;
-
-/** Several objects may stand for one remote, and share it. */
-export const isShared = ({ location }: Kind): boolean => location.type === "entry";
-
-/** Nothing here makes or deletes such remotes: an object only sets parts of one. */
-export const isMadeElsewhere = ({ remote }: Kind): boolean => remote.verbs.create === "none";
-
-/** The id that the spec gives; undefined where it gives none, or an object it refers to has none yet. */
-export function identityOf(kind: Kind, object: ManagedObject, cluster: Lookup = noObjects): string | undefined {
-  if (!isNamedBySpec(kind)) return undefined;
-  const parts = kind.identity.map((field) => partOf(kind.spec.shape[field] as z.ZodType, object, field, cluster));
+/** The id that the spec gives. Undefined where the service gives it, or where a reference points to nothing yet. */
+export function idFromSpec(kind: Kind, object: ManagedObject, cluster: Lookup = noObjects): string | undefined {
+  const { location, spec } = kind;
+  if (location.type === "collection") return undefined;
+  const parts = location.idFields.map((field) => partOf(spec.shape[field] as z.ZodType, object, field, cluster));
   return parts.every((part) => part !== undefined) ? parts.join("/") : undefined;
 }
 
@@ -39,13 +31,13 @@ function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: str
 /** Ids of the remotes that an object stands for, or means to. */
 export const remoteIDsOf = (kind: Kind, object: ManagedObject): string[] => {
   const { status } = object;
-  const ids = [status?.id, ...retiringIDs(status), identityOf(kind, object)];
+  const ids = [status?.id, ...retiringIDs(status), idFromSpec(kind, object)];
   return [...new Set(ids.filter((id) => id !== undefined))];
 };
 
 /** Ids of the resources in whose lists the remotes of an object are. */
 export const parentIDsOf = (kind: Kind, object: ManagedObject): string[] =>
-  isShared(kind) ? remoteIDsOf(kind, object).map((id) => id.slice(0, id.indexOf("/"))) : [];
+  kind.location.type === "entry" ? remoteIDsOf(kind, object).map((id) => id.slice(0, id.indexOf("/"))) : [];
 
 /** Members of the remote that an object sets, or has set and is to take back. */
 export function managedMembers(kind: Kind, { spec, status, metadata }: ManagedObject): string[] {

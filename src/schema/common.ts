@@ -71,8 +71,8 @@ export function specOf(kind: Kind): z.ZodObject {
     .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
   return z.object({
     ...kind.spec.shape,
-    // what the spec names itself needs no taking over
-    ...(kind.identity.length === 0 && { adopt }),
+    // elsewhere the spec says itself which remote is meant
+    ...(kind.location.type === "collection" && { adopt }),
     ...steering,
     ...(canBeRecreated(kind) && { replacement }),
   });

@@ -104,9 +104,19 @@ export interface Output {
   once?: true;
 }
 
-/** One entry of a list on another resource. Several objects may want the same entry, and so may the parent itself. */
+/** Each remote is a resource of its own: the service gives it an id, and lists it with others of its sort. */
+export interface CollectionLocation {
+  readonly type: "collection";
+}
+
+/**
+ * Each remote is an entry of a list on another resource, its parent. Several objects may want the same entry, and so
+ * may the parent itself.
+ */
 export interface EntryLocation {
   readonly type: "entry";
+  /** Spec fields whose values, joined by a slash, are the id of the remote: the parent, and the key of the entry. */
+  readonly idFields: readonly [parent: string, key: string];
   readonly parent: {
     /** The kind whose objects stand for such resources. */
     readonly kind: string;
@@ -115,22 +125,27 @@ export interface EntryLocation {
     readonly list: string;
   };
   /** Members of a create: the id of the parent, and what tells one entry of it from another. */
-  readonly owner: string;
+  readonly parentMember: string;
   readonly key: string;
   /** Calls of the client, which take the parent's id and the key. */
   readonly add: "createSource";
   readonly remove: "deleteSource";
 }
 
-/** Modules of something that is made elsewhere: each is set, read and removed by itself. */
+/**
+ * Each remote is created and deleted by others. An object only sets modules of it, and each of these is set, read and
+ * deleted by itself.
+ */
 export interface ModulesLocation {
   readonly type: "modules";
-  /** Path parameters of the modules that the parts of the id stand for. */
-  readonly owner: readonly (keyof ModuleOwner)[];
+  /** Spec fields whose values, joined by a slash, are the id of the remote. */
+  readonly idFields: readonly string[];
+  /** The path parameters of the modules that stand for these fields, in the same order. */
+  readonly pathIDs: readonly (keyof ModuleOwner)[];
 }
 
-/** Where the remotes of a kind are at the service, and so how they are seen, made and removed. */
-export type Location = { readonly type: "collection" } | EntryLocation | ModulesLocation;
+/** Where the remotes of a kind are at the service. How they are found, created and deleted follows from its type. */
+export type Location = CollectionLocation | EntryLocation | ModulesLocation;
 
 /**
  * Everything the operator knows about one kind that it converges: data, and a few small pure functions. `spec` and
@@ -140,11 +155,6 @@ export type Location = { readonly type: "collection" } | EntryLocation | Modules
 export interface Kind extends Definition {
   readonly remote: Resource;
   readonly location: Location;
-  /**
-   * Spec fields that make the id of the remote, joined by slashes, where it is known before anything is sent.
-   * Empty: the service gives one.
-   */
-  readonly identity: readonly string[];
   /** Parts with operations of their own, by the member of the request; for fields marked `onRemove: "delete"`. */
   readonly modules: Readonly<Record<string, Module>>;
   /** The spec field that no two resources of an account share; its wire member has the same value. */
@@ -190,7 +200,6 @@ type Optional =
   | "shortNames"
   | "categories"
   | "location"
-  | "identity"
   | "modules"
   | "rules"
   | "columns"
@@ -211,7 +220,6 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     shortNames: [],
     categories: [],
     location: { type: "collection" },
-    identity: [],
     modules: {},
     rules: [],
     columns: [],

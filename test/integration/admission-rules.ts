@@ -55,7 +55,7 @@ export const immutables: readonly Immutable[] = [
 const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
 
 /** Rules of the fields that every kind has, and of taking over what exists, where the spec does not name it anyway. */
-function everyKind({ kind, naturalKey, identity }: Kind): Rule[] {
+function everyKind({ kind, naturalKey, location }: Kind): Rule[] {
   const hasKey = naturalKey !== undefined;
   const adoptions = [{ id: "any_1" }, ...(hasKey ? [{ existing: true }] : [])];
   const steering = { managementPolicy: "ObserveOnly", deletionPolicy: "Retain", driftPolicy: "Report" };
@@ -74,7 +74,7 @@ function everyKind({ kind, naturalKey, identity }: Kind): Rule[] {
     },
   ];
   return [
-    ...(identity.length === 0 ? adopts : []),
+    ...(location.type === "collection" ? adopts : []),
     ...Object.entries(steering).map(([field, value]) => ({
       kind,
       rule: `${field} is one of its words`,

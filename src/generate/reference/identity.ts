@@ -11,12 +11,12 @@ export function identity(kind: Kind): string {
       return kind.naturalKey ? byKey(kind, kind.naturalKey) : byMark(kind);
     case "entry":
       return (
-        `${named(kind)} Several objects may name the same one, and others may have put it there: it is then shared. ` +
+        `${named(kind, kind.location.idFields)} Several objects may name the same one, and others may have put it there: it is then shared. ` +
         "One that was there before any object asked for it has `status.preexisting`."
       );
     case "modules":
       return (
-        `${named(kind)} It exists already; where it does not, the object says ` +
+        `${named(kind, kind.location.idFields)} It exists already; where it does not, the object says ` +
         "[RemoteMissing](../troubleshooting.md#remotemissing). Two objects that name the same one both say " +
         "[OwnershipConflict](../troubleshooting.md#ownershipconflict), and neither is carried out until the other is gone."
       );
@@ -41,8 +41,8 @@ export function deletionOf({ kind, location }: Kind): string {
   }
 }
 
-const named = ({ identity: fields, remote }: Kind): string =>
-  `${codes(fields)} name the ${remote.title}; \`status.id\` has the ids, joined by a slash.`;
+const named = ({ remote }: Kind, idFields: readonly string[]): string =>
+  `${codes(idFields)} name the ${remote.title}; \`status.id\` has the ids, joined by a slash.`;
 
 const byKey = ({ remote }: Kind, key: string): string =>
   `No two resources of an account have the same ${code(key)}, so a ${remote.title} whose id was lost is ` +

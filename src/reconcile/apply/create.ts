@@ -1,7 +1,7 @@
 import { withoutSecrets } from "../../account/calls.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { identityOf, isShared } from "../../objects/identity.ts";
+import { idFromSpec } from "../../objects/identity.ts";
 import { formatIntent, type Intent, intentOf, sendWindowMs } from "../../objects/intent.ts";
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
@@ -70,7 +70,7 @@ async function sendCreate(context: ReconcileContext, body: Body, intent: Intent,
 
 function noteCreated({ state, changes, kind }: ReconcileContext, remote: Remote, replaces?: string): Remote {
   changes.push({ type: "Created", id: remote.id, replaces });
-  if (isShared(kind)) state.preexisting = false;
+  if (kind.location.type === "entry") state.preexisting = false;
   return remote;
 }
 
@@ -86,7 +86,8 @@ async function recordIntent(context: ReconcileContext, body: Body): Promise<Inte
   const { kind, object, owner } = context;
   const before = intentOf(object);
   const last = now(context);
-  const isRecognisable = kind.naturalKey !== undefined || isShared(kind) || ownerMarkOf(body) === ownerMark(owner);
+  const isRecognisable =
+    kind.naturalKey !== undefined || kind.location.type === "entry" || ownerMarkOf(body) === ownerMark(owner);
   const intent: Intent = {
     first: before?.first ?? last,
     last,
@@ -112,7 +113,7 @@ async function handleFailure(context: ReconcileContext, intent: Intent, error: G
 /** Services have several status codes for a name that is taken, so the account is searched for who has it. */
 async function takeExistingOrThrow(context: ReconcileContext, error: GatewayError): Promise<Remote> {
   const mayBeTaken = [400, 409, 422].includes(error.status ?? 0);
-  const remote = mayBeTaken && isShared(context.kind) ? await findSharedEntry(context) : undefined;
+  const remote = mayBeTaken && context.kind.location.type === "entry" ? await findSharedEntry(context) : undefined;
   if (remote) return remote;
   const adopted = mayBeTaken ? await adoptExisting(context, error) : undefined;
   if (adopted) return adopted;
@@ -121,7 +122,7 @@ async function takeExistingOrThrow(context: ReconcileContext, error: GatewayErro
 
 /** An entry has no owner, so one that somebody else has created meanwhile serves as well. */
 async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
-  const id = identityOf(context.kind, context.object, context.cluster);
+  const id = idFromSpec(context.kind, context.object, context.cluster);
   const remote = id === undefined ? undefined : await readRemote(context, id);
   if (remote) context.state.preexisting = isPreexisting(context, remote.id);
   return remote;

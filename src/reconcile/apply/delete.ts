@@ -1,4 +1,3 @@
-import { isMadeElsewhere, isNamedBySpec } from "../../objects/identity.ts";
 import { openIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
@@ -58,14 +57,14 @@ const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promis
 function prepareRetention(context: ReconcileContext): void {
   const { object, kind } = context;
   const intent = openIntentOf(object);
-  if (!intent || !isRetained(object) || isOrphan(object) || isNamedBySpec(kind)) return;
+  if (!intent || !isRetained(object) || isOrphan(object) || kind.location.type !== "collection") return;
   const { account } = context;
   if (!account.isCreateRefused(object, intent)) refuseUnsettled(account.createSettlement.remainingMs(object, intent));
   account.collection(kind.remote).invalidateList();
 }
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
-  if (isMadeElsewhere(context.kind)) return releaseModules(context);
+  if (context.kind.location.type === "modules") return releaseModules(context);
   const id = await findIDToDelete(context);
   const ids = [id, ...retiringOf(context)]
     .filter((one) => one !== undefined)
@@ -113,7 +112,7 @@ async function findIDToDelete(context: ReconcileContext): Promise<string | undef
   const id = context.object.status?.id;
   if (openIntentOf(context.object)) return (await findRemote(context))?.id;
   // The object may have adopted a remote and then lost its status.
-  if (id === undefined) return isNamedBySpec(context.kind) ? undefined : (await findByOwnerMark(context))?.id;
+  if (id === undefined) return (await findByOwnerMark(context))?.id;
   const remotes = remotesOf(context);
   // Never delete what another object or cluster has marked meanwhile. A new process has to list to see the mark.
   await remotes.listed(0, context.lane);

@@ -1,6 +1,6 @@
 import { isUnsupported } from "../../gateway/errors.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
-import { identityOf } from "../../objects/identity.ts";
+import { idFromSpec } from "../../objects/identity.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
@@ -58,7 +58,7 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, changes } = context;
   // Without an id in the status, a reconcile was interrupted before it could record what it sent: count the whole spec.
   const applied = visible(object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)));
-  const id = object.status?.id ?? identityOf(kind, object, cluster);
+  const id = object.status?.id ?? idFromSpec(kind, object, cluster);
   if (id === undefined) return;
   const answered = isAnswered(object);
   let remote = await (answered ? getRemote : readRemote)(context, id);

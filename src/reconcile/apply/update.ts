@@ -1,6 +1,5 @@
 import { isNotFound, isUnsupported } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { isMadeElsewhere } from "../../objects/identity.ts";
 import { conditionOf } from "../../objects/object.ts";
 import { canBeMarked, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
@@ -240,7 +239,7 @@ async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote)
   try {
     return await remotes.update(id, body, requestOptions(context));
   } catch (error) {
-    if (isNotFound(error) && isMadeElsewhere(kind)) throw remoteMissing(context, id, error);
+    if (isNotFound(error) && kind.location.type === "modules") throw remoteMissing(context, id, error);
     const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;

@@ -1,5 +1,5 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { identityOf, isShared } from "../../objects/identity.ts";
+import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isReconcileRequested } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
@@ -16,9 +16,9 @@ import { isPreexisting } from "./sharing.ts";
  */
 export async function findBySpec(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, object, cluster } = context;
-  const id = identityOf(kind, object, cluster) ?? object.status?.id;
+  const id = idFromSpec(kind, object, cluster) ?? object.status?.id;
   if (id === undefined) return unresolved(context);
-  if (!isShared(kind)) refuseRivals(context, id);
+  if (kind.location.type !== "entry") refuseRivals(context, id);
   retireFormer(context, id);
   const intent = unsettledIntent(context);
   const remote =

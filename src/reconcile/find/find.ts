@@ -1,5 +1,4 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { isNamedBySpec } from "../../objects/identity.ts";
 import { type Intent, intentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly } from "../../objects/object.ts";
 import type { ReconcileContext } from "../context.ts";
@@ -24,7 +23,7 @@ interface Strategy {
 export const strategies: readonly Strategy[] = [
   {
     name: "by spec",
-    search: (context) => (isNamedBySpec(context.kind) ? () => findBySpec(context) : undefined),
+    search: (context) => (context.kind.location.type === "collection" ? undefined : () => findBySpec(context)),
     final: true,
   },
   {

@@ -1,4 +1,4 @@
-import { identityOf } from "../../objects/identity.ts";
+import { idFromSpec } from "../../objects/identity.ts";
 import { intentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "../../objects/object.ts";
 import type { EntryLocation } from "../../schema/define.ts";
@@ -61,7 +61,7 @@ function siblingsOf(context: ReconcileContext, location: EntryLocation, id: stri
   const { cluster, kind, object } = context;
   const named = parentsOf(context, location, id)
     .flatMap((parent) => cluster.referrersOf(location.parent, parent))
-    .filter((referrer) => referrer.kind.kind === kind.kind && identityOf(kind, referrer.object, cluster) === id);
+    .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id);
   const all = distinct([...cluster.othersWithRemoteID(kind, id, object), ...named.map((referrer) => referrer.object)]);
   return all.filter(({ metadata }) => metadata.uid !== object.metadata.uid);
 }

@@ -37,7 +37,7 @@ function writesSecret({ kind, spec }: Pick<Sample, "kind" | "spec">): boolean {
 
 /** Objects that stand for a resource of their own; routes-and-sources.test.ts is about the others. */
 const isWhole = ({ kind }: { kind: string }): boolean =>
-  kinds.some((one) => one.kind === kind && one.remote.verbs.create !== "none");
+  kinds.some((one) => one.kind === kind && one.location.type !== "modules");
 
 const leastOf = Object.entries(least)
   .map(([kind, spec]) => ({ kind, name: "least", spec }))
