@@ -3,7 +3,7 @@ import { isGatewayError, isLimited, isNotFound } from "../gateway/errors.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Lane, RequestBudget } from "./request-budget.ts";
 
-/** How a request is sent: in which lane it waits, and when to give up. */
+/** How a request is sent: the lane in which it waits for the budget, and the signal that aborts it. */
 export interface RequestOptions {
   lane: Lane;
   signal: AbortSignal;
@@ -12,13 +12,13 @@ export interface RequestOptions {
 export interface CallsOptions {
   budget: RequestBudget;
   breaker: CircuitBreaker;
-  /** Asked before each request, and again when its first byte is about to be written; throws when it must not be sent. */
+  /** Called before each request, and again right before its first byte is written. Throws if this process may not send. */
   assertMaySend: () => void;
 }
 
 type Call<T> = (options: CallOptions) => Promise<T>;
 
-/** The requests of one account: each waits for its turn, and what its answer says about the account is heeded. */
+/** The requests of one account: each waits for the budget, and its answer is reported to budget and circuit breaker. */
 export class Calls {
   readonly #options: CallsOptions;
 
@@ -32,7 +32,7 @@ export class Calls {
     breaker.check();
     await budget.acquire(lane, signal);
     try {
-      // it may have closed in the meantime
+      // the breaker may have opened during the wait
       breaker.beginRequest();
     } catch (error) {
       budget.refund();
@@ -50,12 +50,12 @@ export class Calls {
     return this.changeAdmitted(call, request.signal);
   }
 
-  /** A change whose turn has come before, so that nothing delays it now. */
+  /** A change for which `admit` has waited already, so that it is sent at once. */
   async changeAdmitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     return this.#send(call, signal);
   }
 
-  /** A removal. A 404 counts as done, and is told by false. */
+  /** A deletion. Returns false when the answer was 404: the remote was gone already. */
   async delete(call: Call<void>, request: RequestOptions): Promise<boolean> {
     try {
       await this.change(call, request);
@@ -66,7 +66,6 @@ export class Calls {
     }
   }
 
-  /** What each call of the client is given. */
   callOptions(signal: AbortSignal): CallOptions {
     return { signal, assertMaySend: this.#options.assertMaySend };
   }
@@ -79,7 +78,7 @@ export class Calls {
       breaker.succeeded();
       return answer;
     } catch (error) {
-      // what was not sent for want of the permission says nothing about the service
+      // a request that was not sent because this process may not send must not count as a failure of the service
       assertMaySend();
       if (isLimited(error)) budget.pauseAfter429(error.retryAfterSeconds);
       if (isGatewayError(error)) breaker.failed(error);
@@ -88,7 +87,7 @@ export class Calls {
   }
 }
 
-/** Services echo secrets, and nothing that is kept may hold one: an answer without members of these names. */
+/** The answer without members of these names, at any depth: services echo secrets, and no cache may contain one. */
 export function withoutSecrets(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, names));
   if (typeof value !== "object" || value === null) return value;

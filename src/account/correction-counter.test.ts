@@ -18,7 +18,7 @@ const object = (generation = 1, uid = "u"): ManagedObject => ({
   spec: {},
 });
 
-describe("Corrections", () => {
+describe("CorrectionCounter", () => {
   it("counts the same correction of the same object", () => {
     expect(corrections.record(object(), ["labels"], true)).toBe(1);
     expect(corrections.record(object(), ["labels"], true)).toBe(2);
@@ -34,13 +34,13 @@ describe("Corrections", () => {
     expect(corrections.count(other, fields)).toBe(0);
   });
 
-  it("forgets what held", () => {
+  it("forgets a correction that lasted", () => {
     corrections.record(object(), ["labels"], true);
     expect(corrections.record(object(), ["labels"], false)).toBe(0);
     expect(corrections.count(object(), ["labels"])).toBe(0);
   });
 
-  it("forgets after an hour without", async () => {
+  it("forgets a correction that was not repeated for an hour", async () => {
     corrections.record(object(), ["labels"], true);
     await clock.advance(59 * 60_000);
     expect(corrections.count(object(), ["labels"])).toBe(1);
@@ -48,7 +48,7 @@ describe("Corrections", () => {
     expect(corrections.count(object(), ["labels"])).toBe(0);
   });
 
-  it("forgets an object that is no more", () => {
+  it("forgets a deleted object", () => {
     corrections.record(object(), ["labels"], true);
     corrections.forget("u");
     expect(corrections.count(object(), ["labels"])).toBe(0);

@@ -1,19 +1,19 @@
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 
-/** After so long without the same correction, the next one is the first again. */
+/** A correction that was not repeated for this long is forgotten. */
 const MEMORY_MS = 60 * 60_000;
 
 interface Count {
-  /** The correction, as a text: generation and fields. */
+  /** Generation and fields as one text. */
   correction: string;
   count: number;
   at: number;
 }
 
 /**
- * Counts how often the same fields of an object had to be put right in a row, so that a value which the service or
- * somebody else keeps changing back is not fought over for ever.
+ * Counts how often in a row the same fields of an object were corrected. When the service or another client changes a
+ * value back each time, the operator can so stop correcting it.
  */
 export class CorrectionCounter {
   readonly #clock: Clock;
@@ -29,7 +29,7 @@ export class CorrectionCounter {
     return current ? known.count : 0;
   }
 
-  /** Returns the rounds by now. `repeated`: false when the correction held and nobody else is known to interfere. */
+  /** Returns the new count. `repeated`: false when the correction lasted and no other client changed these fields. */
   record(object: ManagedObject, fields: readonly string[], repeated: boolean): number {
     if (!repeated) {
       this.#counts.delete(object.metadata.uid);

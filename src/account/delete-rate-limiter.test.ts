@@ -10,13 +10,13 @@ beforeEach(() => {
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `id-${index}`);
 
-describe("six limiter a minute", () => {
-  it("go at once, and the others one after another", () => {
+describe("six deletes a minute", () => {
+  it("may be sent at once, and each further one has to wait longer", () => {
     const limiter = new DeleteRateLimiter(clock, 6);
     expect(ids(9).map((id) => limiter.secondsUntilTurn(id))).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30]);
   });
 
-  it("keep the turn of whoever asks again", async () => {
+  it("keep their turns when they are asked for again", async () => {
     const limiter = new DeleteRateLimiter(clock, 6);
     for (const id of ids(8)) limiter.secondsUntilTurn(id);
     await clock.advance(5000);
@@ -27,7 +27,7 @@ describe("six limiter a minute", () => {
     expect(limiter.secondsUntilTurn("id-7")).toBe(10);
   });
 
-  it("are never more in any minute that follows a quiet time, and a minute's worth of them is saved up", async () => {
+  it("are the limit of every minute after the first one, whose burst adds another six", async () => {
     const limiter = new DeleteRateLimiter(clock, 6);
     const gone: number[] = [];
     let waiting = ids(40);
@@ -40,7 +40,7 @@ describe("six limiter a minute", () => {
       await clock.advance(1000);
     }
     expect(waiting).toEqual([]);
-    // six that were saved up, and one every ten seconds
+    // the burst of six, and one every ten seconds
     expect(gone.filter((second) => second < 60)).toHaveLength(11);
     expect(gone.filter((second) => second >= 60 && second < 120)).toHaveLength(6);
     expect(
@@ -51,13 +51,13 @@ describe("six limiter a minute", () => {
   });
 });
 
-it("without a limit none waits", () => {
+it("makes no delete wait without a limit", () => {
   const limiter = new DeleteRateLimiter(clock, 0);
   expect(ids(100).filter((id) => limiter.secondsUntilTurn(id) > 0)).toEqual([]);
 });
 
-describe("a deletion whose answer was lost", () => {
-  it("may be done, until it is certain", () => {
+describe("a remote whose delete was not answered", () => {
+  it("may be deleted, until it is known to be gone", () => {
     const limiter = new DeleteRateLimiter(clock, 0);
     expect(limiter.mayBeDeleted("id")).toBe(false);
     limiter.recordUncertain("id");

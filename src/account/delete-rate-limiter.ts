@@ -1,8 +1,8 @@
 import type { Clock } from "../runtime/clock.ts";
 
 /**
- * At most so many remotes are deleted in a minute, since a name that was released may be gone for ever: it leaves
- * time to notice a mistake. A minute's worth may go at once; who comes later is given a turn.
+ * Limits how many remotes are deleted in a minute, which leaves time to notice a mistake: another customer of the
+ * service may take a name that was released. The burst is one minute's worth; each further delete gets a turn.
  */
 export class DeleteRateLimiter {
   readonly #clock: Clock;
@@ -10,17 +10,17 @@ export class DeleteRateLimiter {
   readonly #turns = new Map<string, number>();
   readonly #uncertain = new Set<string>();
   readonly perMinute: number;
-  /** When the next turn would be, had nothing been saved up. */
+  /** When the next turn would be without a burst. */
   #nextTurnAt = 0;
 
-  /** `perMinute`: 0 is no limit. */
+  /** `perMinute`: 0 means no limit. */
   constructor(clock: Clock, perMinute: number) {
     this.#clock = clock;
     this.perMinute = perMinute;
     this.#intervalMs = perMinute === 0 ? 0 : 60_000 / perMinute;
   }
 
-  /** 0: it may go now. Otherwise the seconds until its turn, which is kept for it. */
+  /** 0 if the remote may be deleted now, else the seconds until its turn. The turn stays reserved for it. */
   secondsUntilTurn(id: string): number {
     const now = this.#clock.now();
     const turn = this.#turns.get(id) ?? this.#takeTurn(now);
@@ -32,7 +32,7 @@ export class DeleteRateLimiter {
     return (turn - now) / 1000;
   }
 
-  /** The answer to a request to delete it was lost. */
+  /** The answer to the delete was lost. */
   recordUncertain(id: string): void {
     this.#uncertain.add(id);
   }
@@ -41,7 +41,7 @@ export class DeleteRateLimiter {
     return this.#uncertain.has(id);
   }
 
-  /** It is gone. */
+  /** The remote is gone. */
   forget(id: string): void {
     this.#turns.delete(id);
     this.#uncertain.delete(id);

@@ -8,181 +8,185 @@ beforeEach(() => {
   inventory = new Inventory();
 });
 
-const row = (id: string, version = 1) => ({ id, version });
+const remote = (id: string, version = 1) => ({ id, version });
 
 describe("a list", () => {
-  it("is known from when it began", () => {
+  it("dates from when it began", () => {
     expect(inventory.listedAt).toBeUndefined();
-    inventory.recordList([row("a")], 7);
+    inventory.recordList([remote("a")], 7);
     expect(inventory.listedAt).toBe(7);
-    expect(inventory.all()).toEqual([row("a")]);
+    expect(inventory.all()).toEqual([remote("a")]);
   });
 
-  it("tells what has changed since, and nothing the first time", () => {
-    expect(inventory.recordList([row("a"), row("b")], 1)).toEqual({ changed: [], absent: [] });
-    expect(inventory.recordList([row("a"), row("b", 2), row("c")], 2)).toEqual({ changed: ["b", "c"], absent: [] });
-    expect(inventory.recordList([row("a"), row("b", 2), row("c")], 3)).toEqual({ changed: [], absent: [] });
+  it("reports what changed since the list before, and nothing the first time", () => {
+    expect(inventory.recordList([remote("a"), remote("b")], 1)).toEqual({ changed: [], absent: [] });
+    expect(inventory.recordList([remote("a"), remote("b", 2), remote("c")], 2)).toEqual({
+      changed: ["b", "c"],
+      absent: [],
+    });
+    expect(inventory.recordList([remote("a"), remote("b", 2), remote("c")], 3)).toEqual({ changed: [], absent: [] });
   });
 
-  it("tells the first time what differs from an answer before", () => {
-    inventory.recordWrite(row("a"), 1);
-    inventory.recordWrite(row("b"), 1);
-    expect(inventory.recordList([row("a", 2), row("b"), row("c")], 2)).toEqual({ changed: ["a"], absent: [] });
+  it("reports the first time what differs from an earlier answer", () => {
+    inventory.recordWrite(remote("a"), 1);
+    inventory.recordWrite(remote("b"), 1);
+    expect(inventory.recordList([remote("a", 2), remote("b"), remote("c")], 2)).toEqual({ changed: ["a"], absent: [] });
   });
 
-  it("tells what is not there any more", () => {
-    inventory.recordList([row("a"), row("b")], 1);
-    expect(inventory.recordList([row("b")], 2)).toEqual({ changed: [], absent: ["a"] });
+  it("reports remotes that are gone", () => {
+    inventory.recordList([remote("a"), remote("b")], 1);
+    expect(inventory.recordList([remote("b")], 2)).toEqual({ changed: [], absent: ["a"] });
     expect(inventory.get("a")).toBeUndefined();
   });
 
-  it("keeps the old object of an equal row, so that a quiet list leaves nothing behind", () => {
-    inventory.recordList([row("a")], 1);
+  it("keeps the old object of an equal remote, so that a list without changes makes no garbage", () => {
+    inventory.recordList([remote("a")], 1);
     const known = inventory.get("a");
-    inventory.recordList([row("a")], 2);
+    inventory.recordList([remote("a")], 2);
     expect(inventory.get("a")).toBe(known);
   });
 
-  it("keeps what is known of a row that could not be read", () => {
-    inventory.recordList([row("a")], 1);
+  it("keeps what is known of a remote that could not be parsed", () => {
+    inventory.recordList([remote("a")], 1);
     expect(inventory.recordList([], 2, new Set(["a"]))).toEqual({ changed: [], absent: [] });
-    expect(inventory.get("a")).toEqual(row("a"));
+    expect(inventory.get("a")).toEqual(remote("a"));
   });
 
-  it("does not know a row that could not be read before either", () => {
+  it("knows nothing of a new remote that could not be parsed", () => {
     inventory.recordList([], 1, new Set(["a"]));
     expect(inventory.get("a")).toBeUndefined();
   });
 
-  it("takes the last of a row that came twice, as rows move from page to page", () => {
-    inventory.recordList([row("a", 1), row("a", 1)], 1);
-    expect(inventory.all()).toEqual([row("a", 1)]);
+  it("counts a remote once that was on two pages, as remotes move while pages are read", () => {
+    inventory.recordList([remote("a", 1), remote("a", 1)], 1);
+    expect(inventory.all()).toEqual([remote("a", 1)]);
   });
 });
 
 describe("a list that ends after one that began later", () => {
-  it("says nothing", () => {
-    inventory.recordList([row("a")], 1);
+  it("is ignored", () => {
+    inventory.recordList([remote("a")], 1);
     inventory.recordDeleted("a", 5);
-    inventory.recordList([row("b")], 6);
-    expect(inventory.recordList([row("a")], 3)).toEqual({ changed: [], absent: [] });
-    expect(inventory.all()).toEqual([row("b")]);
+    inventory.recordList([remote("b")], 6);
+    expect(inventory.recordList([remote("a")], 3)).toEqual({ changed: [], absent: [] });
+    expect(inventory.all()).toEqual([remote("b")]);
     expect(inventory.listedAt).toBe(6);
   });
 });
 
 describe("an own write", () => {
-  it("is not undone by a list that began before it", () => {
-    inventory.recordWrite(row("a", 2), 5);
-    expect(inventory.recordList([row("a", 1)], 4)).toEqual({ changed: [], absent: [] });
-    expect(inventory.get("a")).toEqual(row("a", 2));
+  it("is not undone by a list that began earlier", () => {
+    inventory.recordWrite(remote("a", 2), 5);
+    expect(inventory.recordList([remote("a", 1)], 4)).toEqual({ changed: [], absent: [] });
+    expect(inventory.get("a")).toEqual(remote("a", 2));
   });
 
-  it("is not lost to a list that began before it", () => {
-    inventory.recordWrite(row("a"), 5);
+  it("is not removed by a list that began earlier", () => {
+    inventory.recordWrite(remote("a"), 5);
     expect(inventory.recordList([], 4).absent).toEqual([]);
-    expect(inventory.get("a")).toEqual(row("a"));
+    expect(inventory.get("a")).toEqual(remote("a"));
   });
 
-  it("gives way to a list that began after it", () => {
+  it("is replaced by a list that began later", () => {
     inventory.recordList([], 1);
-    inventory.recordWrite(row("a", 2), 5);
-    expect(inventory.recordList([row("a", 3)], 6).changed).toEqual(["a"]);
-    expect(inventory.get("a")).toEqual(row("a", 3));
+    inventory.recordWrite(remote("a", 2), 5);
+    expect(inventory.recordList([remote("a", 3)], 6).changed).toEqual(["a"]);
+    expect(inventory.get("a")).toEqual(remote("a", 3));
   });
 });
 
-describe("a removal", () => {
-  it("is not undone by a list that began before it", () => {
-    inventory.recordWrite(row("a"), 1);
+describe("an own delete", () => {
+  it("is not undone by a list that began earlier", () => {
+    inventory.recordWrite(remote("a"), 1);
     inventory.recordDeleted("a", 5);
-    expect(inventory.recordList([row("a")], 4)).toEqual({ changed: [], absent: [] });
+    expect(inventory.recordList([remote("a")], 4)).toEqual({ changed: [], absent: [] });
     expect(inventory.get("a")).toBeUndefined();
   });
 
-  it("gives way to a list that began after it", () => {
+  it("is replaced by a list that began later", () => {
     inventory.recordDeleted("a", 5);
-    inventory.recordList([row("a", 2)], 6);
-    expect(inventory.get("a")).toEqual(row("a", 2));
+    inventory.recordList([remote("a", 2)], 6);
+    expect(inventory.get("a")).toEqual(remote("a", 2));
   });
 
-  it("gives way to a later answer", () => {
+  it("is replaced by a later answer", () => {
     inventory.recordDeleted("a", 5);
-    inventory.recordWrite(row("a", 2), 6);
+    inventory.recordWrite(remote("a", 2), 6);
     inventory.recordList([], 4);
-    expect(inventory.get("a")).toEqual(row("a", 2));
+    expect(inventory.get("a")).toEqual(remote("a", 2));
   });
 });
 
-describe("a row that was read by itself", () => {
-  it("does not undo an own write that ended while it was under way", () => {
-    inventory.recordWrite(row("a", 2), 5);
-    inventory.recordRead(row("a", 1), 4);
-    expect(inventory.get("a")).toEqual(row("a", 2));
+describe("a read", () => {
+  it("does not undo an own write that ended during the read", () => {
+    inventory.recordWrite(remote("a", 2), 5);
+    inventory.recordRead(remote("a", 1), 4);
+    expect(inventory.get("a")).toEqual(remote("a", 2));
   });
 
-  it("does not bring back what was deleted while it was under way", () => {
-    inventory.recordWrite(row("a"), 1);
+  it("does not bring back a remote that was deleted during the read", () => {
+    inventory.recordWrite(remote("a"), 1);
     inventory.recordDeleted("a", 5);
-    inventory.recordRead(row("a"), 4);
+    inventory.recordRead(remote("a"), 4);
     expect(inventory.get("a")).toBeUndefined();
   });
 
-  it("is known although a list before had lagged behind", () => {
+  it("adds a remote that the list before did not have", () => {
     inventory.recordList([], 1);
-    inventory.recordRead(row("a"), 2);
-    expect(inventory.get("a")).toEqual(row("a"));
+    inventory.recordRead(remote("a"), 2);
+    expect(inventory.get("a")).toEqual(remote("a"));
     expect(inventory.seenAt("a")).toBe(2);
   });
 });
 
 describe("the inventory", () => {
-  /** An own write or removal, a write of somebody else, and lists and reads that begin, and end in any order. */
+  /** Own writes and deletes, writes by another client, and lists and reads that begin and end in any order. */
   interface Step {
-    do: "put" | "drop" | "theirs" | "begin" | "end" | "ask" | "answer";
+    do: "write" | "delete" | "writeByOther" | "beginList" | "endList" | "beginRead" | "endRead";
     id: string;
   }
 
-  /** An account with a version for each of its rows: the time of the write that made it. */
+  /** An account whose remotes have as version the time of their latest write. */
   class Account {
     readonly inventory = new Inventory();
     readonly rows = new Map<string, number>();
-    readonly own = new Map<string, { at: number; did: "put" | "drop" }>();
+    readonly own = new Map<string, { at: number; did: "write" | "delete" }>();
     readonly lists: { at: number; rows: { id: string; version: number }[] }[] = [];
     readonly reads: { at: number; row: { id: string; version: number } }[] = [];
 
     take({ do: did, id }: Step, now: number): void {
       const next = <T>(all: T[]) => (id === "a" ? all.shift() : all.pop());
       const steps: Record<Step["do"], () => unknown> = {
-        put: () => this.#write(id, "put", now),
-        drop: () => this.#write(id, "drop", now),
-        theirs: () => this.rows.set(id, now),
-        begin: () => this.lists.push({ at: now, rows: Array.from(this.rows, ([one, version]) => row(one, version)) }),
-        end: () => this.#end(next(this.lists)),
-        ask: () => this.#ask(id, now),
-        answer: () => this.#answer(next(this.reads)),
+        write: () => this.#write(id, "write", now),
+        delete: () => this.#write(id, "delete", now),
+        writeByOther: () => this.rows.set(id, now),
+        beginList: () =>
+          this.lists.push({ at: now, rows: Array.from(this.rows, ([one, version]) => remote(one, version)) }),
+        endList: () => this.#endList(next(this.lists)),
+        beginRead: () => this.#beginRead(id, now),
+        endRead: () => this.#endRead(next(this.reads)),
       };
       steps[did]();
     }
 
-    #ask(id: string, now: number): void {
+    #beginRead(id: string, now: number): void {
       const version = this.rows.get(id);
-      if (version !== undefined) this.reads.push({ at: now, row: row(id, version) });
+      if (version !== undefined) this.reads.push({ at: now, row: remote(id, version) });
     }
 
-    #end(list: (typeof this.lists)[number] | undefined): void {
+    #endList(list: (typeof this.lists)[number] | undefined): void {
       if (list) this.inventory.recordList(list.rows, list.at);
     }
 
-    #answer(read: (typeof this.reads)[number] | undefined): void {
+    #endRead(read: (typeof this.reads)[number] | undefined): void {
       if (read) this.inventory.recordRead(read.row, read.at);
     }
 
-    #write(id: string, did: "put" | "drop", now: number): void {
+    #write(id: string, did: "write" | "delete", now: number): void {
       this.own.set(id, { at: now, did });
-      if (did === "put") {
+      if (did === "write") {
         this.rows.set(id, now);
-        this.inventory.recordWrite(row(id, now), now);
+        this.inventory.recordWrite(remote(id, now), now);
       } else {
         this.rows.delete(id);
         this.inventory.recordDeleted(id, now);
@@ -192,7 +196,7 @@ describe("the inventory", () => {
 
   const steps: fc.Arbitrary<Step[]> = fc.array(
     fc.record({
-      do: fc.constantFrom("put", "drop", "theirs", "begin", "end", "ask", "answer"),
+      do: fc.constantFrom("write", "delete", "writeByOther", "beginList", "endList", "beginRead", "endRead"),
       id: fc.constantFrom("a", "b", "c"),
     }),
     { maxLength: 40, size: "max" },
@@ -206,7 +210,7 @@ describe("the inventory", () => {
           account.take(step, index + 1);
           for (const [id, { at, did }] of account.own) {
             const shown = account.inventory.get(id)?.["version"];
-            if (shown === undefined) expect(did).toBe("drop");
+            if (shown === undefined) expect(did).toBe("delete");
             else expect(shown).toBeGreaterThanOrEqual(at);
           }
         });

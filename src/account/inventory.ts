@@ -4,11 +4,11 @@ import { ownerMarkOf } from "../objects/ownership.ts";
 
 interface KnownRemote {
   remote: Remote;
-  /** When the remote was true at the earliest; monotonic milliseconds. */
+  /** When the request began whose answer showed the remote so; for an own write, when it ended. */
   at: number;
 }
 
-/** What a list changed: remotes that differ from what was known, and known remotes that it did not have. */
+/** Ids of the remotes that a list showed changed or new, and of known remotes that it did not show. */
 export interface ListDelta {
   changed: string[];
   absent: string[];
@@ -16,17 +16,17 @@ export interface ListDelta {
 
 interface Removal {
   at: number;
-  /** By us, and not found gone. */
+  /** This process deleted it; false when a read found it gone. */
   deleted: boolean;
 }
 
-/** A remote that was known, and what is known now in its place. */
+/** Called when a known remote changed or, with undefined, is gone. */
 export type RemoteChangeListener = (before: Remote, after: Remote | undefined) => void;
 
 /**
- * What one account has of one resource, as far as is known: the latest list with our own answers folded in.
- * A list speaks for the moment at which it began, so it never undoes what was written or read after that.
- * One that began before the latest says nothing at all. All times are monotonic milliseconds. No I/O.
+ * The known remotes of one resource of one account: the latest list, with later answers merged in. A list shows the
+ * state at its beginning, so it changes nothing that was written or read later. A list that began before the latest
+ * list is ignored. All times are monotonic milliseconds. No I/O.
  */
 export class Inventory {
   readonly #remotes = new Map<string, KnownRemote>();
@@ -45,17 +45,17 @@ export class Inventory {
     return this.#remotes.get(id)?.remote;
   }
 
-  /** When the remote was true at the earliest. */
+  /** When the request began that last showed the remote; for an own write, when it ended. */
   seenAt(id: string): number | undefined {
     return this.#remotes.get(id)?.at;
   }
 
-  /** A list that began before this is out of date. */
+  /** A list that began before this time is out of date. */
   get listInvalidatedAt(): number {
     return this.#listInvalidatedAt;
   }
 
-  /** Nowhere in what is known, and not because it was deleted by us since the latest list. */
+  /** Whether the remote is not known, although there was a list and this process has not deleted it since. */
   isMissing(id: string): boolean {
     return this.#listedAt !== undefined && !this.#remotes.has(id) && !this.#removed.get(id)?.deleted;
   }
@@ -64,21 +64,21 @@ export class Inventory {
     return this.#remotes.size;
   }
 
-  /** Made anew each time. */
+  /** A new array each time. */
   all(): Remote[] {
     return [...this.#remotes.values()].map(({ remote }) => remote);
   }
 
-  /** Rows whose metadata names this owner. */
+  /** Known remotes whose metadata names this owner. */
   ownedBy(owner: string): Remote[] {
     return [...(this.#idsByOwner.get(owner) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
   }
 
-  onChange(follower: RemoteChangeListener): void {
-    this.#listeners.push(follower);
+  onChange(listener: RemoteChangeListener): void {
+    this.#listeners.push(listener);
   }
 
-  /** What was read of one resource by a call that began at `startedAt`; like a list, it undoes nothing that came later. */
+  /** The answer to a read that began at `startedAt`. Like a list, it changes nothing that was recorded later. */
   recordRead(remote: Remote, startedAt: number): void {
     const isOlderThanList = this.#listedAt !== undefined && startedAt < this.#listedAt;
     if (isOlderThanList && !this.#remotes.has(remote.id)) return;
@@ -93,23 +93,23 @@ export class Inventory {
     this.#notify(known?.remote, remote);
   }
 
-  /** Deleted by us at `at`. */
+  /** This process deleted the remote; the answer came at `at`. */
   recordDeleted(id: string, at: number): void {
     this.#remove(id, { at, deleted: true });
   }
 
-  /** Something that no answer told of may have changed before `at`. */
+  /** Remotes may have changed before `at` in a way that no answer showed. */
   invalidateList(at: number): void {
     this.#listInvalidatedAt = at;
   }
 
-  /** Found gone at `at`. Who has deleted it may have deleted more, and the account may be another one than before. */
+  /** A read found the remote gone. More remotes may have been deleted with it, so the list is out of date. */
   recordGone(id: string, at: number): void {
     if (this.#remotes.has(id)) this.invalidateList(at);
     this.#remove(id, { at, deleted: false });
   }
 
-  /** `unreadable`: ids of remotes that were there and could not be understood; what was known of them stays. */
+  /** `unreadable`: ids of listed remotes that could not be parsed. What is known of them stays as it is. */
   recordList(remotes: readonly Remote[], startedAt: number, unreadable: ReadonlySet<string> = new Set()): ListDelta {
     if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
     const listed = new Set(unreadable);
@@ -117,9 +117,9 @@ export class Inventory {
     const first = this.#listedAt === undefined;
     for (const remote of remotes) {
       listed.add(remote.id);
-      // whoever waited for the first list looks at its remotes anyway, but not whoever had an answer before
-      const awaited = first && !this.#remotes.has(remote.id);
-      if (this.#merge(remote, startedAt) && !awaited) changed.push(remote.id);
+      // objects wait for the first list and need no delta; only those that had an answer before may have missed a change
+      const isNew = first && !this.#remotes.has(remote.id);
+      if (this.#merge(remote, startedAt) && !isNew) changed.push(remote.id);
     }
     const absent = this.#removeUnlisted(listed, startedAt);
     for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
@@ -127,12 +127,12 @@ export class Inventory {
     return { changed, absent };
   }
 
-  #store(seen: KnownRemote): void {
-    const { id } = seen.remote;
+  #store(known: KnownRemote): void {
+    const { id } = known.remote;
     const before = this.#remotes.get(id)?.remote;
-    this.#remotes.set(id, seen);
-    if (before === seen.remote) return;
-    const [ownerBefore, owner] = [before && ownerMarkOf(before), ownerMarkOf(seen.remote)];
+    this.#remotes.set(id, known);
+    if (before === known.remote) return;
+    const [ownerBefore, owner] = [before && ownerMarkOf(before), ownerMarkOf(known.remote)];
     if (ownerBefore === owner) return;
     if (ownerBefore !== undefined) this.#idsByOwner.get(ownerBefore)?.delete(id);
     if (owner !== undefined) this.#idsByOwner.set(owner, (this.#idsByOwner.get(owner) ?? new Set()).add(id));
@@ -179,6 +179,6 @@ export class Inventory {
   }
 
   #notify(before: Remote | undefined, after: Remote | undefined): void {
-    if (before) for (const follower of this.#listeners) follower(before, after);
+    if (before) for (const listener of this.#listeners) listener(before, after);
   }
 }

@@ -6,11 +6,11 @@ import { Scene } from "../reconcile/testing/scene.ts";
 import { annotations } from "../schema/contract.ts";
 
 let scene: Scene;
-let taken: Row[];
+let lost: Row[];
 
 beforeEach(() => {
   scene = new Scene();
-  taken = [];
+  lost = [];
 });
 
 async function given(count: number): Promise<ManagedObject[]> {
@@ -21,21 +21,21 @@ async function given(count: number): Promise<ManagedObject[]> {
   return objects;
 }
 
-/** From now on the key is one of another account, or somebody has deleted this much. */
-function lose(count = Number.POSITIVE_INFINITY): void {
-  taken = scene.gateway.rowsOf(IPPolicy.remote).slice(0, count);
-  for (const { id } of taken) scene.gateway.drop(IPPolicy.remote, id);
+/** Removes remotes, as if somebody had deleted them or (all) the key belonged to another account. */
+function loseRemotes(count = Number.POSITIVE_INFINITY): void {
+  lost = scene.gateway.rowsOf(IPPolicy.remote).slice(0, count);
+  for (const { id } of lost) scene.gateway.drop(IPPolicy.remote, id);
 }
 
-function giveBack(): void {
-  for (const row of taken) scene.gateway.put(IPPolicy.remote, row);
+function restoreRemotes(): void {
+  for (const row of lost) scene.gateway.put(IPPolicy.remote, row);
 }
 
 const rows = () => scene.gateway.rowsOf(IPPolicy.remote);
 
 const syncedOf = (object: ManagedObject) => scene.condition(object, "Synced");
 
-const ask = (object: ManagedObject, value: string) =>
+const requestReconcile = (object: ManagedObject, value: string) =>
   scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, value);
 
 async function remove(object: ManagedObject): Promise<void> {
@@ -45,14 +45,14 @@ async function remove(object: ManagedObject): Promise<void> {
 
 describe("remotes that are missing", () => {
   it.each([
-    { of: 60, missing: 60, made: false, why: "it is another account" },
-    { of: 5, missing: 5, made: false, why: "five are many" },
-    { of: 60, missing: 7, made: false, why: "more than a tenth" },
-    { of: 4, missing: 4, made: true, why: "few may well have been deleted" },
-    { of: 60, missing: 6, made: true, why: "no more than a tenth" },
-  ])("$missing of $of: made again: $made, since $why", async ({ of, missing, made }) => {
+    { of: 60, missing: 60, made: false, why: "all are" },
+    { of: 5, missing: 5, made: false, why: "five count as many" },
+    { of: 60, missing: 7, made: false, why: "it is more than a tenth" },
+    { of: 4, missing: 4, made: true, why: "somebody may have deleted so few" },
+    { of: 60, missing: 6, made: true, why: "it is no more than a tenth" },
+  ])("$missing of $of: created again: $made, since $why", async ({ of, missing, made }) => {
     const objects = await given(of);
-    lose(missing);
+    loseRemotes(missing);
     await scene.resync(IPPolicy);
     for (const object of objects) await scene.look(object);
     expect(rows()).toHaveLength(made ? of : of - missing);
@@ -60,35 +60,35 @@ describe("remotes that are missing", () => {
     for (const object of objects) expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("are noticed by an edit, before anybody lists", async () => {
+  it("are noticed when an object is edited, before the next list", async () => {
     const [object] = await given(10);
-    lose();
+    loseRemotes();
     scene.cluster.apply(IPPolicy, "policy-0", { description: "edited" });
     await scene.settle(object as ManagedObject, 4);
     expect(scene.gateway.taken()).not.toContain("create");
     expect(syncedOf(object as ManagedObject)?.reason).toBe("AccountMismatch");
   });
 
-  it("are noticed by a look that was asked for, before anybody lists", async () => {
+  it("are noticed when a reconcile is requested, before the next list", async () => {
     const [object] = await given(10);
-    lose();
-    ask(object as ManagedObject, "1");
+    loseRemotes();
+    requestReconcile(object as ManagedObject, "1");
     await scene.settle(object as ManagedObject, 4);
     expect(rows()).toEqual([]);
     expect(syncedOf(object as ManagedObject)?.reason).toBe("AccountMismatch");
   });
 
-  it("are made again once a person who was told confirms it, on the objects that are meant", async () => {
+  it("are created again for each object on which a person confirms the reported loss", async () => {
     const objects = await given(10);
     const [first, second] = objects as [ManagedObject, ManagedObject];
-    lose();
+    loseRemotes();
     await scene.resync(IPPolicy);
-    ask(first, "before it was told");
+    requestReconcile(first, "before the loss is reported");
     for (const object of objects) await scene.look(object);
     await scene.look(first);
     expect(rows()).toEqual([]);
 
-    ask(first, "after it was told");
+    requestReconcile(first, "after the loss was reported");
     scene.gateway.refuse("create", 403);
     await scene.look(first);
     await scene.look(first);
@@ -100,30 +100,30 @@ describe("remotes that are missing", () => {
   it.each([
     ["the operator's own", ""],
     ["another", "production"],
-  ])("keep new ones from being made in an account that has none of them: %s", async (_, name) => {
+  ])("stop creates in an account that has none of them: %s", async (_, name) => {
     scene.accountName = name;
     const [object] = await given(10);
-    lose();
+    loseRemotes();
     await scene.resync(IPPolicy);
     await scene.look(object as ManagedObject);
     const fresh = scene.cluster.apply(IPPolicy, "fresh");
     await scene.look(fresh);
     expect(scene.reason(fresh)).toMatch(/^AccountMismatch: /);
     expect(rows()).toEqual([]);
-    giveBack();
+    restoreRemotes();
     await scene.resync(IPPolicy);
     await scene.look(fresh);
     expect(scene.condition(fresh, "Ready")?.status).toBe("True");
   });
 });
 
-describe("a suspected account", () => {
+describe("an account with a suspected loss", () => {
   const account = () => scene.contextFor(scene.cluster.apply(IPPolicy, "any")).account;
   const recheckMissing = () => account().recheckMissing(new AbortController().signal);
 
-  it("is asked for one remote now and then, and listed once when it is back", async () => {
+  it("is asked for one missing remote with growing delays, and listed once when that is back", async () => {
     const objects = await given(10);
-    lose();
+    loseRemotes();
     await scene.resync(IPPolicy);
     for (const object of objects) await scene.look(object);
     scene.gateway.taken();
@@ -133,7 +133,7 @@ describe("a suspected account", () => {
     }
     // after 2, 4, 8, 16 and 20 seconds
     expect(scene.gateway.taken()).toHaveLength(5);
-    giveBack();
+    restoreRemotes();
     await scene.clock.advance(20_000);
     await recheckMissing();
     await scene.clock.advance(20_000);
@@ -145,60 +145,60 @@ describe("a suspected account", () => {
   });
 });
 
-describe("a deletion that finds nothing", () => {
-  it("does not count while the others are missing too, and is done in the right account", async () => {
+describe("a delete that is answered 404", () => {
+  it("does not count while the other remotes are missing too, and is repeated in the right account", async () => {
     const objects = await given(10);
     const [object] = objects as [ManagedObject];
-    lose();
+    loseRemotes();
     await remove(object);
     expect(scene.cluster.exists(object)).toBe(true);
     expect(scene.reason(object)).toMatch(/^AccountMismatch: /);
-    giveBack();
+    restoreRemotes();
     await scene.resync(IPPolicy);
     await scene.look(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(rows()).toHaveLength(9);
   });
 
-  it("does not count either when all objects are being deleted", async () => {
+  it("does not count when all objects are being deleted", async () => {
     const objects = await given(10);
-    lose();
+    loseRemotes();
     for (const object of objects) await remove(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(10);
   });
 
-  it("counts where the account has others", async () => {
+  it("counts when other remotes are there", async () => {
     const objects = await given(10);
-    lose(4);
+    loseRemotes(4);
     for (const object of objects.slice(0, 4)) await remove(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(6);
   });
 
-  it("counts where answers to deletions were lost", async () => {
+  it("counts when the answer to an earlier delete was lost", async () => {
     const objects = await given(10);
     for (const object of objects) {
       scene.gateway.loseAnswer("delete");
       await remove(object);
-      // a service that does not answer is given a rest
+      // until the circuit breaker is closed again
       await scene.clock.advance(120_000);
     }
     for (const object of objects) await scene.look(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
   });
 
-  it("counts where a process was killed that had as many under way as it may have", async () => {
+  it("counts when a killed process may have had as many deletes under way", async () => {
     const objects = await given(32);
     for (const object of objects) scene.cluster.delete(object);
-    lose();
+    loseRemotes();
     scene.restart();
     for (const object of objects) await scene.look(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
   });
 
-  it("does not count after a restart either, where more is missing than a process can have had under way", async () => {
+  it("does not count after a restart when more remotes are missing than a process can have been deleting", async () => {
     const objects = await given(40);
     for (const object of objects) scene.cluster.delete(object);
-    lose();
+    loseRemotes();
     scene.restart();
     for (const object of objects) await scene.look(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(40);

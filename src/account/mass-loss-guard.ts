@@ -2,15 +2,15 @@ import type { Resource } from "../gateway/resource.ts";
 import { conditionOf, isReconcileRequested, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 
-/** How soon one of what is missing is asked for, at first and at the longest: the right key may be back any moment. */
+/** The first and the longest delay between two reads of a missing remote. */
 const FIRST_RECHECK_MS = 2_000;
 export const MAX_RECHECK_MS = 20_000;
 
-/** An object that is blocked is looked at more often than this, and suspects its account anew. */
-const SUSPICION_MS = 60 * 60_000;
+/** A suspected loss that no reconcile reports again for this long is dropped. Blocked objects are retried more often. */
+const EXPIRY_MS = 60 * 60_000;
 
-/** A remote that is missing, to be asked for until it is back. */
-export interface Suspect {
+/** A missing remote of a suspected loss. It is read again and again until it is back. */
+export interface MissingRemote {
   resource: Resource;
   id: string;
 }
@@ -20,75 +20,77 @@ export interface Loss {
   total: number;
 }
 
-interface Suspicion extends Suspect {
+interface SuspectedLoss extends MissingRemote {
   loss: Loss;
-  since: number;
+  recordedAt: number;
   recheckAt: number;
   delayMs: number;
 }
 
 export interface MassLossGuardOptions {
   clock: Clock;
-  /** Told when the account comes under suspicion, and when it is cleared of all. */
+  /** Called with true for the first suspected loss, and with false when no loss is suspected any more. */
   onChange?: (suspected: boolean) => void;
 }
 
-/** What is remembered of an account that is suspected of being another one than before. */
+/**
+ * Remembers, by resource, that many remotes are missing at once. The API key may then belong to another account, so
+ * nothing is created or taken for deleted until one of the missing remotes is back or a person confirms the loss.
+ */
 export class MassLossGuard {
   readonly #options: MassLossGuardOptions;
-  readonly #suspicions = new Map<string, Suspicion>();
+  readonly #suspected = new Map<string, SuspectedLoss>();
   readonly #confirmed = new Map<string, string | undefined>();
 
   constructor(options: MassLossGuardOptions) {
     this.#options = options;
   }
 
-  suspect({ resource, id }: Suspect, loss: Loss): void {
+  suspect({ resource, id }: MissingRemote, loss: Loss): void {
     const now = this.#options.clock.now();
-    const { recheckAt = now + FIRST_RECHECK_MS, delayMs = FIRST_RECHECK_MS } =
-      this.#suspicions.get(resource.name) ?? {};
-    const first = this.#suspicions.size === 0;
-    this.#suspicions.set(resource.name, { resource, id, loss, since: now, recheckAt, delayMs });
+    const { recheckAt = now + FIRST_RECHECK_MS, delayMs = FIRST_RECHECK_MS } = this.#suspected.get(resource.name) ?? {};
+    const first = this.#suspected.size === 0;
+    this.#suspected.set(resource.name, { resource, id, loss, recordedAt: now, recheckAt, delayMs });
     if (first) this.#options.onChange?.(true);
   }
 
   isSuspected({ name }: Resource): boolean {
-    return this.#suspicions.has(name);
+    return this.#suspected.has(name);
   }
 
-  /** What is missing of one resource; undefined when nothing is suspected. */
+  /** One of the suspected losses; undefined when there is none. */
   get problem(): (Loss & { resource: Resource }) | undefined {
-    const [first] = this.#suspicions.values();
+    const [first] = this.#suspected.values();
     return first && { resource: first.resource, ...first.loss };
   }
 
   clear({ name }: Resource): void {
-    if (this.#suspicions.delete(name) && this.#suspicions.size === 0) this.#options.onChange?.(false);
+    if (this.#suspected.delete(name) && this.#suspected.size === 0) this.#options.onChange?.(false);
   }
 
-  /** One remote of each resource, each once in a while. */
-  takeDueRechecks(): Suspect[] {
+  /** The missing remotes, one of each resource, that are due to be read again. Schedules the read after that. */
+  takeDueRechecks(): MissingRemote[] {
     const now = this.#options.clock.now();
-    for (const { resource, since } of [...this.#suspicions.values()])
-      if (now - since > SUSPICION_MS) this.clear(resource);
-    const due = [...this.#suspicions.values()].filter(({ recheckAt }) => now >= recheckAt);
-    for (const suspicion of due) {
-      suspicion.delayMs = Math.min(suspicion.delayMs * 2, MAX_RECHECK_MS);
-      suspicion.recheckAt = now + suspicion.delayMs;
+    for (const { resource, recordedAt } of [...this.#suspected.values()])
+      if (now - recordedAt > EXPIRY_MS) this.clear(resource);
+    const due = [...this.#suspected.values()].filter(({ recheckAt }) => now >= recheckAt);
+    for (const loss of due) {
+      loss.delayMs = Math.min(loss.delayMs * 2, MAX_RECHECK_MS);
+      loss.recheckAt = now + loss.delayMs;
     }
     return due;
   }
 
   /**
-   * Whether a person has asked for a look after having been told; a wish from before means nothing of the kind.
-   * Remembered, since the status tells of other things by the time the remote is made.
+   * Whether a person requested a reconcile of the object after its status reported the loss; a request from before
+   * does not confirm it. The answer is remembered, since the status changes before the remote is created again.
    */
   isConfirmed(object: ManagedObject): boolean {
     const asked = reconcileRequestedAt(object);
     const { uid } = object.metadata;
     if (!isReconcileRequested(object)) return false;
-    const told = conditionOf(object.status, "Synced")?.reason === "AccountMismatch";
-    if (told) this.#confirmed.set(uid, asked);
+    const wasReported = conditionOf(object.status, "Synced")?.reason === "AccountMismatch";
+    if (wasReported) this.#confirmed.set(uid, asked);
     return this.#confirmed.get(uid) === asked;
   }
 

@@ -10,7 +10,7 @@ beforeEach(() => {
   clock = new VirtualClock();
 });
 
-/** Asks for one request in a lane and notes when it was let through. */
+/** `ask` acquires one request; `passed` lists those that were let through, with their times. */
 function requester(budget: RequestBudget) {
   const passed: { name: string; at: number }[] = [];
   const ask = (name: string, lane: Lane = "edit", signal?: AbortSignal) =>
@@ -40,14 +40,14 @@ describe("a budget of 60 requests a minute", () => {
     expect(passed.slice(12).map(({ at }) => at)).toEqual([1000, 2000, 3000]);
   });
 
-  it("saves up no more than the burst", async () => {
+  it("saves up no more than the burst while it is idle", async () => {
     const { passed, ask } = requester(budget);
     await clock.advance(3_600_000);
     await askFor(ask, 20);
     expect(passed).toHaveLength(12);
   });
 
-  it("lets edits pass before retries, and these before routine looks", async () => {
+  it("lets edits pass before retries, and retries before resyncs", async () => {
     const { names, ask } = requester(budget);
     await askFor(ask, 12);
     void ask("sync", "sync");
@@ -58,30 +58,30 @@ describe("a budget of 60 requests a minute", () => {
     expect(names().slice(12)).toEqual(["edit", "edit 2", "retry", "sync"]);
   });
 
-  it("lets nobody jump the line of its own lane, even when a token is there", async () => {
+  it("keeps the order within a lane, even when a token is there", async () => {
     const { names, ask } = requester(budget);
     await askFor(ask, 12);
     void ask("first", "retry");
-    // a token is there, and the timer that hands it out has not fired yet
+    // the token is there, but the timer that gives it to the first has not fired yet
     clock.setTimeout(() => void ask("second", "retry"), 999.5);
     await clock.advance(2001);
     expect(names().slice(12)).toEqual(["first", "second"]);
   });
 
-  it("takes nothing for one that gives up, and lets the next one pass", async () => {
+  it("takes no token for an aborted request, and lets the next one pass", async () => {
     const { names, ask } = requester(budget);
     await askFor(ask, 12);
     const abort = new AbortController();
-    const given = ask("gives up", "edit", abort.signal);
+    const aborted = ask("aborted", "edit", abort.signal);
     void ask("next");
     const reason = new Error("stopped");
     abort.abort(reason);
-    await expect(given).rejects.toBe(reason);
+    await expect(aborted).rejects.toBe(reason);
     await clock.advance(1000);
     expect(names().slice(12)).toEqual(["next"]);
   });
 
-  it("refuses one that has given up before it asked", async () => {
+  it("rejects a request whose signal is aborted already", async () => {
     const reason = new Error("stopped");
     await expect(budget.acquire("edit", AbortSignal.abort(reason))).rejects.toBe(reason);
     const { passed, ask } = requester(budget);
@@ -97,7 +97,7 @@ describe("a budget of 60 requests a minute", () => {
   });
 
   describe("after a 429", () => {
-    it("sends nothing before the service said it may", async () => {
+    it("sends nothing before Retry-After has passed", async () => {
       const { passed, ask } = requester(budget);
       budget.pauseAfter429(30);
       await askFor(ask, 1);
@@ -107,7 +107,7 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed).toHaveLength(1);
     });
 
-    it("pauses those that wait already", async () => {
+    it("makes requests that wait already wait longer", async () => {
       const { passed, ask } = requester(budget);
       await askFor(ask, 13);
       budget.pauseAfter429(30);
@@ -126,7 +126,7 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed).toEqual([]);
     });
 
-    it("takes the answers to requests that were under way together for one", async () => {
+    it("slows down once for the answers to requests that were under way together", async () => {
       const passedInAMinute = async (answers: number) => {
         clock = new VirtualClock();
         const limited = new RequestBudget({ perMinute: 60, clock });
@@ -140,7 +140,7 @@ describe("a budget of 60 requests a minute", () => {
       expect(await passedInAMinute(12)).toBe(await passedInAMinute(1));
     });
 
-    it("slows down again when it is told so after the pause", async () => {
+    it("slows down again for a 429 after the pause", async () => {
       const { passed, ask } = requester(budget);
       await askFor(ask, 12);
       budget.pauseAfter429(1);
@@ -151,7 +151,7 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed.length - 12).toBeLessThan(36);
     });
 
-    it("asks again after ten minutes, however long the service said to wait", async () => {
+    it("sends again after ten minutes, however long Retry-After is", async () => {
       const { passed, ask } = requester(budget);
       budget.pauseAfter429(86_400);
       await askFor(ask, 3);
@@ -161,7 +161,7 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed).toHaveLength(1);
     });
 
-    it("goes on more slowly, and comes back in minutes", async () => {
+    it("goes on more slowly, and is back at the full rate after minutes", async () => {
       const { passed, ask } = requester(budget);
       await askFor(ask, 12);
       budget.pauseAfter429(1);
@@ -177,7 +177,7 @@ describe("a budget of 60 requests a minute", () => {
       expect(passed.length - before).toBeGreaterThanOrEqual(59);
     });
 
-    it("never stops altogether, however often", async () => {
+    it("never stops altogether, however many follow", async () => {
       const { passed, ask } = requester(budget);
       for (let times = 0; times < 50; times += 1) {
         budget.pauseAfter429(1);
@@ -197,7 +197,7 @@ describe("a budget of 0", () => {
     expect(passed).toHaveLength(1000);
   });
 
-  it("still heeds the service", async () => {
+  it("still pauses after a 429", async () => {
     const budget = new RequestBudget({ perMinute: 0, clock });
     const { passed, ask } = requester(budget);
     budget.pauseAfter429(5);
@@ -209,7 +209,7 @@ describe("a budget of 0", () => {
 });
 
 describe("a budget of any size", () => {
-  it("tells who waited, and how long", async () => {
+  it("reports the lane and the seconds of each wait", async () => {
     const waits: [Lane, number][] = [];
     const budget = new RequestBudget({ perMinute: 5, clock, onWait: (lane, seconds) => waits.push([lane, seconds]) });
     await budget.acquire("edit");
@@ -244,8 +244,8 @@ describe("a budget of any size", () => {
   });
 });
 
-describe("a turn that is given back", () => {
-  it("is the next one's, at once", async () => {
+describe("a token that is given back", () => {
+  it("lets the next request pass at once", async () => {
     const budget = new RequestBudget({ perMinute: 60, clock });
     const { names, ask } = requester(budget);
     await askFor(ask, 13);
@@ -263,8 +263,8 @@ describe("a turn that is given back", () => {
   });
 });
 
-describe("a budget that has ended", () => {
-  it("turns away who waits and who would have to, and lets the others through", async () => {
+describe("a budget that is shut down", () => {
+  it("rejects requests that wait or would have to, and lets the others through", async () => {
     const budget = new RequestBudget({ perMinute: 10, clock });
     const { ask, names } = requester(budget);
     await ask("first");

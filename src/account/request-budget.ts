@@ -2,7 +2,7 @@ import { LONGEST_PAUSE_MS } from "../gateway/errors.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
 
-/** Who goes first when requests are scarce: what people wait for, then what failed before, then routine looks. */
+/** The order in which requests wait: first for what people edit, then for retries after failures, then for resyncs. */
 export const lanes = ["edit", "retry", "sync"] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -12,21 +12,21 @@ interface Waiter {
 }
 
 export interface RequestBudgetOptions {
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   perMinute: number;
   clock: Clock;
-  /** Told how long a request had to wait, in seconds. */
+  /** Called after a request had to wait. */
   onWait?: (lane: Lane, seconds: number) => void;
 }
 
 const MINUTE_MS = 60_000;
-/** After a 429 the rate drops to this share, and comes back in steps of a tenth a minute. */
-const BACK_OFF = 0.7;
+/** A 429 lowers the rate to this share; it recovers by a tenth of the full rate per minute. */
+const SLOWDOWN = 0.7;
 const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
 
 /**
- * How many requests one account may be sent. A token bucket whose burst is a fifth of a minute's requests, so that a
- * full burst and a full minute stay within a service limit of 120 at the default of 100.
+ * The request rate of one account: a token bucket whose burst is a fifth of a minute's requests. At the default of 100
+ * requests a minute, a burst and the minute after it so stay within a service limit of 120.
  */
 export class RequestBudget {
   readonly #options: RequestBudgetOptions;
@@ -47,8 +47,8 @@ export class RequestBudget {
   }
 
   /**
-   * Resolves when one request may be sent. Rejects with the signal's reason, or with Outdated when the budget has
-   * ended, and then takes nothing.
+   * Resolves when one request may be sent. Rejects, without taking a token, with the signal's reason, or with Outdated
+   * when the request would have to wait after `shutDown`.
    */
   async acquire(lane: Lane, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
@@ -62,15 +62,15 @@ export class RequestBudget {
     this.#options.onWait?.(lane, (this.#options.clock.now() - since) / 1000);
   }
 
-  /** What was taken was not used: it is the next one's. */
+  /** Gives a token back that was not used. */
   refund(): void {
     this.#tokens += 1;
     this.#dispatch();
   }
 
   /**
-   * The service said 429: nothing more is sent before it said it may be. Several such answers in one pause are to
-   * requests that were under way together, and slow down once.
+   * The service answered 429: sends nothing until its Retry-After has passed, and more slowly after that. Further 429s
+   * during the pause answer requests that were under way together, so they do not lower the rate again.
    */
   pauseAfter429(retryAfterSeconds = 1): void {
     const now = this.#options.clock.now();
@@ -78,13 +78,13 @@ export class RequestBudget {
     const isPaused = now < this.#pausedUntil;
     const pause = Math.min(retryAfterSeconds * 1000, LONGEST_PAUSE_MS);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
-    // nothing is saved up meanwhile: one goes first, and the others follow at their rate
+    // no burst after the pause: one request, and then the others at the rate
     this.#tokens = 1;
-    if (!isPaused) this.#rateShare = Math.max(this.#rateShare * BACK_OFF, 0.1);
+    if (!isPaused) this.#rateShare = Math.max(this.#rateShare * SLOWDOWN, 0.1);
     this.#schedule();
   }
 
-  /** The process is about to end: whoever has to wait for a request leaves it to the next one. */
+  /** The process is about to stop: requests that would have to wait are rejected, also those that wait already. */
   shutDown(): void {
     this.#isShutDown = true;
     for (const lane of lanes) {
@@ -97,8 +97,8 @@ export class RequestBudget {
   #mustWait(lane: Lane): boolean {
     const now = this.#options.clock.now();
     this.#refill(now);
-    const ahead = lanes.slice(0, lanes.indexOf(lane) + 1).some((name) => this.#queues[name].size > 0);
-    return ahead || now < this.#pausedUntil || !this.#hasToken();
+    const othersWait = lanes.slice(0, lanes.indexOf(lane) + 1).some((name) => this.#queues[name].size > 0);
+    return othersWait || now < this.#pausedUntil || !this.#hasToken();
   }
 
   #enqueue(lane: Lane, signal?: AbortSignal): Promise<void> {
@@ -129,11 +129,11 @@ export class RequestBudget {
   #perMs = (): number => (this.#options.perMinute * this.#rateShare) / MINUTE_MS;
 
   #refill(now: number): void {
-    const passed = now - this.#countedAt;
-    const open = Math.max(now - Math.max(this.#countedAt, this.#pausedUntil), 0);
+    const elapsedMs = now - this.#countedAt;
+    const refillMs = Math.max(now - Math.max(this.#countedAt, this.#pausedUntil), 0);
     this.#countedAt = now;
-    this.#tokens = Math.min(this.#burst, this.#tokens + open * this.#perMs());
-    this.#rateShare = Math.min(1, this.#rateShare + passed * RECOVERY_PER_MS);
+    this.#tokens = Math.min(this.#burst, this.#tokens + refillMs * this.#perMs());
+    this.#rateShare = Math.min(1, this.#rateShare + elapsedMs * RECOVERY_PER_MS);
   }
 
   #dispatch(): void {

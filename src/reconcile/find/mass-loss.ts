@@ -1,4 +1,4 @@
-import { type Loss, MAX_RECHECK_MS, type Suspect } from "../../account/mass-loss-guard.ts";
+import { type Loss, MAX_RECHECK_MS, type MissingRemote } from "../../account/mass-loss-guard.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { objectsInAccount, type ReconcileContext, remotesOf } from "../context.ts";
@@ -65,7 +65,7 @@ function mismatch(context: ReconcileContext, loss: Loss, afterSeconds?: number):
 }
 
 /** The remote to ask for. An entry has no address of its own, so its parent is asked for. */
-function suspectOf({ kind, object }: ReconcileContext): Suspect {
+function suspectOf({ kind, object }: ReconcileContext): MissingRemote {
   const id = object.status?.id ?? "";
   if (kind.location.type !== "entry") return { resource: kind.remote, id };
   return { resource: kind.location.parent.remote, id: id.slice(0, Math.max(id.indexOf("/"), 0)) };
