@@ -12,7 +12,7 @@ export interface RequestOptions {
 export interface CallsOptions {
   budget: RequestBudget;
   breaker: CircuitBreaker;
-  /** Called before each request, and again right before its first byte is written. Throws if this process may not send. */
+  /** Called before each request, and right before its first byte is written. Throws if this process may not send. */
   assertMaySend: () => void;
 }
 

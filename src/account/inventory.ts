@@ -117,7 +117,7 @@ export class Inventory {
     const first = this.#listedAt === undefined;
     for (const remote of remotes) {
       listed.add(remote.id);
-      // objects wait for the first list and need no delta; only those that had an answer before may have missed a change
+      // objects wait for the first list and need no delta, but one that had an answer before may have missed a change
       const isNew = first && !this.#remotes.has(remote.id);
       if (this.#merge(remote, startedAt) && !isNew) changed.push(remote.id);
     }

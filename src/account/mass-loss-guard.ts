@@ -6,7 +6,7 @@ import type { Clock } from "../runtime/clock.ts";
 const FIRST_RECHECK_MS = 2_000;
 export const MAX_RECHECK_MS = 20_000;
 
-/** A suspected loss that no reconcile reports again for this long is dropped. Blocked objects are retried more often. */
+/** A suspected loss is dropped when no reconcile reports it for this long. Blocked objects are retried more often. */
 const EXPIRY_MS = 60 * 60_000;
 
 /** A missing remote of a suspected loss. It is read again and again until it is back. */

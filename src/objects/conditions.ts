@@ -1,17 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Condition, conditionOf, type Status } from "./object.ts";
 
-/** Without a generation it is told of the present one. */
+/** `observedGeneration`: default the object's current generation. */
 export type ConditionDraft = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
 
 const MESSAGE_CHARACTERS = 200;
 
-/** What conditions are about. */
 type WithConditions = { metadata: { generation: number }; status?: Pick<Status, "conditions"> | undefined };
 
-/** A condition that says the same as before keeps its time, and one that only changes its words does too. */
-export function toCondition(object: WithConditions, told: ConditionDraft, now: number): Condition {
-  const { type, status, reason, message, observedGeneration = object.metadata.generation } = told;
+/** The condition to write. `lastTransitionTime` changes only when the condition's `status` does. */
+export function toCondition(object: WithConditions, draft: ConditionDraft, now: number): Condition {
+  const { type, status, reason, message, observedGeneration = object.metadata.generation } = draft;
   const before = conditionOf(object.status, type);
   const unchanged = before?.status === status;
   return {
@@ -24,7 +23,7 @@ export function toCondition(object: WithConditions, told: ConditionDraft, now: n
   };
 }
 
-/** Kubernetes writes times without fractions of a second. */
+/** RFC 3339 without fractions of a second, as Kubernetes writes times. */
 const timestamp = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 
 function oneLine(message: string): string {
@@ -32,7 +31,7 @@ function oneLine(message: string): string {
   return line.length > MESSAGE_CHARACTERS ? `${line.slice(0, MESSAGE_CHARACTERS - 1)}…` : line;
 }
 
-/** Whether two statuses say the same; a member that is undefined counts as absent. */
+/** Whether two statuses are equal. An undefined member counts as absent. */
 export const isSameStatus = (before: Status | undefined, after: Status): boolean =>
   isDeepStrictEqual(withoutUnset(before ?? {}), withoutUnset(after));
 

@@ -12,7 +12,7 @@ interface Lookup {
 
 const noObjects: Lookup = { get: () => undefined };
 
-/** The id that the spec gives. Undefined where the service gives it, or where a reference points to nothing yet. */
+/** The remote's id as it follows from the spec. Undefined if the service gives it, or a referenced object has no id yet. */
 export function idFromSpec(kind: Kind, object: ManagedObject, cluster: Lookup = noObjects): string | undefined {
   const { location, spec } = kind;
   if (location.type === "collection") return undefined;
@@ -28,18 +28,18 @@ function partOf(schema: z.ZodType, { spec, metadata }: ManagedObject, field: str
   return cluster.get(kind, metadata.namespace, name)?.status?.[reference.statusField] as string | undefined;
 }
 
-/** Ids of the remotes that an object stands for, or means to. */
+/** Ids of an object's remotes: of its status, those that are being replaced, and the one that its spec names. */
 export const remoteIDsOf = (kind: Kind, object: ManagedObject): string[] => {
   const { status } = object;
   const ids = [status?.id, ...retiringIDs(status), idFromSpec(kind, object)];
   return [...new Set(ids.filter((id) => id !== undefined))];
 };
 
-/** Ids of the resources in whose lists the remotes of an object are. */
+/** For remotes that are entries in a list of another resource: the ids of those resources. */
 export const parentIDsOf = (kind: Kind, object: ManagedObject): string[] =>
   kind.location.type === "entry" ? remoteIDsOf(kind, object).map((id) => id.slice(0, id.indexOf("/"))) : [];
 
-/** Members of the remote that an object sets, or has set and is to take back. */
+/** Members of the remote that the spec sets, and those that an earlier spec has set, which are still to be cleared. */
 export function managedMembers(kind: Kind, { spec, status, metadata }: ManagedObject): string[] {
   const present = appliedPaths(kind.spec, spec);
   const sent = status?.appliedFields;

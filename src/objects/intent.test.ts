@@ -21,7 +21,7 @@ const objectWith = (intent: string | undefined, creationTimestamp = "2026-01-01T
 describe("the annotation", () => {
   it("is read as it was written", () => {
     const time = fc.integer({ min: 0, max: 4_102_444_800_000 });
-    // the unit called binary takes seconds to make
+    // fast-check's unit "binary" takes seconds to generate
     const anything = fc.nat(0x10ffff).map((point) => String.fromCodePoint(point));
     const intents = fc.record({
       first: time,
@@ -39,19 +39,19 @@ describe("the annotation", () => {
     );
   });
 
-  it("is an interval that people can read", () => {
+  it("is an ISO 8601 interval", () => {
     expect(formatIntent({ first: noon, last: noon + 60_000 })).toBe(
       "2026-01-01T12:00:00.000Z/2026-01-01T12:01:00.000Z",
     );
   });
 
-  it("leaves out a request that it has no room for", () => {
+  it("leaves out a body that is too large", () => {
     const text = formatIntent({ first: noon, last: noon, fields: ["labels"], sent: { metadata: "x".repeat(40_000) } });
     expect(text.length).toBeLessThan(100);
     expect(intentOf(objectWith(text))).toMatchObject({ first: noon, fields: ["labels"], sent: undefined });
   });
 
-  it("is no intent where there is none", () => {
+  it("may be missing", () => {
     expect(intentOf(objectWith(undefined))).toBeUndefined();
   });
 
@@ -64,23 +64,23 @@ describe("the annotation", () => {
     expect(intentOf(objectWith(text))).toMatchObject({ first: created, last: created });
   });
 
-  it("keeps the old id when somebody has edited the times", () => {
+  it("is read for the old id even when somebody has edited the times", () => {
     expect(intentOf(objectWith("now old=ipp_1"))?.old).toBe("ipp_1");
   });
 
-  it("is both ends where there is one time", () => {
+  it("may have one time, which is the first and the last", () => {
     expect(intentOf(objectWith(at(0)))).toMatchObject({ first: noon, last: noon });
   });
 });
 
 describe("settledAt", () => {
-  it("is later than any answer to a request that was permitted", () => {
+  it("is later than the deadline of any create that the intent allowed", () => {
     const intent: Intent = { first: noon, last: noon + 5000 };
     expect(settledAt(intent, deadline)).toBeGreaterThan(intent.last + sendWindowMs(deadline) + deadline);
   });
 });
 
-describe("covers", () => {
+describe("mayHaveCreated", () => {
   const intent: Intent = { first: noon, last: noon + 10_000 };
   const settled = (settledAt(intent, deadline) - noon) / 1000;
 
@@ -88,16 +88,16 @@ describe("covers", () => {
     ["right after the first intent", at(1), true],
     ["a little before, by the service's clock", at(-119), true],
     ["long before", at(-121), false],
-    ["until the latest is settled", at(settled), true],
+    ["when the latest create is settled", at(settled), true],
     ["a little later, by the service's clock", at(settled + 119), true],
     ["much later", at(settled + 121), false],
-    ["at a time that is not known", null, false],
-    ["at no time", "soon", false],
-  ])("what was made %s: %s is %s", (_, createdAt, expected) => {
+    ["at an unknown time", null, false],
+    ["at a text that is no time", "soon", false],
+  ])("accepts a remote created %s (%s): %s", (_, createdAt, expected) => {
     expect(mayHaveCreated(intent, createdAt, deadline)).toBe(expected);
   });
 
-  it("reaches over both ends, where the calendar was set back between them", () => {
+  it("covers both ends when the system clock was set back between them", () => {
     const reversed: Intent = { first: noon, last: noon - 3_600_000 };
     expect([at(-3600), at(0)].map((time) => mayHaveCreated(reversed, time, deadline))).toEqual([true, true]);
   });

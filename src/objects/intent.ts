@@ -3,29 +3,29 @@ import type { Body } from "../schema/wire/request.ts";
 import type { ManagedObject } from "./object.ts";
 
 /**
- * What the annotation `create-intent` records before a create is sent, so that whoever comes next knows that a remote
- * may exist whose id was never written down. It stays for the life of the object.
+ * The annotation `create-intent`, which is written before a create is sent. It tells a later process that a remote may
+ * exist whose id was never recorded. It stays for the life of the object.
  */
 export interface Intent {
   /** When the first create of this object may have been sent; epoch milliseconds. */
   first: number;
-  /** When permission for the latest was recorded. */
+  /** When the intent of the latest create was recorded; epoch milliseconds. */
   last: number;
-  /** The id in the status at that time: of a remote that was gone, or whose place the new one was to take. */
+  /** The id in the status at that time, of a remote that was gone or was to be replaced. */
   old?: string | undefined;
-  /** Spec fields that were sent, as `appliedFields` of the status: the spec may be another when the remote is found. */
+  /** The spec fields that were sent, as in `status.appliedFields`: the spec may change before the remote is found. */
   fields?: readonly string[] | undefined;
-  /** What was sent, but for secrets, where a remote bears no mark and is known by nothing else. */
+  /** The body that was sent, without secrets. Only if the remote has no owner mark and has to be found by its fields. */
   sent?: Body | undefined;
 }
 
-/** A recorded intent permits sending for this long; after that it has to be recorded anew. 10 s at a deadline of 30 s. */
+/** How long after it was recorded an intent allows to send a create. 10 s at a deadline of 30 s. */
 export const sendWindowMs = (deadlineMs: number): number => deadlineMs / 3;
 
-/** A service that answers late may still be at work on a request that was given up here. 5 s at a deadline of 30 s. */
+/** The service may still process a request for this long after its deadline here. 5 s at a deadline of 30 s. */
 const lateProcessingMs = (deadlineMs: number): number => deadlineMs / 6;
 
-/** How far the clocks of two pods, or of a pod and the service, may be apart. */
+/** How far the clocks of two pods may be apart, and those of a pod and the service. */
 const SKEW_MS = 2_000;
 const SERVICE_SKEW_MS = 120_000;
 
@@ -36,7 +36,7 @@ export function intentOf(object: ManagedObject): Intent | undefined {
   const [first = "", last = first] = times.split("/");
   const parsed = { first: Date.parse(first), last: Date.parse(last) };
   const rest = { old, fields: list?.split(","), sent: json === undefined ? undefined : bodyIn(json) };
-  // somebody edited it: a create may have been sent at any time of the object's life
+  // somebody edited the annotation: a create may have been sent at any time since the object was created
   if (!Number.isFinite(parsed.first) || !Number.isFinite(parsed.last)) {
     const created = Date.parse(object.metadata.creationTimestamp ?? "") || 0;
     return { first: created, last: created, ...rest };
@@ -44,7 +44,7 @@ export function intentOf(object: ManagedObject): Intent | undefined {
   return { ...parsed, ...rest };
 }
 
-/** The intent of a create whose outcome was never written down. */
+/** The intent of a create whose outcome was never recorded in the status. */
 export function openIntentOf(object: ManagedObject): Intent | undefined {
   const intent = intentOf(object);
   const id = object.status?.id;
@@ -61,7 +61,7 @@ function bodyIn(json: string): Body | undefined {
   }
 }
 
-/** An annotation has no room for more; what is larger is sought by what the spec says then. */
+/** A larger body does not fit into the annotation. Its remote is then found by the fields of the current spec. */
 const MAX_BODY_CHARACTERS = 32 * 1024;
 
 /**
@@ -79,26 +79,26 @@ export function formatIntent({ first, last, old, fields = [], sent }: Intent): s
   return parts.filter(Boolean).join(" ");
 }
 
-/** From this time on (epoch milliseconds), a list without the remote proves that the create came to nothing. */
+/** A list that begins at this time (epoch milliseconds) or later and lacks the remote proves that none was created. */
 export const settledAt = ({ last }: Intent, deadlineMs: number): number => last + settleTimeMs(deadlineMs);
 
-/** How long after it was recorded that is. */
+/** How long after the intent was recorded the create is settled. */
 export const settleTimeMs = (deadlineMs: number): number => sendWindowMs(deadlineMs) + maxProcessingMs(deadlineMs);
 
-/** How long after it was sent a request may be carried out at the latest. 37 s at a deadline of 30 s. */
+/** How long after it was sent the service may still process a request. 37 s at a deadline of 30 s. */
 export const maxProcessingMs = (deadlineMs: number): number => deadlineMs + lateProcessingMs(deadlineMs) + SKEW_MS;
 
 /** Whether a remote that was created at `createdAt` (RFC 3339) can be the one this intent was for. */
 export function mayHaveCreated(intent: Intent, createdAt: unknown, deadlineMs: number): boolean {
   const time = Date.parse(String(createdAt));
   if (!Number.isFinite(time)) return false;
-  // the calendar may have been set back between the two
+  // the system clock may have been set back between the two
   const [first, last] = [Math.min(intent.first, intent.last), Math.max(intent.first, intent.last)];
   return time >= first - SERVICE_SKEW_MS && time <= last + settleTimeMs(deadlineMs) + SERVICE_SKEW_MS;
 }
 
-/** Whether a remote that was created at `createdAt` (RFC 3339) is no older than the object. */
+/** Whether a remote that was created at `createdAt` (RFC 3339) is not older than the object. */
 export function wasCreatedInLifetimeOf({ metadata }: ManagedObject, createdAt: unknown): boolean {
-  const [made, born] = [Date.parse(String(createdAt)), Date.parse(metadata.creationTimestamp ?? "")];
-  return made >= born - SERVICE_SKEW_MS;
+  const [remoteAt, objectAt] = [Date.parse(String(createdAt)), Date.parse(metadata.creationTimestamp ?? "")];
+  return remoteAt >= objectAt - SERVICE_SKEW_MS;
 }

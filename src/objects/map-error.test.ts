@@ -6,14 +6,14 @@ import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
 const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
   new GatewayError({ method: "GET", route: "/ip_policies", problem: "what happened", ...more });
 
-describe("fateOf", () => {
+describe("reconcileErrorOf", () => {
   it.each([
     ["a time-out", { kind: "unknown" }, Retry, "ServiceUnavailable"],
     ["a connection that is refused", { kind: "unsent" }, Retry, "ServiceUnavailable"],
     ["no API key", { kind: "unsent", code: NO_API_KEY }, Retry, "AccountNotReady"],
     ["a 500", { kind: "failed", status: 500 }, Retry, "ServiceUnavailable"],
     ["a 429", { kind: "limited", status: 429 }, Retry, "RateLimited"],
-    ["an answer that is not as it should be", { kind: "unreadable", status: 200 }, Retry, "UnexpectedResponse"],
+    ["an unreadable answer", { kind: "unreadable", status: 200 }, Retry, "UnexpectedResponse"],
     ["a redirect", { kind: "redirected", status: 302 }, Retry, "UnexpectedResponse"],
     ["a 401", { kind: "refused", status: 401 }, Blocked, "Unauthorized"],
     ["a 403", { kind: "refused", status: 403 }, Blocked, "Forbidden"],
@@ -29,44 +29,44 @@ describe("fateOf", () => {
     expect(found?.cause).toBe(error);
   });
 
-  it("quotes the service where it has words, and else what happened", () => {
+  it("quotes the service's message, or else what happened", () => {
     const quoted = reconcileErrorOf(failure({ kind: "refused", status: 400, serviceMessage: "domain is taken" }));
     expect(quoted?.message).toContain("domain is taken");
     expect(quoted?.message).not.toContain("what happened");
     expect(reconcileErrorOf(failure({ kind: "refused", status: 400 }))?.message).toContain("what happened");
   });
 
-  it.each(["limited", "failed"] as const)("waits as long as the service asked after one that is %s", (kind) => {
+  it.each(["limited", "failed"] as const)("keeps Retry-After of an answer that is %s, up to ten minutes", (kind) => {
     expect(reconcileErrorOf(failure({ kind, retryAfterSeconds: 17 }))?.afterSeconds).toBe(17);
     expect(reconcileErrorOf(failure({ kind }))?.afterSeconds).toBeUndefined();
-    // a service that says a day by mistake has not seen the last of the object for a day
+    // a day may be a mistake of the service
     expect(reconcileErrorOf(failure({ kind, retryAfterSeconds: 86_400 }))?.afterSeconds).toBe(600);
   });
 
   it.each([new Waiting("InUse", "w"), new Blocked("InUse", "b"), new Retry("Creating", "r")])(
-    "of $name is itself",
+    "of $name is the same error",
     (error) => {
       expect(reconcileErrorOf(error)).toBe(error);
     },
   );
 
-  it("says nothing when somebody else wrote first", () => {
+  it("is undefined when somebody else wrote first", () => {
     expect(reconcileErrorOf(new Outdated("the object has changed"))).toBeUndefined();
   });
 
-  it("throws a fault in the program on", () => {
+  it("rethrows a fault in the program", () => {
     const fault = new TypeError("undefined is not a function");
     expect(() => reconcileErrorOf(fault)).toThrow(fault);
   });
 });
 
-describe("delayOf", () => {
+describe("retryAfterSeconds", () => {
   it.each([
-    ["half an hour where only a person can help", new Blocked("InvalidSpec", "m"), 1800],
-    ["what was said, also where only a person can help", new Blocked("InvalidSpec", "m", { afterSeconds: 5 }), 5],
-    ["what was said", new Waiting("InUse", "m", { afterSeconds: 300 }), 300],
-    ["left to the growing delay while waiting", new Waiting("ReferenceNotReady", "m"), undefined],
-    ["left to the growing delay after a failure", new Retry("ServiceUnavailable", "m"), undefined],
+    ["half an hour when only a person can help", new Blocked("InvalidSpec", "m"), 1800],
+    ["as the error says, also when only a person can help", new Blocked("InvalidSpec", "m", { afterSeconds: 5 }), 5],
+    ["as the error says", new Waiting("InUse", "m", { afterSeconds: 300 }), 300],
+    ["left to the backoff while waiting", new Waiting("ReferenceNotReady", "m"), undefined],
+    ["left to the backoff after a failure", new Retry("ServiceUnavailable", "m"), undefined],
   ])("is %s", (_, error, seconds) => {
     expect(retryAfterSeconds(error)).toBe(seconds);
   });

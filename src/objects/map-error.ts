@@ -1,12 +1,12 @@
 import { type GatewayError, isGatewayError, LONGEST_PAUSE_MS, NO_API_KEY } from "../gateway/errors.ts";
 import { Blocked, isReconcileError, Outdated, type ReconcileError, Retry } from "./reconcile-error.ts";
 
-/** A stalled object is looked at again after this long, even if nothing is known to have changed. */
+/** A stalled object is reconciled again after this long, even without an event. */
 const STALLED_SECONDS = 30 * 60;
 
 /**
- * The one place where a failure becomes a ReconcileError. Undefined: nothing to tell anybody, the object is looked at again.
- * What is no failure of the world but a fault in the program is thrown on.
+ * The one place where a failure becomes a ReconcileError. Undefined for Outdated: the status reports nothing, and the
+ * object is reconciled again. Rethrows any other error, since it is a fault in the program.
  */
 export function reconcileErrorOf(error: unknown): ReconcileError | undefined {
   if (isReconcileError(error)) return error;
@@ -15,15 +15,15 @@ export function reconcileErrorOf(error: unknown): ReconcileError | undefined {
   throw error;
 }
 
-/** When to look again at the latest; undefined leaves it to the growing delay between attempts. */
+/** Seconds until the next attempt at the latest; undefined leaves it to the backoff. */
 export function retryAfterSeconds(error: ReconcileError): number | undefined {
   return error.afterSeconds ?? (error instanceof Blocked ? STALLED_SECONDS : undefined);
 }
 
 function fromGatewayError(error: GatewayError): ReconcileError {
-  const words = error.serviceMessage ?? error.message;
-  const asked = error.retryAfterSeconds;
-  const after = asked === undefined ? {} : { afterSeconds: Math.min(asked, LONGEST_PAUSE_MS / 1000) };
+  const text = error.serviceMessage ?? error.message;
+  const { retryAfterSeconds: seconds } = error;
+  const after = seconds === undefined ? {} : { afterSeconds: Math.min(seconds, LONGEST_PAUSE_MS / 1000) };
   const options = { cause: error, ...after };
   switch (error.kind) {
     case "limited":
@@ -35,31 +35,31 @@ function fromGatewayError(error: GatewayError): ReconcileError {
             "Set the API key of the account, or of the operator: it could not be read",
             options,
           )
-        : unavailable(words, options);
+        : unavailable(text, options);
     case "unknown":
     case "failed":
-      return unavailable(words, options);
+      return unavailable(text, options);
     case "unreadable":
     case "redirected":
-      return new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${words}`, options);
+      return new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${text}`, options);
     case "refused":
-      return refused(error, words);
+      return refused(error, text);
   }
 }
 
-const unavailable = (words: string, options: ConstructorParameters<typeof Retry>[2]): Retry =>
-  new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${words}`, options);
+const unavailable = (text: string, options: ConstructorParameters<typeof Retry>[2]): Retry =>
+  new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${text}`, options);
 
-function refused(error: GatewayError, words: string): ReconcileError {
+function refused(error: GatewayError, text: string): ReconcileError {
   if (error.status === 401) {
-    return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${words})`, {
+    return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${text})`, {
       cause: error,
     });
   }
   if (error.status === 403) {
-    return new Blocked("Forbidden", `Give the API key's owner the permission, or use another key: ${words}`, {
+    return new Blocked("Forbidden", `Give the API key's owner the permission, or use another key: ${text}`, {
       cause: error,
     });
   }
-  return new Blocked("InvalidSpec", `Correct the spec: the service refused it: ${words}`, { cause: error });
+  return new Blocked("InvalidSpec", `Correct the spec: the service refused it: ${text}`, { cause: error });
 }

@@ -20,7 +20,7 @@ export interface Status {
   id?: string;
   /** The GatewayAccount that the remote belongs to; unset: the operator's own credentials. */
   account?: string | undefined;
-  /** The remote was there before any object of ours, and outlives them. */
+  /** The remote existed before any object of ours, and is not deleted with them. */
   preexisting?: boolean | undefined;
   /** The remote that was replaced, until nothing refers to it. */
   retiring?: string | undefined;
@@ -68,16 +68,16 @@ export const isPaused = (object: ManagedObject): boolean => annotationOf(object,
 export const isOrphan = (object: ManagedObject): boolean => annotationOf(object, annotations.orphan) === "true";
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
 
-/** Somebody asked for a fresh look at the remote, and has not had it yet. */
+/** The annotation reconcile-requested-at asks to read the remote again, and this has not been done yet. */
 export function isReconcileRequested(object: ManagedObject): boolean {
-  const asked = annotationOf(object, annotations.reconcileRequestedAt);
-  return asked !== undefined && asked !== object.status?.lastHandledReconcileAt;
+  const requested = annotationOf(object, annotations.reconcileRequestedAt);
+  return requested !== undefined && requested !== object.status?.lastHandledReconcileAt;
 }
 
 export const reconcileRequestedAt = (object: ManagedObject): string | undefined =>
   annotationOf(object, annotations.reconcileRequestedAt);
 
-/** The remote outlives the object: what was taken over is given back, unless the spec says otherwise. */
+/** The remote is not deleted with the object. Default: retain adopted remotes, delete created ones. */
 export function isRetained({ spec }: ManagedObject): boolean {
   if (spec.deletionPolicy) return spec.deletionPolicy === "Retain";
   return spec.adopt !== undefined;

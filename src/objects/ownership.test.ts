@@ -6,7 +6,7 @@ import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "./ownership.
 const owner = { cluster: "0f3d", namespace: "team-a", name: "db" };
 const mark = `"${OWNER_KEY}":"0f3d/team-a/db"`;
 
-describe("withOwner", () => {
+describe("withOwnerMark", () => {
   it.each([
     ["unset", undefined, `{${mark}}`],
     ["empty", "", `{${mark}}`],
@@ -14,8 +14,12 @@ describe("withOwner", () => {
     ["an object", '{"team":"a"}', `{"team":"a",${mark}}`],
     ["an object with blanks around", ' {\n  "team": "a"\n}\n', ` {\n  "team": "a",${mark}\n}\n`],
     ["an empty object with blanks", " { } ", ` {${mark} } `],
-    ["what a number cannot hold", '{"id":9007199254740993,"x":1.0}', `{"id":9007199254740993,"x":1.0,${mark}}`],
-    ["an object with braces in texts", '{"a":"{}}"}', `{"a":"{}}",${mark}}`],
+    [
+      "an object with a number that a double cannot represent",
+      '{"id":9007199254740993,"x":1.0}',
+      `{"id":9007199254740993,"x":1.0,${mark}}`,
+    ],
+    ["an object with braces in a string", '{"a":"{}}"}', `{"a":"{}}",${mark}}`],
     ["marked already", `{${mark}, "id":9007199254740993}`, `{${mark}, "id":9007199254740993}`],
     ["an object with another owner", `{"${OWNER_KEY}":"x/y/z","team":"a"}`, `{${mark},"team":"a"}`],
   ])("marks metadata that is %s", (_, metadata, expected) => {
@@ -30,7 +34,7 @@ describe("withOwner", () => {
     ["a quoted text", '"a"'],
     ["broken JSON", '{"a":1'],
     ["blank", "  "],
-  ])("leaves metadata alone that is %s", (_, metadata) => {
+  ])("does not change metadata that is %s", (_, metadata) => {
     expect(withOwnerMark(metadata, owner)).toBe(metadata);
     expect(canBeMarked(metadata, owner)).toBe(false);
   });
@@ -45,12 +49,12 @@ describe("withOwner", () => {
     expect(canBeMarked(tooLong, owner)).toBe(false);
   });
 
-  it("keeps every byte of the user's, and marks once however often", () => {
+  it("keeps every byte of the user's, and adds the mark only once", () => {
     const users = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
     fc.assert(
       fc.property(users, fc.nat(4), (given, spaces) => {
         const metadata = JSON.stringify(given, null, spaces);
-        // what would grow beyond the limit has no mark
+        // metadata that would exceed the limit gets no mark
         fc.pre(canBeMarked(metadata, owner));
         const marked = withOwnerMark(metadata, owner) ?? "";
         expect(ownerMarkOf({ metadata: marked })).toBe(ownerMark(owner));
@@ -61,7 +65,7 @@ describe("withOwner", () => {
   });
 });
 
-describe("ownerIn", () => {
+describe("ownerMarkOf", () => {
   it.each([
     ["no metadata", {}],
     ["null", { metadata: null }],

@@ -4,9 +4,9 @@ import type { Answer } from "../schema/define.ts";
 /** `metadata` of every resource may hold this many bytes. */
 const METADATA_BYTES = 4096;
 
-/** Names the object a remote belongs to, across clusters. */
+/** The object that a remote belongs to. */
 export interface Owner {
-  /** The uid of the namespace kube-system. */
+  /** The id of the cluster (ClusterIdentity), usually the uid of the namespace kube-system. */
   cluster: string;
   namespace: string;
   name: string;
@@ -14,15 +14,15 @@ export interface Owner {
 
 export const ownerMark = ({ cluster, namespace, name }: Owner): string => `${cluster}/${namespace}/${name}`;
 
-/** The owner that a remote's metadata names, if any. */
+/** The mark in a remote's metadata, if it has one. */
 export function ownerMarkOf({ metadata }: Answer): string | undefined {
   const owner = jsonObject(metadata)?.[OWNER_KEY];
   return typeof owner === "string" ? owner : undefined;
 }
 
 /**
- * The metadata to send: the user's own text, with one key more when it is unset or a JSON object.
- * Any other text, and one that would grow beyond the limit, is sent exactly as it is.
+ * The metadata to send: the user's text plus one key, if the text is unset or a JSON object. Any other text, and one
+ * that would exceed the limit, is returned unchanged.
  */
 export function withOwnerMark(metadata: string | undefined, owner: Owner): string | undefined {
   const text = metadata || "{}";
@@ -32,18 +32,18 @@ export function withOwnerMark(metadata: string | undefined, owner: Owner): strin
   return Buffer.byteLength(marked) <= METADATA_BYTES ? marked : metadata;
 }
 
-/** Written into the text, since numbers and repeated keys would not survive being read and written again. */
+/** Inserts the key into the text. Parsing and serializing it would change large numbers and repeated keys. */
 function withKeyAdded(text: string, owner: Owner): string {
   const before = text.slice(0, text.lastIndexOf("}")).trimEnd();
   const comma = before.trimStart() === "{" ? "" : ",";
   return `${before}${comma}${JSON.stringify(OWNER_KEY)}:${JSON.stringify(ownerMark(owner))}${text.slice(before.length)}`;
 }
 
-/** The user's text has the key already, copied from somewhere else perhaps. */
+/** The user's text has the key already, perhaps because it was copied. */
 const withKeyReplaced = (text: string, users: Record<string, unknown>, owner: Owner): string =>
   users[OWNER_KEY] === ownerMark(owner) ? text : JSON.stringify({ ...users, [OWNER_KEY]: ownerMark(owner) });
 
-/** Whether `withOwner` leaves a mark, so that what was made can be told by it. */
+/** Whether `withOwnerMark` adds the mark, so that the remote can be found by it. */
 export const canBeMarked = (metadata: string | undefined, owner: Owner): boolean =>
   ownerMarkOf({ metadata: withOwnerMark(metadata, owner) }) !== undefined;
 

@@ -1,12 +1,12 @@
 import type { Reason } from "../schema/contract.ts";
 
-/** Why an object is not where it should be. The class is its fate: what has to happen before it goes on. */
+/** Why a reconcile could not finish. The class says what has to happen before the object can make progress. */
 abstract class BaseReconcileError extends Error {
   readonly reason: Reason;
-  /** When to look again at the latest, in seconds; without it the delay grows with each attempt. */
+  /** Seconds until the next attempt at the latest; undefined leaves it to the backoff. */
   readonly afterSeconds: number | undefined;
 
-  /** `message` begins with what to do, in one line; it is what people read in the condition. */
+  /** `message` becomes the condition's message: one line that begins with what to do. */
   constructor(reason: Reason, message: string, options: ErrorOptions & { afterSeconds?: number } = {}) {
     super(message, options);
     this.reason = reason;
@@ -14,22 +14,22 @@ abstract class BaseReconcileError extends Error {
   }
 }
 
-/** Nothing is wrong; something that is needed is not there yet. */
+/** Something that is needed is not there yet. */
 export class Waiting extends BaseReconcileError {
   override readonly name = "Waiting";
 }
 
-/** Nothing gets better until a person changes something. */
+/** No progress until a person changes something. */
 export class Blocked extends BaseReconcileError {
   override readonly name = "Blocked";
 }
 
-/** Something failed that may work the next time. */
+/** Something failed that may succeed the next time. */
 export class Retry extends BaseReconcileError {
   override readonly name = "Retry";
 }
 
-/** The cache was behind, or somebody else wrote first: look again at once, and say nothing. */
+/** The cache is stale, or somebody else wrote first: reconcile again soon, and report nothing. */
 export class Outdated extends Error {
   override readonly name = "Outdated";
 }
