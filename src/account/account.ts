@@ -13,6 +13,7 @@ import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { Modules } from "./modules.ts";
+import { OperationSupport, type Support } from "./operation-support.ts";
 import type { Remotes } from "./remotes.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
@@ -33,6 +34,8 @@ export interface AccountOptions {
   deletesPerMinute: number;
   /** How often what no list shows is read again. Default 5 minutes. */
   resyncSeconds?: number;
+  /** What is known of operations that the service may lack. Default: nothing. */
+  operations?: OperationSupport;
   signal: AbortSignal;
   /** Asked right before anything is changed in the account; throws when this process may not. */
   assertMaySend: () => void;
@@ -66,7 +69,7 @@ export class Account {
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
-  readonly #unsupported = new Set<string>();
+  readonly #support: OperationSupport;
   readonly #refusedCreates = new Map<string, number>();
   readonly #deferredDeletes = new Map<string, { until: number; seconds: number }>();
   #changesDoneAt: number | undefined;
@@ -84,6 +87,7 @@ export class Account {
     });
     this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
     this.#options = options;
+    this.#support = options.operations ?? new OperationSupport(options.clock);
   }
 
   /** The process is about to end: requests that have to wait for their turn fail with Outdated from now on. */
@@ -96,7 +100,16 @@ export class Account {
     if (known) return known;
     const { client, budget, clock, signal, assertMaySend, onListDelta } = this.#options;
     const made = new Collection({
-      ...{ client, resource, budget, clock, signal, assertMaySend, breaker: this.breaker },
+      ...{
+        client,
+        resource,
+        budget,
+        clock,
+        signal,
+        assertMaySend,
+        breaker: this.breaker,
+        onWritten: () => this.#support.written(),
+      },
       ...(onListDelta && { onListDelta: (delta) => onListDelta(resource, delta) }),
     });
     this.#collections.set(resource.name, made);
@@ -132,7 +145,7 @@ export class Account {
   #entries(remote: Resource, location: EntryLocation): Entries {
     const { client, budget, assertMaySend, onListDelta } = this.#options;
     return new Entries({
-      ...{ client, location, budget, assertMaySend, breaker: this.breaker },
+      ...{ client, location, budget, assertMaySend, breaker: this.breaker, onWritten: () => this.#support.written() },
       parents: this.collection(location.parent.remote),
       ...(onListDelta && { onListDelta: (delta) => onListDelta(remote, delta) }),
     });
@@ -141,7 +154,16 @@ export class Account {
   #modules({ modules }: Kind, location: ModulesLocation): Modules {
     const { client, budget, clock, assertMaySend, resyncSeconds = RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{ client, location, modules, budget, clock, assertMaySend, breaker: this.breaker },
+      ...{
+        client,
+        location,
+        modules,
+        budget,
+        clock,
+        assertMaySend,
+        breaker: this.breaker,
+        onWritten: () => this.#support.written(),
+      },
       onUnansweredChange: () => this.recordUnansweredChange(),
       // a reconcile that is due a little early finds them due as well
       believedMs: resyncSeconds * 900,
@@ -212,11 +234,32 @@ export class Account {
     }
   }
 
-  /** Whether it makes sense to try an operation: the page shows it, or it may be tried and was not refused yet. */
+  /** Whether an operation may be tried now: it exists, may be tried, and was not refused a short while ago. */
   supports(resource: Operations, verb: "update" | "delete"): boolean {
-    const shown = resource.verbs[verb];
-    if (shown === "documented") return true;
-    return shown === "undocumented" && this.#options.undocumented && !this.#unsupported.has(`${resource.name}:${verb}`);
+    return this.#exists(resource, verb) && this.#support.mayTry(nameOf(resource, verb));
+  }
+
+  /** What the service's answers so far say of an operation. */
+  support(resource: Operations, verb: "update" | "delete"): Support {
+    return this.#exists(resource, verb) ? this.#support.of(nameOf(resource, verb)) : "unsupported";
+  }
+
+  /** Seconds until an operation that was refused is tried again. */
+  secondsUntilTry(resource: Operations, verb: "update" | "delete"): number {
+    return this.#support.secondsUntilTry(nameOf(resource, verb));
+  }
+
+  /** An operation that was refused before is about to be sent: others that want it wait for the answer. */
+  operationTried(resource: Operations, verb: "update" | "delete"): void {
+    this.#support.trying(nameOf(resource, verb));
+  }
+
+  operationAccepted(resource: Operations, verb: "update" | "delete"): void {
+    this.#support.accepted(nameOf(resource, verb));
+  }
+
+  #exists({ verbs }: Operations, verb: "update" | "delete"): boolean {
+    return verbs[verb] === "documented" || (verbs[verb] === "undocumented" && this.#options.undocumented);
   }
 
   /** Whether a member that the page does not show in updates may be tried in one. */
@@ -224,8 +267,10 @@ export class Account {
     return this.#options.undocumented;
   }
 
-  /** The service does not have the operation; it is not tried again before the next start. */
-  markUnsupported(resource: Operations, verb: "update" | "delete"): void {
-    this.#unsupported.add(`${resource.name}:${verb}`);
+  /** The service refused an operation as one that it does not have. */
+  operationRefused(resource: Operations, verb: "update" | "delete"): void {
+    this.#support.refused(nameOf(resource, verb));
   }
 }
+
+const nameOf = ({ name }: Operations, verb: "update" | "delete"): string => `${name}:${verb}`;

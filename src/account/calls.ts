@@ -14,6 +14,8 @@ export interface CallsOptions {
   breaker: CircuitBreaker;
   /** Called before each request, and right before its first byte is written. Throws if this process may not send. */
   assertMaySend: () => void;
+  /** Called after each change that the service carried out. */
+  onWritten?: () => void;
 }
 
 type Call<T> = (options: CallOptions) => Promise<T>;
@@ -52,7 +54,9 @@ export class Calls {
 
   /** A change for which `admit` has waited already, so that it is sent at once. */
   async changeAdmitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    return this.#send(call, signal);
+    const answer = await this.#send(call, signal);
+    this.#options.onWritten?.();
+    return answer;
   }
 
   /** A deletion. Returns false when the answer was 404: the remote was gone already. */

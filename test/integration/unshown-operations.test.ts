@@ -4,8 +4,11 @@ import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects
 import { authorityPem, tlsSecret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
-// a service that has nothing but what its API page shows; the operator tries the rest all the same
-const world = useWorld({ simulator: { undocumented: false, routes: [] } });
+// a service that has nothing but what its API page shows, and an operator that is told so
+const world = useWorld({
+  simulator: { undocumented: false, routes: [] },
+  env: { GATEWAY_UNDOCUMENTED_OPERATIONS: "false" },
+});
 
 const control = () => world.simulator.control;
 const sent = (from: number) => world.changesSent().filter(({ seq }) => seq > from);

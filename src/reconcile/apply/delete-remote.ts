@@ -1,5 +1,5 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
-import { Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseHollowDeletion } from "../find/mass-loss.ts";
 
@@ -13,17 +13,36 @@ export async function deleteRemote(context: ReconcileContext, id: string): Promi
   if (!account.supports(kind.remote, "delete")) return isGone(context, id);
   waitForTurn(context, id);
   try {
-    if (await deleteWithLossGuard(context, id)) return true;
+    account.operationTried(kind.remote, "delete");
+    if (await deleteWithLossGuard(context, id)) return accepted(context);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw inUse(context, error) ?? refusedDelete(context, error);
-    account.markUnsupported(kind.remote, "delete");
+    account.operationRefused(kind.remote, "delete");
     return false;
   }
   // When the API page does not document the operation, a 404 can mean that the operation does not exist.
-  if (kind.remote.verbs.delete !== "undocumented" || (await isGone(context, id))) return true;
-  account.markUnsupported(kind.remote, "delete");
+  if (kind.remote.verbs.delete !== "undocumented" || (await isGone(context, id))) return accepted(context);
+  account.operationRefused(kind.remote, "delete");
   return false;
+}
+
+function accepted({ account, kind }: ReconcileContext): true {
+  account.operationAccepted(kind.remote, "delete");
+  return true;
+}
+
+/**
+ * What to say when `deleteRemote` was false. One refusal may be a gateway in maintenance, so no person is called before it
+ * is certain that the service cannot delete such a remote. `message` tells the person what to do then.
+ */
+export function deleteUnsupported({ account, kind }: ReconcileContext, message: string): ReconcileError {
+  if (account.support(kind.remote, "delete") === "unsupported") return new Blocked("DeleteUnsupported", message);
+  return new Retry(
+    "DeleteUnsupported",
+    `Waiting to try again, no action is needed yet: the service refuses to delete a ${kind.remote.title}`,
+    { afterSeconds: Math.max(account.secondsUntilTry(kind.remote, "delete"), 1) },
+  );
 }
 
 const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =>

@@ -334,10 +334,22 @@ describe("a remote that others use", () => {
 });
 
 describe("a remote that the service cannot delete", () => {
-  it.each([405, 501])("keeps its object, and says how to release it, after %i", async (status) => {
+  it.each([405, 501])("keeps its object and is tried again after one %i, and no person is called", async (status) => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("delete", status);
+    expect(await deleted(object)).toEqual({ backoff: true, atLeastSeconds: 120 });
+    expect(scene.reason(object)).toMatch(/^DeleteUnsupported: Waiting to try again, no action is needed yet/);
+    expect(scene.condition(object, "Stalled")).toBeUndefined();
+    await scene.clock.advance(120_000);
+    await scene.look(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("keeps its object, and says how to release it, once that is certain", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    await scene.confirmLack(IPPolicy.remote, "delete");
     await deleted(object);
+    expect(scene.condition(object, "Stalled")?.status).toBe("True");
     expect(scene.reason(object)).toMatch(/^DeleteUnsupported: .*ipp_1/);
     expect(scene.reason(object)).toContain(annotations.orphan);
     expect(scene.cluster.exists(object)).toBe(true);

@@ -1,6 +1,6 @@
 import { openIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "../../objects/object.ts";
-import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
+import { isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { now, type ReconcileContext, remotesOf, retiringOf } from "../context.ts";
 import { refuseUnsettled } from "../find/by-intent.ts";
@@ -8,7 +8,7 @@ import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { staysForOthers } from "../find/sharing.ts";
-import { deleteRemote } from "./delete-remote.ts";
+import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { releaseModules } from "./release-modules.ts";
 import { unmanagedUser, usersOf } from "./users.ts";
 
@@ -101,10 +101,10 @@ function inUseOrThrow(error: unknown): ReconcileError {
   throw error;
 }
 
-const unsupported = ({ kind }: ReconcileContext, id: string): Blocked =>
-  new Blocked(
-    "DeleteUnsupported",
-    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${kind.remote.title}`,
+const unsupported = (context: ReconcileContext, id: string): ReconcileError =>
+  deleteUnsupported(
+    context,
+    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${context.kind.remote.title}`,
   );
 
 /** The id in the status or, when the status may lack it, that of the remote that is found for the object. */

@@ -21,11 +21,11 @@ async function deleted(object: ManagedObject): Promise<void> {
 describe("a remote that the service cannot delete", () => {
   it("keeps its object, until somebody has deleted it", async () => {
     const edge = await scene.given(TLSEdge, "shop");
-    scene.gateway.refuse("delete", 405);
+    await scene.confirmLack(TLSEdge.remote, "delete");
     await deleted(edge);
     expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand/);
     await scene.look(edge);
-    expect(scene.gateway.taken()).toEqual(["delete edgtls_1", "get edgtls_1"]);
+    expect(scene.gateway.taken()).toEqual(["get edgtls_1", "get edgtls_1"]);
     scene.gateway.drop(TLSEdge.remote, "edgtls_1");
     await scene.look(edge);
     expect(scene.cluster.exists(edge)).toBe(false);
@@ -34,8 +34,9 @@ describe("a remote that the service cannot delete", () => {
   it("keeps serving where it may be recreated, until somebody has deleted it", async () => {
     const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
+    await scene.confirmLack(TLSEdge.remote, "update");
+    await scene.confirmLack(TLSEdge.remote, "delete");
     scene.gateway.refuse("update", 405);
-    scene.gateway.refuse("delete", 405);
     await scene.look(edge);
     expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand, and it is created anew/);
     expect(scene.gateway.rowsOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_1", description: "one" }]);
@@ -51,9 +52,9 @@ describe("a remote that may be recreated", () => {
     await scene.look(edge);
     scene.forget();
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
-    scene.gateway.refuse("update", 405);
+    await scene.confirmLack(TLSEdge.remote, "update");
     await scene.look(edge);
-    expect(scene.gateway.taken()).toEqual(["update edgtls_1", "delete edgtls_1", "create"]);
+    expect(scene.gateway.taken()).toEqual(["delete edgtls_1", "create"]);
     expect(scene.cluster.events).toMatchObject([
       { type: "Normal", note: expect.stringContaining("in place of edgtls_1") },
     ]);

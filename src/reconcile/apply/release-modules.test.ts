@@ -42,17 +42,31 @@ describe("a part whose removal the page does not show", () => {
     expect(row()).toMatchObject({ saml: null });
   });
 
-  it.each([405, 501])("is switched off where the service answers %i, which is tried once", async (status) => {
+  it.each([405, 501])(
+    "is switched off where the service answers %i, which is not tried again at once",
+    async (status) => {
+      const object = await given({ saml });
+      scene.gateway.refuse("deleteModule", status);
+      await change(object, {});
+      expect(verbs()).toEqual(["deleteModule route_saml", "putModule route_saml"]);
+      expect(row()).toMatchObject({ saml: { enabled: false, idp_metadata: saml.idpMetadata } });
+      expect(scene.reason(object)).toMatch(/^Available/);
+      await change(object, { saml });
+      verbs();
+      await scene.confirmLack({ name: HTTPSEdgeRoute.modules["saml"]?.name ?? "" }, "delete");
+      await end(object);
+      expect(verbs()).toEqual(["getModule route_saml", "putModule route_saml"]);
+    },
+  );
+
+  it("is removed when the service can do it again", async () => {
     const object = await given({ saml });
-    scene.gateway.refuse("deleteModule", status);
+    scene.gateway.refuse("deleteModule", 405);
     await change(object, {});
-    expect(verbs()).toEqual(["deleteModule route_saml", "putModule route_saml"]);
-    expect(row()).toMatchObject({ saml: { enabled: false, idp_metadata: saml.idpMetadata } });
-    expect(scene.reason(object)).toMatch(/^Available/);
     await change(object, { saml });
-    verbs();
+    await scene.clock.advance(3_600_000);
     await end(object);
-    expect(verbs()).toEqual(["putModule route_saml"]);
+    expect(row()).toMatchObject({ saml: null });
   });
 
   it("is switched off where 404 says that there is no such operation", async () => {

@@ -38,19 +38,27 @@ export async function removeModule(context: ReconcileContext, member: string, re
 }
 
 async function tryRemove(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
+  const { account } = context;
   try {
+    account.operationTried(module, "delete");
     await updatableRemotesOf(context).deleteModule(id, member, module, requestOptions(context));
   } catch (error) {
     if (!isUnsupported(error)) throw error;
-    context.account.markUnsupported(module, "delete");
+    account.operationRefused(module, "delete");
     return false;
   }
-  if (module.verbs.delete === "documented") return true;
-  // A 404 can mean that the module is not there, or that the service has no such operation.
+  if (module.verbs.delete === "undocumented" && (await isStillSet(context, member, id))) {
+    account.operationRefused(module, "delete");
+    return false;
+  }
+  account.operationAccepted(module, "delete");
+  return true;
+}
+
+/** A 404 can mean that the module is not there, or that the service has no such operation. */
+async function isStillSet(context: ReconcileContext, member: string, id: string): Promise<boolean> {
   const remote = await remotesOf(context).read(id, requestOptions(context), [member]);
-  const remaining = remote?.[member] ?? undefined;
-  if (remaining !== undefined) context.account.markUnsupported(module, "delete");
-  return remaining === undefined;
+  return (remote?.[member] ?? undefined) !== undefined;
 }
 
 /** Removes from a remote that the operator does not create the modules that this object has set, and no others. */

@@ -4,14 +4,14 @@ import type { Remote } from "../../gateway/resource.ts";
 import { managedMembers } from "../../objects/identity.ts";
 import { intentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
-import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, requestOptions, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isKnownForeign } from "../find/conflicts.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
-import { deleteRemote, deleteWithLossGuard } from "./delete-remote.ts";
+import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
 import { containsID } from "./users.ts";
 
 /** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
@@ -49,8 +49,8 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   // If this process dies between delete and create, the next one needs the old id.
   if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
   if (!(await deleteRemote(context, id))) {
-    throw new Blocked(
-      "DeleteUnsupported",
+    throw deleteUnsupported(
+      context,
       `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.remote.title}`,
     );
   }

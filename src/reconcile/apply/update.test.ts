@@ -295,19 +295,40 @@ describe("what the service cannot change", () => {
     ["says 405", (gateway: Scene["gateway"]) => gateway.refuse("update", 405)],
     ["says 501", (gateway: Scene["gateway"]) => gateway.refuse("update", 501)],
     ["says 404 of what a GET finds", (gateway: Scene["gateway"]) => gateway.refuse("update", 404)],
-  ])("is told once a service %s, and it is not asked again", async (_, refuse) => {
+  ])(
+    "is a hint when the service %s once: nothing is recreated, no person is called, and it is tried again",
+    async (_, refuse) => {
+      const recreate = { ...domain, description: "new", replacement: "Recreate" } as const;
+      const web = await scene.given(ReservedDomain, "web", domain);
+      const other = await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
+      refuse(scene.gateway);
+      scene.cluster.apply(ReservedDomain, "web", recreate);
+      expect(await scene.look(web)).toEqual({ backoff: true, atLeastSeconds: 120 });
+      expect(scene.reason(web)).toMatch(/^UpdateUnsupported: Waiting to try again, no action is needed yet/);
+      expect(scene.condition(web, "Stalled")).toBeUndefined();
+      scene.forget();
+      scene.cluster.apply(ReservedDomain, "other", { domain: "b.example.com", description: "new" });
+      await scene.look(other);
+      expect(scene.gateway.taken()).toEqual([]);
+      await scene.clock.advance(120_000);
+      await scene.look(web);
+      await scene.look(other);
+      expect(scene.gateway.taken()).toEqual(["update rd_1", "update rd_2"]);
+      expect(scene.condition(web, "Ready")?.status).toBe("True");
+    },
+  );
+
+  it("is told once it is certain, and the next try is an hour away at the most", async () => {
     const web = await scene.given(ReservedDomain, "web", domain);
-    const other = await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
-    refuse(scene.gateway);
+    await scene.confirmLack(ReservedDomain.remote, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
     await scene.look(web);
     expect(scene.reason(web)).toMatch(/^ReplacementRequired: .*spec\.description/);
     expect(scene.condition(web, "Stalled")?.status).toBe("True");
-    scene.forget();
-    scene.cluster.apply(ReservedDomain, "other", { domain: "b.example.com", description: "new" });
-    await scene.look(other);
-    expect(scene.reason(other)).toMatch(/^ReplacementRequired: /);
-    expect(scene.gateway.taken()).not.toContain("update rd_2");
+    expect(scene.gateway.taken()).toEqual([]);
+    await scene.clock.advance(3_600_000);
+    await scene.look(web);
+    expect(scene.condition(web, "Ready")?.status).toBe("True");
   });
 
   it("is not tried where the page does not show it and nothing undocumented may be tried", async () => {
@@ -321,7 +342,7 @@ describe("what the service cannot change", () => {
 
   it("is made anew where the spec allows it", async () => {
     const web = await scene.given(ReservedDomain, "web", domain);
-    scene.gateway.refuse("update", 405);
+    await scene.confirmLack(ReservedDomain.remote, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new", replacement: "Recreate" });
     await scene.settle(web);
     expect(scene.gateway.rowsOf(ReservedDomain.remote)).toMatchObject([{ id: "rd_2", description: "new" }]);

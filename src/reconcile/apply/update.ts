@@ -186,11 +186,26 @@ async function replaceOrBlock(
   needed: Plan,
 ): Promise<Remote> {
   const { kind, object, account } = context;
+  refuseUncertain(context, needed);
   if (kind.replacement === "CreateFirst")
     return checkReplacement(context, desired, await replace(context, desired, remote));
   if (object.spec.replacement !== "Recreate") throw blocked(context, needed);
   account.corrections.record(object, differingFields(needed), true);
   return update(context, desired, await recreate(context, desired, remote));
+}
+
+/**
+ * One refusal of the update may be a gateway in maintenance. Nothing is replaced, and no person is called, before it is
+ * certain that the service cannot update such a remote.
+ */
+function refuseUncertain({ kind, account }: ReconcileContext, { frozen, undocumented }: Plan): void {
+  if (frozen.length > 0 || (undocumented.length > 0 && !account.triesUndocumented)) return;
+  if (account.support(kind.remote, "update") === "unsupported") return;
+  throw new Retry(
+    "UpdateUnsupported",
+    `Waiting to try again, no action is needed yet: the service refuses to update a ${kind.remote.title}`,
+    { afterSeconds: Math.max(account.secondsUntilTry(kind.remote, "update"), 1) },
+  );
 }
 
 /** When the new remote differs as well, it is kept and the drift reported: replacing it would never end. */
@@ -237,13 +252,16 @@ async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote)
   const { kind, account } = context;
   const remotes = updatableRemotesOf(context);
   try {
-    return await remotes.update(id, body, requestOptions(context));
+    account.operationTried(kind.remote, "update");
+    const updated = await remotes.update(id, body, requestOptions(context));
+    account.operationAccepted(kind.remote, "update");
+    return updated;
   } catch (error) {
     if (isNotFound(error) && kind.location.type === "modules") throw remoteMissing(context, id, error);
     const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;
-    account.markUnsupported(kind.remote, "update");
+    account.operationRefused(kind.remote, "update");
     return undefined;
   }
 }

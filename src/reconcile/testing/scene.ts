@@ -1,4 +1,5 @@
 import { Account } from "../../account/account.ts";
+import { OperationSupport } from "../../account/operation-support.ts";
 import { RequestBudget } from "../../account/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { Condition, ManagedObject } from "../../objects/object.ts";
@@ -33,6 +34,7 @@ export class Scene {
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
   readonly #listed = new Set<string>();
+  #operations = new OperationSupport(this.clock);
   #account: Account;
 
   constructor(options: SceneOptions = {}) {
@@ -124,6 +126,15 @@ export class Scene {
     return `${ready?.reason}: ${ready?.message}`;
   }
 
+  /** The service lacks an operation, and this process is certain of it. */
+  async confirmLack({ name }: { name: string }, verb: "update" | "delete"): Promise<void> {
+    this.#operations.refused(`${name}:${verb}`);
+    await this.clock.advance(5 * 60_000);
+    this.#operations.written();
+    await this.clock.advance(5 * 60_000);
+    this.#operations.refused(`${name}:${verb}`);
+  }
+
   #kindOf(object: ManagedObject): Kind {
     const kind = this.#kinds.find((one) => one.kind === object.kind);
     if (!kind) throw new TypeError(`no kind ${object.kind}`);
@@ -143,7 +154,9 @@ export class Scene {
 
   #start(): Account {
     const { clock, gateway } = this;
+    this.#operations = new OperationSupport(clock);
     return new Account({
+      operations: this.#operations,
       client: gateway.asClient(),
       budget: new RequestBudget({ perMinute: 0, clock }),
       clock,

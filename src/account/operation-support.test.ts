@@ -1,0 +1,67 @@
+import { beforeEach, expect, it } from "vitest";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { OperationSupport } from "./operation-support.ts";
+
+const operation = "reserved_domains:update";
+let clock: VirtualClock;
+let support: OperationSupport;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  support = new OperationSupport(clock);
+});
+
+const minutes = (count: number): Promise<void> => clock.advance(count * 60_000);
+
+/** Refused at the start and as often as it may be tried, for so many minutes. */
+async function refuseFor(duration: number, write?: number): Promise<void> {
+  for (let minute = 0; minute <= duration; minute += 1) {
+    if (support.mayTry(operation)) support.refused(operation);
+    if (minute === write) support.written();
+    await minutes(1);
+  }
+}
+
+it("supports what was never refused", () => {
+  expect([support.of(operation), support.mayTry(operation)]).toEqual(["supported", true]);
+});
+
+it("takes one refusal for a hint, and waits two minutes before the next try", async () => {
+  support.refused(operation);
+  expect([support.of(operation), support.secondsUntilTry(operation)]).toEqual(["refused", 120]);
+  await minutes(2);
+  expect([support.of(operation), support.mayTry(operation)]).toEqual(["refused", true]);
+});
+
+it("lets one try at a time, and twice as late after each refusal, an hour at the longest", async () => {
+  support.refused(operation);
+  for (const wait of [4, 8, 16, 32, 60, 60]) {
+    await minutes(61);
+    support.trying(operation);
+    expect(support.mayTry(operation)).toBe(false);
+    support.refused(operation);
+    expect(support.secondsUntilTry(operation)).toBe(wait * 60);
+  }
+});
+
+it("never calls an operation unsupported while no other write succeeds", async () => {
+  await refuseFor(600);
+  expect(support.of(operation)).toBe("refused");
+});
+
+it.each([
+  ["before the first refusal", () => support.written(), 20, undefined, "refused"],
+  ["between refusals ten minutes apart", () => {}, 20, 5, "unsupported"],
+  ["between refusals that are closer together", () => {}, 7, 1, "refused"],
+] as const)("judges by a write %s", async (_, before, duration, write, expected) => {
+  before();
+  await minutes(1);
+  await refuseFor(duration, write);
+  expect(support.of(operation)).toBe(expected);
+});
+
+it("forgets all refusals when the operation succeeds", async () => {
+  await refuseFor(20, 5);
+  support.accepted(operation);
+  expect([support.of(operation), support.mayTry(operation)]).toEqual(["supported", true]);
+});
