@@ -3,7 +3,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { installKinds } from "../cluster/install-kinds.ts";
 import { startCluster } from "../cluster/start.ts";
-import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { runProgram, UsageError } from "../shared/program.ts";
 import { program } from "./arguments.ts";
 import { type Figures, medians } from "./figures.ts";
@@ -11,9 +10,6 @@ import { usualPace } from "./phases/pace.ts";
 import { runBench } from "./run.ts";
 import { details, judged, table } from "./table.ts";
 import { verdicts } from "./targets.ts";
-
-// an exit, unlike a signal, ends what was started
-onInterrupt(() => process.exit(INTERRUPTED));
 
 await runProgram(program, async ({ operator, latency: latencies, trickleSeconds: trickle, json, ...options }) => {
   if (!existsSync(operator)) throw new UsageError(`${operator} is not there: npm run build makes it`);

@@ -1,9 +1,11 @@
-import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
+import { onInterrupt } from "../shared/interrupt.ts";
 import { runProgram } from "../shared/program.ts";
 import { program } from "./arguments.ts";
 import { demo } from "./demo.ts";
 import { line } from "./screen/line.ts";
 import { Screen } from "./screen/screen.ts";
+
+const INTERRUPTED = 130;
 
 await runProgram(program, async (args) => {
   const screen = new Screen(process.stdout);

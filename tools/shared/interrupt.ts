@@ -1,8 +1,5 @@
 import type { EventEmitter } from "node:events";
 
-/** What an interrupted program exits with. */
-export const INTERRUPTED = 130;
-
 const SAME_REQUEST_MS = 1_000;
 
 /**

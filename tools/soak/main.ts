@@ -3,15 +3,11 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { installKinds } from "../cluster/install-kinds.ts";
 import { startCluster } from "../cluster/start.ts";
-import { INTERRUPTED, onInterrupt } from "../shared/interrupt.ts";
 import { runProgram, UsageError } from "../shared/program.ts";
 import { program } from "./arguments.ts";
 import { soak } from "./run.ts";
 import { judged, table } from "./table.ts";
 import { verdicts } from "./verdict.ts";
-
-// an exit, unlike a signal, ends what was started
-onInterrupt(() => process.exit(INTERRUPTED));
 
 await runProgram(program, async ({ operator, seed = randomInt(2 ** 31), ...options }) => {
   if (!existsSync(operator)) throw new UsageError(`${operator} is not there: npm run build makes it`);
