@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Child } from "../shared/child.ts";
 import { sourcesOn } from "./build/source.ts";
 import type { Cluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane.ts";
@@ -50,17 +48,15 @@ describe.runIf(ours)("a cluster of our own", { timeout: 120_000 }, () => {
   });
 
   test("leaves nothing when the process that started it is killed", async () => {
-    const parent = spawn(process.execPath, [join(import.meta.dirname, "main.ts")], {
-      stdio: ["ignore", "pipe", "inherit"],
+    const parent = new Child(join(import.meta.dirname, "main.ts"));
+    onTestFinished(async () => {
+      await parent.stop("SIGKILL");
     });
-    onTestFinished(() => {
-      parent.kill("SIGKILL");
-    });
-    const [line] = await once(createInterface({ input: parent.stdout }), "line");
+    const line = await parent.said("export KUBECONFIG=");
     const directory = dirname(line.replace("export KUBECONFIG=", ""));
     const { all } = await pidsOf(directory);
 
-    parent.kill("SIGKILL");
+    await parent.stop("SIGKILL");
     await expectNothingLeft(directory, all);
   });
 
