@@ -3,11 +3,11 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** What is due later, by the simulator's clock. Nothing runs by itself: `advance` runs what is due. */
+/** Work for later, by the simulator's clock. There are no timers: `advance` runs what is due. */
 export class Agenda {
   readonly #entries: Entry[] = [];
 
-  /** Entries of the same moment run in the order in which they were added. */
+  /** Entries for the same time run in the order in which they were added. */
   at(time: number, run: () => void): void {
     let index = this.#entries.length;
     while (index > 0 && (this.#entries[index - 1]?.at ?? 0) > time) index--;

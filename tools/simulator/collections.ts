@@ -15,7 +15,7 @@ import { sshHostCertificates } from "./families/ssh-host-certificates.ts";
 import { tlsCertificates } from "./families/tls-certificates.ts";
 import type { Collection } from "./resource/collection.ts";
 
-/** Everything the account holds. */
+/** The collections of an account. */
 export const collections: readonly Collection[] = [
   apiKeys,
   ipPolicies,
@@ -38,7 +38,7 @@ export const collections: readonly Collection[] = [
   eventSubscriptions,
 ];
 
-/** By its path, with or without the leading slash. */
+/** Finds a collection by its path, with or without the leading slash. */
 export function collectionNamed(name: string): Collection {
   const collection = collections.find((candidate) => candidate.name === name.replace(/^\//, ""));
   if (!collection) throw new Error(`there is no collection ${name}`);

@@ -1,7 +1,7 @@
-/** The tokens that authenticate. */
+/** The API keys that are accepted. */
 export class Keyring {
   readonly #tokens = new Set<string>();
-  /** What a credential that is not accepted answers. */
+  /** The status for a request whose key is missing or not accepted. */
   refusal: 401 | 403 = 401;
 
   accept(token: string): void {

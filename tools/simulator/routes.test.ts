@@ -38,7 +38,7 @@ describe("every route", () => {
   });
   afterAll(() => account[Symbol.asyncDispose]());
 
-  /** A path whose parameters name what was just made for it. */
+  /** Creates what the route needs, and returns its path with the ids filled in. */
   function prepare(route: Route): string {
     const { path } = route;
     if (path.startsWith("/edges/https/")) return routePath(route);

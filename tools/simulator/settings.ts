@@ -19,7 +19,7 @@ export interface SimulatorOptions {
   readonly seed?: number | undefined;
   /** Added before each request is handled. */
   readonly latencyMs?: number | undefined;
-  /** Milliseconds since the epoch. Certificate jobs and agents go by it; latency and delays do not. */
+  /** Milliseconds since the epoch, for certificate jobs and agents. Latency and delays pass in real time. */
   readonly clock?: (() => number) | undefined;
   /**
    * How long it takes until a certificate job starts, during which the answers show a policy and no job, and how long
@@ -32,11 +32,11 @@ export interface SimulatorOptions {
   readonly sessions?: { readonly restartMs?: number | undefined; readonly updateMs?: number | undefined } | undefined;
   /** Whether operations that the API page does not show are served. Otherwise they answer 405. Default true. */
   readonly undocumented?: boolean | undefined;
-  /** Beyond so many requests in any minute the answer is 429. Default: no limit. */
+  /** Requests beyond this number within a minute are answered 429. Default: no limit. */
   readonly rateLimitPerMinute?: number | undefined;
-  /** Lists show the account as it was so long ago. Default 0. */
+  /** Lists show the account as it was this long ago. Default 0. */
   readonly listLagMs?: number | undefined;
-  /** How a DELETE of something in use is refused. Default 400. */
+  /** The status of a DELETE of something in use. Default 400. */
   readonly inUseStatus?: 400 | 409 | undefined;
   /** What a GET of a module that was never set answers: 404, or 200 with `null`. Default 404. */
   readonly unsetModule?: 404 | 200 | undefined;
@@ -44,7 +44,7 @@ export interface SimulatorOptions {
   readonly routes?: readonly RouteId[] | undefined;
   /** How many requests the log remembers. Default 100,000. */
   readonly logLimit?: number | undefined;
-  /** Told of each request once it was handled, before anything else happens in the account. */
+  /** Called with each request right after it was handled, before the account can change again. */
   readonly onHandled?: ((request: LoggedRequest) => void) | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface Settings {
   readonly onHandled: (request: LoggedRequest) => void;
 }
 
-/** What is left out takes its default. */
+/** Options that are left out have their defaults. */
 export function settingsOf(options: SimulatorOptions): Settings {
   const { certificates, sessions, ...others } = options;
   const defaults: Settings = {

@@ -20,11 +20,11 @@ export interface Simulator {
   readonly url: string;
   readonly apiKey: string;
   readonly control: Control;
-  /** Also destroys the connections that are open. */
+  /** Also closes open connections. */
   stop(): Promise<void>;
 }
 
-/** Listens when it resolves. */
+/** Resolves when it listens. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const settings = settingsOf(options);
   const world = createWorld(settings);

@@ -9,7 +9,7 @@ import { Cursors } from "./resource/cursors.ts";
 import { Store } from "./resource/store.ts";
 import type { Settings } from "./settings.ts";
 
-/** One account of the service, without its network. */
+/** One account of the service and everything that happens in it. HTTP is in `http`. */
 export interface World {
   readonly settings: Settings;
   readonly clock: () => number;

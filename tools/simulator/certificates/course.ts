@@ -29,10 +29,10 @@ export interface CourseOptions {
   readonly store: Store;
   readonly agenda: Agenda;
   readonly clock: () => number;
-  /** Until a job starts. */
+  /** How long it takes until a job starts. */
   readonly startMs: number;
   readonly provisionMs: number;
-  /** Stores the certificate of a row that can show one, and answers its id. */
+  /** Issues a certificate where rows of this collection show one. Returns its id. */
   readonly issue: (row: Row) => string | undefined;
 }
 
@@ -41,7 +41,7 @@ const troubles = {
   internal_error: { code: "INTERNAL_ERROR", msg: "The certificate authority is not available", retryMs: 60_000 },
 };
 
-/** Where a domain whose certificate can never be issued by itself ends. */
+/** The certificate job of a domain that ends like this always fails with DNS_ERROR. */
 const unresolvable = ".dns-error.example";
 
 /** Runs the certificate jobs of rows that have a `certificate_management_policy`. */
@@ -52,7 +52,7 @@ export class CertificateCourse {
     this.#options = options;
   }
 
-  /** A job that starts and ends by itself. Until it starts, the row shows neither a job nor a time of renewal. */
+  /** Starts a job after `startMs`, which finishes after `provisionMs`. Before that, the row shows no job and no renewal. */
   start(row: Row): void {
     const { agenda, clock, startMs } = this.#options;
     if (startMs === 0) {
@@ -74,7 +74,7 @@ export class CertificateCourse {
     agenda.at(clock() + provisionMs, () => this.#finish(row.id, job));
   }
 
-  /** A state that stays until it is steered again; `provisioning` never ends by itself. */
+  /** Sets a state, which stays until the next call. A job that is set to `provisioning` never finishes. */
   steer(row: Row, { state, msg, retriesAt }: CertificateSteering): void {
     if (!row.members.certificate_management_policy) throw new Error(`${row.id} has no certificate policy`);
     if (state === "issued") {
@@ -90,7 +90,7 @@ export class CertificateCourse {
     this.#put(row.id, { ...statusOf(row), provisioning_job: job });
   }
 
-  /** The policy went away, and with it what it had issued. */
+  /** Removes the certificate that was issued under a policy that the row no longer has. */
   stop(row: Row): void {
     const { store } = this.#options;
     const issued = row.members.issued_id;
@@ -105,7 +105,7 @@ export class CertificateCourse {
     if (typeof issued === "string" && store.find(issued)) store.remove(issued);
   }
 
-  /** The row is gone: its certificate goes with it. */
+  /** Removes the certificate of a row that was deleted. */
   discard({ members }: Row): void {
     if (this.#options.store.find(members.issued_id)) this.#options.store.remove(members.issued_id as string);
   }

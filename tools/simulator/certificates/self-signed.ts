@@ -14,7 +14,7 @@ export interface SelfSignedOptions {
   readonly notAfter?: Date;
   /** May sign others. Default false. */
   readonly authority?: boolean;
-  /** Default `ecdsa`; an RSA key takes a moment to make, so each process makes only one. */
+  /** Default `ecdsa`. A process generates one RSA key and uses it for all certificates, since that takes long. */
   readonly keyType?: "rsa" | "ecdsa" | "ed25519";
 }
 
@@ -53,7 +53,7 @@ const algorithms: Readonly<Record<"rsa" | "ecdsa" | "ed25519", Algorithm>> = {
   },
 };
 
-/** A certificate that OpenSSL and Node accept, made without either's tools. */
+/** A self-signed certificate. Node can sign but not encode certificates, so the DER is written here. */
 export function selfSigned(options: SelfSignedOptions): KeyedCertificate {
   const { keys, identifier, digest } = algorithms[options.keyType ?? "ecdsa"];
   const { publicKey, privateKey } = keys();

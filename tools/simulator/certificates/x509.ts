@@ -19,7 +19,7 @@ export const privateKeyPem: Check = (value, at, store) => {
   return value;
 };
 
-/** The first certificate of the chain; undefined when it is only shaped like one. */
+/** The first certificate of a PEM chain; undefined when Node cannot parse it. */
 export function leafOf(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(block("CERTIFICATE").exec(pem)?.[0] ?? "");
@@ -36,7 +36,7 @@ export function keyOf(pem: string): KeyObject | undefined {
   }
 }
 
-/** The parts of a distinguished name as Node prints it, a line each. */
+/** The parts of a distinguished name. Node prints each on a line of its own. */
 export function nameParts(name: string | undefined): Readonly<Record<string, string>> {
   const parts = (name ?? "").split("\n").map((line) => line.split("="));
   return Object.fromEntries(parts.map(([key = "", ...value]) => [key, value.join("=")]));
@@ -65,7 +65,7 @@ const usages = [
 
 const keyUsageExtension = Buffer.from("0603551d0f", "hex");
 
-/** Read from the bytes, since Node does not tell them. */
+/** Read from the DER bytes: Node has no property for the key usages. */
 export function keyUsages({ raw }: X509Certificate): string[] {
   const found = raw.indexOf(keyUsageExtension);
   if (found === -1) return [];
@@ -81,7 +81,7 @@ const purposes: Readonly<Record<string, string>> = {
   "1.3.6.1.5.5.7.3.4": "emailProtection",
 };
 
-/** What Node calls key usage is the extended one. */
+/** What Node calls `keyUsage` is the extended key usage. */
 export const extendedKeyUsages = ({ keyUsage }: X509Certificate): string[] =>
   ((keyUsage as string[] | undefined) ?? []).map((oid) => purposes[oid] ?? oid);
 

@@ -11,7 +11,7 @@ import type { Control } from "./control.ts";
 
 type Account = Pick<Control, "objects" | "get" | "put" | "patch" | "remove" | "insert" | "accountIsEmpty" | "summary">;
 
-/** The rows, as those see and change them who need not ask the service. */
+/** The part of `Control` that reads and changes rows. */
 export function accountOf(world: World, origin: () => string): Account {
   const { store } = world;
   const shown = (row: Row): Members => viewOf(store, origin()).show(row);
@@ -52,7 +52,7 @@ export function existing({ store, agenda, clock }: World, id: string): Row {
   return row;
 }
 
-/** Sessions are the agents', and a bare route was made elsewhere. */
+/** The API can create neither sessions, which agents start, nor routes without modules. */
 function isNotOurs({ collection, members }: Row): boolean {
   if (collection === tunnelSessions) return true;
   return collection === httpsRoutes && routeModuleNames.every((name) => !members[name]);

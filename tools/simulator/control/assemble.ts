@@ -13,13 +13,13 @@ export interface Controlled {
   readonly log: RequestLog;
   readonly faults: Faults;
   readonly outage: Outage;
-  /** Authenticates from the start. */
+  /** The key that is accepted from the start. */
   readonly apiKey: string;
-  /** Of the addresses in what is shown. */
+  /** The origin of the addresses in shown rows. */
   readonly origin: () => string;
 }
 
-/** Brings everything to the start, and answers what controls it. */
+/** Resets the account, and returns its control. */
 export function createControl({ service, log, faults, outage, apiKey, origin }: Controlled): Control {
   const { world, rateLimit } = service;
   const { agents, certificates, keyring, settings, store, random } = world;

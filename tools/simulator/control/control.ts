@@ -7,7 +7,7 @@ import type { OutageKind } from "./outage.ts";
 import type { RequestFilter } from "./request-filter.ts";
 import type { LogFilter, LoggedRequest } from "./request-log.ts";
 
-/** What tests see of the account and do to it, behind the back of those who use the service. */
+/** Reads and changes the account without the API, for tests. Also makes the service fail. */
 export interface Control {
   /** Oldest first. */
   requests(filter?: LogFilter): LoggedRequest[];
@@ -18,36 +18,36 @@ export interface Control {
   objects(collection: string): Members[];
   /** As answers show it; null when there is none. */
   get(id: string): Members | null;
-  /** Like `patch`, but what is left out goes back to how it is when a create leaves it out. */
+  /** Like `patch`, but members that are left out get the value that they have after a create without them. */
   put(id: string, members: Members): Members;
-  /** Writable members are in the words of requests, and checked; any other is stored as it is. */
+  /** Members that requests can write have the names and checks of requests. Any other member is stored as it is. */
   patch(id: string, members: Members): Members;
-  /** Without asking who refers to it. */
+  /** Also removes something that is in use. */
   remove(id: string): void;
-  /** Creates as somebody else would. May also give members that are otherwise read-only, such as `id`. */
+  /** Creates as another user of the account would. Can also set read-only members, such as `id`. */
   insert(collection: string, members: Members): Members;
-  /** Whether nothing is left of what can be made through the interface. */
+  /** Whether there is nothing that can be created through the API. */
   accountIsEmpty(): boolean;
   /** Rows of each collection. */
   summary(): Record<string, number>;
-  /** Back to the start: rows, log, faults, keys. */
+  /** Resets rows, log, faults and keys. */
   reset(): void;
 
-  /** Steers the certificate job of a reserved domain or agent ingress. */
+  /** Sets the state of the certificate job of a reserved domain or agent ingress. */
   certificate(id: string, steering: CertificateSteering): void;
 
-  /** A tunnel session comes online; what is left out has a default. Answers the session. */
+  /** Starts a tunnel session, and returns it. Members that are left out have defaults. */
   addSession(members?: Members, behaviour?: AgentBehaviour): Members;
   removeSession(id: string): void;
   /** Changes how the agent behind the session takes commands. */
   behave(sessionId: string, behaviour: AgentBehaviour): void;
 
-  /** An HTTPS edge route comes to exist; ids that are left out are made. */
+  /** Creates an HTTPS edge route. Ids that are left out are generated. */
   addRoute(route?: Partial<RouteId>): RouteId;
 
   fault(options: FaultOptions): void;
   clearFaults(): void;
-  /** By default connections are destroyed. Control is not affected. */
+  /** Starts or ends an outage. Default kind: `destroy`. Control still works. */
   outage(on: boolean, kind?: OutageKind): void;
 
   readonly apiKeys: {

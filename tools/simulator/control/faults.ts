@@ -2,26 +2,26 @@ import type { Random } from "../random.ts";
 import { matches, type RequestFilter, type RequestLine } from "./request-filter.ts";
 
 export type FaultAction =
-  /** Answered without being handled. A body that is a string is sent as it is. */
+  /** The service does not handle the request; the caller gets this answer. A body that is a string is sent as it is. */
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-  /** Handled so much later, even when the caller has gone by then. */
+  /** The service handles the request after this time, even if the caller has disconnected by then. */
   | { readonly delayMs: number }
   /** The connection is destroyed before the request is handled, or instead of the answer. */
   | { readonly cut: "before" | "after" }
-  /** Handled; the connection is destroyed in the middle of the answer's body. */
+  /** The service handles the request; the connection is destroyed in the middle of the answer's body. */
   | { readonly truncate: true }
-  /** Handled; the answer has the status of success and a page of HTML. */
+  /** The service handles the request; its answer has the right status and a page of HTML as its body. */
   | { readonly garbage: true }
   | { readonly rateLimit: { readonly retryAfterSeconds: number } }
-  /** No answer at all: without being handled, or (`after`) although it was. */
+  /** There is never an answer. With `after` the service has handled the request. */
   | { readonly hang: true | "after" };
 
 export interface FaultOptions extends RequestFilter {
-  /** The first matching request that is hit, counted from 1. */
+  /** The number of the first matching request that fails, counted from 1. Default 1. */
   readonly nth?: number;
-  /** How many matching requests are hit from then on. Default 1. */
+  /** How many matching requests fail from then on. Default 1. */
   readonly times?: number;
-  /** The chance of each matching request to be hit. Default 1. */
+  /** The probability that a matching request fails. Default 1. */
   readonly probability?: number;
   readonly action: FaultAction;
 }
@@ -32,7 +32,7 @@ interface Fault {
   left: number;
 }
 
-/** The faults that wait for requests, in the order in which they were set. */
+/** The faults that are set, in the order in which they were added. */
 export class Faults {
   readonly #random: Random;
   #faults: Fault[] = [];

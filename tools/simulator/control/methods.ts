@@ -2,7 +2,7 @@ import type { Control } from "./control.ts";
 
 type Plain = Exclude<keyof Control, "apiKeys">;
 
-/** The calls that travel over HTTP. */
+/** The methods of `Control` that can be called over HTTP. */
 export const controlMethods = [
   "requests",
   "clearRequests",

@@ -1,4 +1,4 @@
-/** Connections are destroyed, or every request is answered 503. */
+/** `destroy` destroys every connection; `unavailable` answers every request with 503. */
 export type OutageKind = "destroy" | "unavailable";
 
 export class Outage {

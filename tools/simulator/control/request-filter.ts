@@ -1,6 +1,6 @@
 export interface RequestFilter {
   readonly method?: string;
-  /** The beginning of the path; or, when it begins with `^` or is a RegExp, a pattern for it. */
+  /** A prefix of the path. A RegExp, or a string that begins with `^`, is a pattern instead. */
   readonly path?: string | RegExp;
 }
 

@@ -9,15 +9,15 @@ export interface LoggedRequest {
   /** Without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Of the answer, even when it did not arrive; null while there is none. */
+  /** The status of the answer, even if the answer did not arrive; null before there is one. */
   readonly status: number | null;
   /** Without the credential. */
   readonly headers: IncomingHttpHeaders;
   /** Undefined when there was none, or it was not JSON. */
   readonly body: unknown;
-  /** Whether the service saw it, so that it may have had an effect. */
+  /** Whether the service handled it. If it did not, the request had no effect. */
   readonly handled: boolean;
-  /** What was done to it: the action of the fault, as JSON; or `outage`. */
+  /** Why it failed: the action of the fault, as JSON, or `outage`. */
   readonly fault?: string;
 }
 

@@ -1,4 +1,4 @@
-// RegExp and Infinity have no JSON of their own
+// JSON has neither RegExp nor Infinity
 
 export const encode = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) => {

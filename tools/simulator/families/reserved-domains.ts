@@ -8,7 +8,7 @@ import { texts } from "../shape/texts.ts";
 import { certificatePolicy, followPolicy, unmanaged } from "./certificate-policy.ts";
 import { region } from "./regions.ts";
 
-/** Names below it belong to the service, which needs no records from the user. */
+/** The service owns the names below this one, so the user needs no DNS records for them. */
 const serviceOwned = ".gateway.example";
 
 function targets(name: string, { random }: CollectionContext): Members {
@@ -44,7 +44,7 @@ export const reservedDomains: Collection = {
   rule({ certificate_id: id, certificate_management_policy: policy }) {
     if (id && policy) throw invalid("certificate_id and certificate_management_policy are mutually exclusive");
   },
-  // each of the two takes the place of the other
+  // setting one of the two unsets the other
   merge: (before, given) => ({
     ...before,
     ...(given.certificate_id ? { certificate_management_policy: null } : {}),

@@ -80,7 +80,7 @@ export const tlsCertificates: Collection = {
   show: ({ private_key_pem: _, ...members }) => members,
 };
 
-/** The certificate of a reserved domain, as the automated authority issues it. Answers its id. */
+/** Issues the certificate of a reserved domain that has a certificate policy. Returns its id. */
 export function issueCertificate(
   { members: { domain, certificate_management_policy: policy } }: Row,
   at: Issuing,

@@ -22,7 +22,7 @@ export interface Service {
   readonly rateLimit: RateLimit;
 }
 
-/** The service itself: from a request to its answer, refusals included. */
+/** Handles a request. Turns a Refusal into an answer. */
 export function answer(request: Request, service: Service): Answer {
   const { world } = service;
   try {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "./route.ts";
 
-/** The whole body; rejects when the caller goes away in the middle of it. */
+/** Rejects when the caller disconnects before the body is complete. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -35,7 +35,7 @@ export function sendText(
   response.end(text);
 }
 
-/** Announces the whole body, sends half of it, and destroys the connection. */
+/** Sends the length of the whole body and half of the body, then destroys the connection. */
 export function sendHalf(response: ServerResponse, answer: Answer): void {
   const { status, headers, text } = sendable(answer);
   const body = Buffer.from(text);

@@ -8,7 +8,7 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** Lets the service handle the request. */
   readonly handle: () => Answer;
-  /** Answers without the service, and logs it. */
+  /** Logs an answer that the service did not make. */
   readonly instead: (answer: Answer) => Answer;
 }
 
@@ -31,7 +31,7 @@ export async function performFault(action: FaultAction, { response, handle, inst
   if (action.hang === "after") handle();
 }
 
-// a 204 could carry no page
+// an answer with status 204 cannot have a body
 const garbled = ({ status }: Answer): number => (status === 204 ? 200 : status);
 
 function sendGiven(response: ServerResponse, answer: Answer): void {

@@ -2,7 +2,7 @@ import { tooManyRequests } from "./refusal.ts";
 
 const minute = 60_000;
 
-/** Counts the requests of the last minute; refused ones do not count. */
+/** Counts the requests of the last minute. Refused requests do not count. */
 export class RateLimit {
   readonly #most: number;
   readonly #times: number[] = [];
@@ -11,7 +11,7 @@ export class RateLimit {
     this.#most = requestsPerMinute;
   }
 
-  /** Throws the 429 with the seconds until there is room. */
+  /** Throws a 429 that says in how many seconds the next request is allowed. */
   admit(now: number): void {
     if (this.#most === Number.POSITIVE_INFINITY) return;
     while (this.#times[0] !== undefined && this.#times[0] <= now - minute) this.#times.shift();

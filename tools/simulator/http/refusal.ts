@@ -1,4 +1,4 @@
-/** Why a request is refused. Thrown anywhere, made an answer in one place. */
+/** Thrown wherever a request is refused. `dispatch.ts` makes an answer of it. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;

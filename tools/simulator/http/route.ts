@@ -9,7 +9,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A request that passed all that is the same for every operation. */
+/** A request that has passed the checks that all operations share. */
 export interface Call {
   readonly params: Readonly<Record<string, string>>;
   /** Without the question mark. */

@@ -24,7 +24,7 @@ export function createFront(front: Front): Server {
   });
 }
 
-/** The caller may leave at any moment; anything else is a mistake of the simulator, and must be seen. */
+/** A caller may disconnect at any time. Any other error is a bug of the simulator, so it is printed. */
 function fail(error: unknown, response: ServerResponse): void {
   if (response.req.destroyed && !response.req.complete) return;
   console.error("simulator failed", error);

@@ -8,10 +8,10 @@ export interface Ref {
   readonly uri: string;
 }
 
-/** How rows are linked for a caller who reached the service at `origin`. */
+/** How answers to a caller who reached the service at `origin` refer to other rows. */
 export interface Links {
   readonly origin: string;
-  /** Null when there is no such row. */
+  /** Null when there is no row of this id. */
   ref(id: unknown): Ref | null;
   /** Rows that are gone are left out. */
   refs(ids: unknown): Ref[];
@@ -24,32 +24,32 @@ export interface CollectionContext {
   readonly keyring: Keyring;
   /** The certificate jobs of rows that have a `certificate_management_policy`. */
   readonly certificates: {
-    /** Begins a job that ends by itself. */
+    /** Starts a job, which finishes after a while. */
     start(row: Row): void;
-    /** For a row whose policy was taken away. */
+    /** For a row that no longer has a policy. */
     stop(row: Row): void;
-    /** For a row that is gone. */
+    /** For a row that was deleted. */
     discard(row: Row): void;
   };
 }
 
-/** One remote object. Never changed in place: a change is a new row of the same sequence. */
+/** One resource of the account. Rows are immutable: a change makes a new row with the same sequence. */
 export interface Row {
   readonly id: string;
-  /** Grows with every row of the account; lists go by it. */
+  /** Counts the rows of the account in the order of their creation. Lists are sorted by it. */
   readonly sequence: number;
   readonly createdAt: string;
   readonly collection: Collection;
-  /** In the words of requests (`backend_id`), with read-only members beside them. */
+  /** Under the names that requests use (`backend_id`), and read-only members. */
   readonly members: Members;
 }
 
 export type Verb = "create" | "get" | "list" | "update" | "delete";
 
-/** How a text that was never set comes back. */
+/** How answers show a text that was never set. */
 export type Unset = "missing" | "null" | "empty";
 
-/** All that differs between one resource and the next. */
+/** Everything in which the resources of the API differ. */
 export interface Collection {
   /** Its path without the leading slash. */
   readonly name: string;
@@ -57,28 +57,28 @@ export interface Collection {
   readonly listKey: string;
   readonly fields: Fields;
   readonly verbs: Readonly<Partial<Record<Verb, "documented" | "undocumented">>>;
-  /** How unset `description` and `metadata` come back; absent when the resource has neither. */
+  /** How answers show `description` and `metadata` that were never set. Absent when the resource has neither. */
   readonly unset?: readonly [description: Unset, metadata: Unset];
   readonly nextPage?: "absolute" | "path";
   readonly uri?: "absolute" | "path";
-  /** Without `created_at` in its answers. */
+  /** Its answers have no `created_at`. */
   readonly undated?: true;
-  /** The member by which no two rows may agree. */
+  /** The member that has to be unique among its rows. */
   readonly unique?: string;
-  /** Refuses what single fields cannot: exclusions, self-reference. */
+  /** Refuses combinations of members, such as two that exclude each other. */
   readonly rule?: (given: Members, merged: Members, id: string | undefined) => void;
   /** What the members become when `given` is applied; by default `given` wins member by member. */
   readonly merge?: (before: Members, given: Members) => Members;
-  /** Read-only members made at creation. */
+  /** The read-only members of a new row. */
   readonly compute?: (members: Members, context: CollectionContext) => Members;
-  /** After a create (`before` undefined) or an update. */
+  /** Called after a create, where `before` is undefined, and after an update. */
   readonly changed?: (row: Row, before: Row | undefined, context: CollectionContext) => void;
   readonly removed?: (row: Row, context: CollectionContext) => void;
-  /** Ids that cannot be deleted while a row with these members is there. */
+  /** The ids that cannot be deleted while there is a row with these members. */
   readonly holds?: (members: Members) => readonly string[];
-  /** The members as answers show them; by default as they are. */
+  /** The members as answers show them. Default: unchanged. */
   readonly show?: (members: Members, links: Links, id: string) => Members;
-  /** Members that only the answer to the create carries. */
+  /** Members that only the answer to the create has. */
   readonly showOnce?: (row: Row) => Members;
 }
 

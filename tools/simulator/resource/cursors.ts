@@ -1,7 +1,7 @@
 import { invalid } from "../http/refusal.ts";
 import type { Row } from "./collection.ts";
 
-/** Cursors that were given out: nobody can make one up. */
+/** The cursors of pages. Only one that was given out is accepted. */
 export class Cursors {
   readonly #issued = new Map<string, number>();
 
@@ -11,7 +11,7 @@ export class Cursors {
     return query;
   }
 
-  /** The sequence below which the page begins. */
+  /** The page has rows with sequences below this one. */
   read(query: string): number {
     const sequence = this.#issued.get(query);
     if (sequence === undefined) throw invalid(`unknown query parameters: ${query}`);

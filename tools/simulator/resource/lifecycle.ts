@@ -3,7 +3,7 @@ import type { Members } from "../shape/members.ts";
 import type { World } from "../world.ts";
 import type { Collection, Row } from "./collection.ts";
 
-/** Adds a row of checked members; `given` are read-only members that the caller chooses. */
+/** Adds a row. Its members are checked already; `given` overrides read-only members. */
 export function createRow(collection: Collection, members: Members, world: World, given: Members = {}): Row {
   const { unique } = collection;
   if (unique && world.store.owner(collection, members[unique])) {
@@ -23,7 +23,7 @@ export function createRow(collection: Collection, members: Members, world: World
   return world.store.find(row.id) ?? row;
 }
 
-/** Applies checked members. */
+/** Changes a row. The given members are checked already. */
 export function updateRow(row: Row, given: Members, world: World): Row {
   const { merge, rule, changed } = row.collection;
   const members = merge ? merge(row.members, given) : { ...row.members, ...given };
@@ -39,7 +39,7 @@ export function deleteRow(row: Row, world: World): void {
   removeRow(row, world);
 }
 
-/** Without asking who refers to it. */
+/** Also removes a row that is in use. */
 export function removeRow(row: Row, world: World): void {
   world.store.remove(row.id);
   row.collection.removed?.(row, world);

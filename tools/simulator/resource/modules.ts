@@ -5,23 +5,23 @@ import type { Members } from "../shape/members.ts";
 import type { Links, Row } from "./collection.ts";
 import { updateRow } from "./lifecycle.ts";
 
-/** A part of an edge or route that is replaced whole, and unset while null. */
+/** A part of an edge or route with operations of its own. PUT replaces all of it; null means that it is not set. */
 export interface Module {
   readonly name: string;
   readonly check: Check;
-  /** By default as it was given. */
+  /** The value as answers show it. Default: as it was given. */
   readonly show?: (value: Members, links: Links, ownerId: string) => Members;
 }
 
 export type ModuleVerb = "PUT" | "GET" | "DELETE";
 
-/** In an edge's own body: null and left out both mean that it stays as it is. */
+/** The fields for modules in the body of an edge. A module that is null or left out is not changed. */
 export const moduleFields = (modules: readonly Module[]): Fields =>
   Object.fromEntries(
     modules.map(({ name, check }): [string, Field] => [name, { check, nullable: true, initial: null }]),
   );
 
-/** What a collection of edges or routes shows of them. */
+/** The modules as the answers of an edge or route show them. */
 export const showModules =
   (modules: readonly Module[]) =>
   (members: Members, links: Links, ownerId: string): Members =>

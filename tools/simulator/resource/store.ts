@@ -7,14 +7,14 @@ interface Change {
   readonly at: number;
   readonly sequence: number;
   readonly collection: string;
-  /** What a list showed before the change; undefined before a create. */
+  /** The row before the change; undefined for a create. */
   readonly before: Row | undefined;
 }
 
 export interface StoreOptions {
   readonly random: Random;
   readonly clock: () => number;
-  /** How long the past is remembered, for lists that lag. */
+  /** How long changes are remembered, for lists that lag. */
   readonly memoryMs: number;
 }
 
@@ -96,7 +96,7 @@ export class Store {
     return this.#unique.get(`${collection.name} ${value}`);
   }
 
-  /** Ids of the rows because of which `id` cannot be deleted. */
+  /** The ids of the rows that use `id`, which prevents its deletion. */
   holders(id: string): readonly string[] {
     return [...(this.#holders.get(id) ?? [])];
   }
@@ -141,7 +141,7 @@ export class Store {
   }
 }
 
-/** Where the first row of at least this sequence stands, in rows ordered by sequence. */
+/** The index of the first row with at least this sequence, in rows sorted by sequence. */
 export function positionOf(rows: readonly Row[], sequence: number): number {
   let low = 0;
   let high = rows.length;

@@ -2,7 +2,7 @@ import type { Members } from "../shape/members.ts";
 import type { Collection, Links, Row, Unset } from "./collection.ts";
 import type { Store } from "./store.ts";
 
-/** How rows look to one caller, who reached the service at `origin`. */
+/** How answers show rows to a caller who reached the service at `origin`. */
 export interface View extends Links {
   show(row: Row): Members;
 }

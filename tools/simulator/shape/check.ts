@@ -1,12 +1,12 @@
 import { invalid } from "../http/refusal.ts";
 import { isMembers, type Members } from "./members.ts";
 
-/** Tells whether there is something of an id. */
+/** Finds what has an id, for checks of references. */
 export interface Lookup {
   find(id: unknown): unknown;
 }
 
-/** Answers the value as it is stored, or refuses it, naming where it stands. */
+/** Returns the value as it is stored. Throws a Refusal that names the member (`at`) when the value is not valid. */
 export type Check = (value: unknown, at: string, store: Lookup) => unknown;
 
 export interface Field {
@@ -16,17 +16,17 @@ export interface Field {
   readonly createOnly?: true;
   /** Not accepted on create. */
   readonly updateOnly?: true;
-  /** What it is when a create, or the object it is a member of, leaves it out. */
+  /** The value that a create gets when it leaves the member out. */
   readonly initial?: unknown;
-  /** What it becomes when an update leaves it out; absent: it stays as it was. */
+  /** The value that an update gets when it leaves the member out. Absent: the member stays as it was. */
   readonly whenOmitted?: unknown;
-  /** Null means: not given. */
+  /** Null counts as left out. */
   readonly nullable?: true;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** The given members, checked. Refuses any that is not a field. */
+/** Checks the given members. Refuses a member that is not a field. */
 function checkMembers(fields: Fields, body: Members, at: string, store: Lookup): Members {
   const members: Members = {};
   for (const [name, value] of Object.entries(body)) {
@@ -50,13 +50,13 @@ function complete(fields: Fields, members: Members, at: string): Members {
 const without = (fields: Fields, mark: "createOnly" | "updateOnly"): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, field]) => !field[mark]));
 
-/** A body that creates: every field is checked, then completed with its initial value. */
+/** Checks the body of a create, and adds initial values for members that it leaves out. */
 export function created(fields: Fields, body: Members, store: Lookup): Members {
   const accepted = without(fields, "updateOnly");
   return complete(accepted, checkMembers(accepted, body, "", store), "");
 }
 
-/** A body that updates: what it leaves out stays, but for fields that are emptied by that. */
+/** Checks the body of an update, and adds `whenOmitted` for members that it leaves out. */
 export function updated(fields: Fields, body: Members, store: Lookup): Members {
   const members = changed(fields, body, store);
   for (const [name, field] of Object.entries(fields)) {
@@ -65,11 +65,11 @@ export function updated(fields: Fields, body: Members, store: Lookup): Members {
   return members;
 }
 
-/** Only what is given, checked. */
+/** Checks the given members and adds none. */
 export const changed = (fields: Fields, body: Members, store: Lookup): Members =>
   checkMembers(without(fields, "createOnly"), body, "", store);
 
-/** An object with exactly these members; `rule` refuses what single members cannot. */
+/** Checks an object that has these members and no others. `rule` refuses combinations of members. */
 export function object(fields: Fields, rule?: (members: Members, at: string) => void): Check {
   return (value, at, store) => {
     if (!isMembers(value)) throw invalid(`${at}: must be an object`);

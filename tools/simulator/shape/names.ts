@@ -11,7 +11,7 @@ const isHostname = (name: string): boolean => {
   return name.length <= 253 && labels.length >= 2 && labels.every((part) => label.test(part));
 };
 
-/** Comes back in lower case. */
+/** The service stores it in lower case. */
 export const hostname: Check = (value, at, store) => {
   const name = (string(value, at, store) as string).toLowerCase();
   if (!isHostname(name)) throw invalid(`${at}: is not a valid domain`);
@@ -40,7 +40,7 @@ export const webUrl: Check = (value, at, store) => {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Comes back in UTC and whole seconds. */
+/** The service stores it in UTC and whole seconds. */
 export const timestamp: Check = (value, at, store) => {
   const text = (string(value, at, store) as string).toUpperCase();
   const time = rfc3339.test(text) ? Date.parse(text) : Number.NaN;

@@ -2,7 +2,7 @@ import { invalid } from "../http/refusal.ts";
 import type { Check } from "./check.ts";
 import { string } from "./scalars.ts";
 
-/** `prefix_` and base62, whatever its length. */
+/** Whether an id is `<prefix>_` and base62 of any length. */
 export const isId = (prefix: string, id: string): boolean =>
   id.startsWith(`${prefix}_`) && /^[0-9A-Za-z]+$/.test(id.slice(prefix.length + 1));
 
@@ -16,7 +16,7 @@ export const reference =
     return id;
   };
 
-/** The id of something the interface does not manage. It exists, unless it begins with `missing` after its prefix. */
+/** The id of a resource that the API does not manage. It exists unless it begins with `missing` after its prefix. */
 export const foreign =
   (...prefixes: readonly string[]): Check =>
   (value, at, store) => {

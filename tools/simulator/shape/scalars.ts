@@ -12,7 +12,7 @@ export const nonEmpty: Check = (value, at, store) => {
   return value;
 };
 
-/** UTF-8 bytes, not characters. */
+/** Limits the length in UTF-8 bytes. */
 export const bytes =
   (most: number): Check =>
   (value, at, store) => {
@@ -21,7 +21,7 @@ export const bytes =
     return value;
   };
 
-/** Characters as people count them, whatever their bytes. */
+/** Limits the length in Unicode characters. */
 export const characters =
   (most: number): Check =>
   (value, at, store) => {
@@ -61,7 +61,7 @@ export const matching =
     return value;
   };
 
-/** Null is a value of its own. */
+/** Null is accepted and stored as null. */
 export const orNull =
   (check: Check): Check =>
   (value, at, store) =>
@@ -86,7 +86,7 @@ export const map =
     );
   };
 
-/** Any JSON object, kept as it is. */
+/** Accepts any JSON object. */
 export const anyObject: Check = (value, at) => {
   if (!isMembers(value)) throw invalid(`${at}: must be an object`);
   return value;

@@ -7,7 +7,7 @@ export const texts: Fields = {
   metadata: { check: bytes(4096) },
 };
 
-/** Where the page counts characters rather than bytes. */
+/** The same for resources whose limits the API page states in characters instead of bytes. */
 export const textsInCharacters: Fields = {
   description: { check: characters(255) },
   metadata: { check: characters(4096) },

@@ -10,13 +10,13 @@ export interface Reply {
 export interface Account extends AsyncDisposable {
   readonly simulator: Simulator;
   readonly control: Control;
-  /** A correct request, but for `headers`, of which undefined leaves one out. A string is sent as it is. */
+  /** Sends a valid request. `headers` override its headers; undefined removes one. A string is sent as it is. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<Reply>;
-  /** Lets the simulator's clock run. */
+  /** Advances the simulator's clock. */
   pass(milliseconds: number): void;
 }
 
-/** A simulator with a clock of its own and a caller who holds its key. */
+/** Starts a simulator with a clock that stands still, and a client for it. */
 export async function openAccount(options: SimulatorOptions = {}): Promise<Account> {
   let now = Date.parse("2026-01-02T03:04:05.678Z");
   const simulator = await startSimulator({ clock: () => now, seed: 1, ...options });

@@ -14,7 +14,7 @@ export function ed25519PublicKey(): string {
 const leaf = selfSigned({ commonName: "www.example.org", dnsNames: ["www.example.org"] });
 const authority = selfSigned({ commonName: "Example Authority", authority: true });
 
-/** What creates one of each collection that can be created; what it refers to is made first. */
+/** A valid body for the create of each collection. Creates what the bodies refer to. */
 export function sampleBodies(control: Control): Record<string, Members> {
   const backend = control.insert("backends/tunnel_group", { labels: { app: "web" } });
   const policy = control.insert("ip_policies", {});
@@ -56,7 +56,7 @@ export const monitoring: Members = {
   target: { monitoring: { api_key: "dd-key", ddtags: "env:test", service: "gateway", ddsite: "site.example" } },
 };
 
-/** What the PUT of each module takes, by the name of the module. */
+/** A valid body for the PUT of each module, by the name of the module. */
 export function sampleModules(control: Control): Record<string, Members> {
   const { "edges/tls": edge = {} } = sampleBodies(control);
   const { backend, ip_restriction, policy, mutual_tls, tls_termination } = edge as Record<string, Members>;

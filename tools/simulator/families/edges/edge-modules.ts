@@ -28,7 +28,7 @@ export const mutualTls: Module = {
   }),
 };
 
-/** What the service chooses when an edge that terminates TLS names no minimum. */
+/** The minimum TLS version of an edge that terminates TLS and names none. */
 const safeVersion = "1.2";
 
 export const tlsTermination: Module = {
@@ -69,7 +69,7 @@ export const policy: Module = {
   }),
 };
 
-/** Ids that the modules of an edge need; an IP policy is not among them, it can always be deleted. */
+/** The ids that the modules of an edge use. IP policies are not among them: they can be deleted while in use. */
 export function heldByModules({ backend: to, mutual_tls: mutual }: Members): readonly string[] {
   const backends = to ? [String((to as Members).backend_id)] : [];
   return [...backends, ...(mutual ? ((mutual as Members).certificate_authority_ids as string[]) : [])];

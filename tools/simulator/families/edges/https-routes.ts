@@ -18,7 +18,7 @@ const modules = [...documented.keys()];
 
 export const routeModuleNames: readonly string[] = modules.map(({ name }) => name);
 
-/** Routes exist because somebody else made them; only their modules can be reached. */
+/** The API cannot create, read or delete routes. It only has operations for their modules. */
 export const httpsRoutes: Collection = {
   name: "https_routes",
   prefix: "edghtsrt",

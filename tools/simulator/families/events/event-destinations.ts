@@ -5,7 +5,7 @@ import type { Members } from "../../shape/members.ts";
 import { nonEmpty, string } from "../../shape/scalars.ts";
 import { texts } from "../../shape/texts.ts";
 
-/** Of these members exactly one is given; the others may be null. */
+/** Checks an object of which exactly one member is given. The others are null or left out. */
 function exactlyOne(fields: Fields): Check {
   const names = Object.keys(fields);
   const optional = Object.fromEntries(

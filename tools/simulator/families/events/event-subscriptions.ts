@@ -12,7 +12,7 @@ import { textsInCharacters } from "../../shape/texts.ts";
 const type = matching(/^[a-z][a-z0-9_]*\.v\d+$/, "an event type such as ip_policy_created.v0");
 const entries = list(object({ type: { check: type, required: true } }));
 
-/** Kept as the list of types. */
+/** Sources are stored as the list of their types. */
 const sources: Check = (value, at, store) => {
   const types = (entries(value, at, store) as { type: string }[]).map((entry) => entry.type);
   const twice = types.find((name, index) => types.indexOf(name) !== index);

@@ -8,22 +8,22 @@ import { tunnelSessions } from "./tunnel-sessions.ts";
 
 export type UpdateRefusal = "none_available" | "disabled" | "updating" | "awaiting_restart";
 
-/** How the agent behind a session takes commands. */
+/** How the agent of a session reacts to commands. */
 export interface AgentBehaviour {
-  /** Until the agent is back after a restart, with a new session id. */
+  /** How long a restart takes. The agent comes back with a new session id. */
   readonly restartMs?: number;
-  /** The agent does not come back. */
+  /** The agent does not come back after a restart. */
   readonly lostOnRestart?: boolean;
-  /** Until an update is ready for its restart; a restart before that loses it. */
+  /** How long an update takes until a restart applies it. An earlier restart cancels the update. */
   readonly updateMs?: number;
-  /** What an update leads to. Default: the next minor version. */
+  /** The version that an update installs. Default: the next minor version. */
   readonly latestVersion?: string;
   /** Refuses every update for this reason. */
   readonly updateRefusal?: UpdateRefusal;
 }
 
 interface Agent extends AgentBehaviour {
-  /** When a requested update is ready for its restart. */
+  /** When a restart applies the requested update. */
   readonly updatedAt?: number;
 }
 
@@ -47,7 +47,7 @@ const nextMinor = (version: string): string => {
   return `${major}.${Number(minor) + 1}.0`;
 };
 
-/** The agents behind the tunnel sessions, and what the commands do to them. */
+/** The agents of the tunnel sessions, and their reactions to commands. */
 export class Agents {
   readonly #options: AgentsOptions;
   readonly #agents = new Map<string, Agent>();
