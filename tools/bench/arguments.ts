@@ -32,7 +32,7 @@ service, each in a process of its own. See docs/performance.md for what the colu
   },
 });
 
-/** In the order in which they run, each once. */
+/** In the order in which they run, without duplicates. */
 function phasesIn(text: string): readonly Phase[] {
   const given = text.split(",");
   const unknown = given.find((name) => !PHASES.some((phase) => phase === name));

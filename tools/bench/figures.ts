@@ -1,24 +1,24 @@
 import type { Phase } from "./arguments.ts";
 
-/** What was measured of one phase. A figure that this machine cannot give is left out. */
+/** What was measured in one phase. A figure that this machine does not provide is left out. */
 export interface Figures {
   phase: Phase;
-  /** Of the service. */
+  /** The latency of the service. */
   latencyMs: number;
   objects: number;
   wallSeconds?: number;
   operatorCPU?: number;
   apiServerCPU?: number;
-  /** MiB at the most since the operator began. */
+  /** The maximum in MiB since the operator started. */
   peakRSS?: number;
-  /** Per object. */
+  /** Requests to the service, per object. Writes and reads are those of Kubernetes. */
   requests?: number;
   writes?: number;
   reads?: number;
-  /** Milliseconds until an object was as wanted. */
+  /** The milliseconds that it took until an object was done. */
   p50?: number;
   p99?: number;
-  /** What only this phase has. */
+  /** Figures that only this phase has. */
   more?: Record<string, number>;
 }
 
@@ -34,7 +34,7 @@ const median = (values: readonly number[]): number | undefined => {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 };
 
-/** One for each phase and latency, with the median of each figure. */
+/** The medians of all runs, for each phase and latency. */
 export function medians(runs: readonly Figures[]): Figures[] {
   const groups = Map.groupBy(runs, ({ phase, latencyMs, objects }) => `${phase} ${latencyMs} ${objects}`);
   return [...groups.values()].map((group) => {

@@ -1,4 +1,5 @@
-// A process of its own: makes the writes that creating takes, with as little around them as there can be.
+// The plain client, a program of its own. Makes the same writes as the operator for a new object, and nothing else, so
+// that its time is a lower bound, the floor.
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { Agent, type Dispatcher, request } from "undici";
@@ -12,11 +13,11 @@ export interface FloorSettings {
   kubeconfig: string;
   namespace: string;
   service: { url: string; apiKey: string };
-  /** Objects of each type that are worked on at once; "follow": each as soon as a watch tells of it, until killed. */
+  /** Handles the objects that exist, with this concurrency for each type. "follow" handles new objects until killed. */
   work: { concurrency: number } | "follow";
 }
 
-/** Printed as two lines of JSON. */
+/** Printed as a line of JSON before the first write and after the last. */
 export type FloorLine = { at: number; cpuSeconds: number };
 
 const settings = JSON.parse(process.argv[2] ?? "") as FloorSettings;
@@ -112,7 +113,7 @@ async function opened(type: ResourceType): Promise<Readable> {
 async function follow(type: ResourceType, watch: Readable): Promise<void> {
   for await (const line of createInterface({ input: watch })) {
     const event = JSON.parse(line) as { type: string; object: KubeObject };
-    // a failure ends the process
+    // not caught: a failure ends the process
     if (event.type === "ADDED") void create(type, event.object);
   }
 }

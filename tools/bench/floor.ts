@@ -9,14 +9,14 @@ type Settings = Omit<FloorSettings, "work">;
 const start = (settings: FloorSettings): Child =>
   new Child(MAIN, { args: [JSON.stringify(settings)], stderr: "inherit" });
 
-/** The plain client, doing what each new object takes as soon as it sees it. Resolves when it watches. */
+/** Starts the plain client, which handles each new object as soon as its watch reports it. Resolves when it watches. */
 export async function startFollower(settings: Settings): Promise<{ stop: () => Promise<unknown> }> {
   const child = start({ ...settings, work: "follow" });
   await child.said("cpuSeconds");
   return { stop: () => child.stop("SIGKILL") };
 }
 
-/** Runs the plain client. `onStarted` is called when it has read the objects and is about to write. */
+/** Runs the plain client on the objects that exist. Calls `onStarted` when it has read them and begins to write. */
 export async function runFloor(
   settings: Settings & { concurrency: number },
   onStarted: (line: FloorLine) => Promise<void>,

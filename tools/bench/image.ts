@@ -4,7 +4,7 @@ import { parse } from "yaml";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What the image gives to node, and what node makes of the memory limit that the chart sets. */
+/** The flags of node in the image, and the heap limit that node chooses for the memory limit of the chart. */
 export const nodeFlags = async (): Promise<string[]> => [...(await imageFlags()), await heapLimit()];
 
 async function imageFlags(): Promise<string[]> {
@@ -14,7 +14,7 @@ async function imageFlags(): Promise<string[]> {
   return (JSON.parse(entrypoint) as string[]).filter((arg) => arg.startsWith("-"));
 }
 
-/** Half of the memory of its container. */
+/** In a container, node limits the heap to half of the memory. */
 async function heapLimit(): Promise<string> {
   const text = await readFile(join(root, "charts/tunnel-gateway-operator/values.yaml"), "utf8");
   const { memory } = parse(text).resources.limits as { memory: string };

@@ -3,13 +3,13 @@ import { API_VERSION, GROUP, VERSION } from "../../src/schema/contract.ts";
 
 const type = (kind: string, plural: string): ResourceType => ({ group: GROUP, version: VERSION, plural, kind });
 
-/** One whose name the service keeps unique, and one that is known by its id alone. */
+/** One kind with a unique name in the service, and one whose remotes only have ids. */
 export const types = [
   type("ReservedDomain", "reserveddomains"),
   type("TunnelGroupBackend", "tunnelgroupbackends"),
 ] as const;
 
-/** Of the service, where objects of a type have their remotes. */
+/** The path of the remotes in the service, by the plural of the type. */
 export const collections: Readonly<Record<string, string>> = {
   reserveddomains: "/reserved_domains",
   tunnelgroupbackends: "/backends/tunnel_group",
@@ -20,7 +20,7 @@ export interface Subject {
   object: KubeObject;
 }
 
-/** Half of each type, in turn. Names of remotes are unique to the namespace. */
+/** Objects of both types in turn. The names of their remotes contain the namespace. */
 export function subjects(count: number, namespace: string): Subject[] {
   return Array.from({ length: count }, (_, index) => {
     const chosen = types[index % types.length] as ResourceType;

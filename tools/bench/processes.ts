@@ -1,22 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { processesWith } from "../cluster/processes/process-table.ts";
 
-/** The kernel's unit of CPU time, on every Linux there is. */
+/** The unit of CPU time in /proc, which is the same on every Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** User and system time of a process so far, in seconds; undefined where /proc does not tell. */
+/** The CPU time of a process so far, in seconds; undefined where there is no /proc. */
 export async function cpuSeconds(pid: number | undefined): Promise<number | undefined> {
   const stat = pid === undefined ? "" : await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   if (stat === "") return undefined;
-  // pid (name) state ...; the name may hold anything
+  // pid (name) state ...; the name may contain spaces and parentheses
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 export interface Memory {
-  /** MiB now */
+  /** In MiB, now. */
   rss: number | undefined;
-  /** MiB at the most since the process began */
+  /** In MiB, the maximum since the process began. */
   peak: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function memoryOf(pid: number | undefined): Promise<Memory> {
   return { rss: mebibytes("VmRSS"), peak: mebibytes("VmHWM") };
 }
 
-/** Undefined where the API server is not a process of this machine. */
+/** The pid of the API server; undefined if it is not a process of this machine. */
 export async function apiServerAt(url: string): Promise<number | undefined> {
   const [found] = await processesWith(`--secure-port=${new URL(url).port} `);
   return found?.pid;

@@ -15,7 +15,7 @@ export interface Reading {
 }
 
 export async function readingOf({ operator, apiServer, service }: Stage): Promise<Reading> {
-  // CPU first: asking for the others costs some
+  // CPU first: the other readings cost CPU time
   const at = preciseNow();
   const [operatorCPU, apiServerCPU] = await Promise.all([cpuSeconds(operator.pid), cpuSeconds(apiServer)]);
   const [requests, cluster] = await Promise.all([service.control.count(), operator.clusterRequests()]);
@@ -27,9 +27,9 @@ export interface Interval {
   objects: number;
   before: Reading;
   after: Reading;
-  /** Where it is not what is between the readings. */
+  /** Default: the time between the two readings. */
   wallSeconds?: number;
-  /** Milliseconds that each object took. */
+  /** The milliseconds that each object took. */
   took?: readonly number[];
   more?: Record<string, number | undefined>;
 }
@@ -45,7 +45,7 @@ export async function figuresOf(stage: Stage, given: Interval): Promise<Figures>
     peakRSS: peak,
     requests: (after.requests - before.requests) / objects,
     writes: (after.writes - before.writes) / objects,
-    // what /metrics was asked for is none of them
+    // requests for /metrics are not counted
     reads: (after.reads - before.reads) / objects,
     p50: took && percentile(took, 0.5),
     p99: took && percentile(took, 0.99),

@@ -11,7 +11,7 @@ import { Stage, type StageSettings } from "./stage.ts";
 export interface RunOptions {
   objects: number;
   phases: readonly Phase[];
-  /** Of the service, in milliseconds; the phases are gone through at each. */
+  /** Latencies of the service in milliseconds. All phases but `big` run at each. */
   latencies: readonly number[];
   repeat: number;
   bigObjects: number;
@@ -21,7 +21,7 @@ export interface RunOptions {
   onFigures?: (figures: Figures) => void;
 }
 
-/** The figures of every single run. */
+/** Resolves with the figures of each phase of each run. */
 export async function runBench(options: RunOptions): Promise<Figures[]> {
   const all: Figures[] = [];
   const note = (figures: Figures) => {
@@ -50,7 +50,7 @@ async function throughPhases(options: RunOptions, latencyMs: number, note: (figu
   if (wanted("trickle")) note(await trickle(stage, pace.trickle));
 }
 
-/** Pages take as long as those of a service that is not next door. */
+/** In the phase `big` the service is always as slow as one in another data centre. */
 const BIG_LATENCY_MS = 50;
 
 async function bigPhase(options: RunOptions, note: (figures: Figures) => void): Promise<void> {

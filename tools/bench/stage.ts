@@ -14,19 +14,19 @@ import { apiServerAt } from "./processes.ts";
 import { type Service, startService } from "./service.ts";
 import { Watcher } from "./watcher.ts";
 
-/** Writes to the API server that are under way at once. */
+/** The number of concurrent writes to the API server. */
 export const WRITERS = 64;
 
 export interface StageSettings {
   cluster: Pick<Cluster, "kubeconfig" | "url" | "kubectlRun">;
-  /** What node runs as the operator. */
+  /** The file that node runs as the operator. */
   operator: string;
   latencyMs: number;
 }
 
 let stages = 0;
 
-/** A namespace, an account and the operator between them, alone on their API server. */
+/** A namespace, an account and the operator, alone on an API server. */
 export class Stage implements AsyncDisposable {
   readonly settings: StageSettings;
   readonly namespace: string;
@@ -95,14 +95,14 @@ export class Stage implements AsyncDisposable {
     this.#operator = undefined;
   }
 
-  /** Objects that nobody looks after yet. */
+  /** Creates objects. */
   async createSubjects(count: number): Promise<Subject[]> {
     const made = subjects(count, this.namespace);
     await concurrently(made, WRITERS, ({ type, object }) => this.client.create(type, object));
     return made;
   }
 
-  /** Takes away what is left, whoever holds on to it. */
+  /** Deletes objects without the operator: their finalizers are removed first. */
   async sweepAway(left: readonly Subject[]): Promise<void> {
     const gone = this.watcher.until(left, (object) => object === undefined);
     await concurrently(left, WRITERS, async ({ type, object }) => {
@@ -112,7 +112,7 @@ export class Stage implements AsyncDisposable {
     if (left.length > 0) await gone;
   }
 
-  /** Resolves when neither side has been asked for anything for a while. */
+  /** Resolves when for a while there was no request to the service and no write to the API server. */
   async quiet(milliseconds = 500): Promise<void> {
     let before = "";
     for (;;) {

@@ -16,7 +16,7 @@ const columns: readonly [heading: string, of: (figures: Figures) => number | str
   ["p99 ms", ({ p99 }) => p99],
 ];
 
-/** Requests, writes and reads are per object. Figures of the baseline stand in brackets. */
+/** A table of figures, with those of the baseline in brackets. Requests, writes and reads are per object. */
 export function table(measured: readonly Figures[], baseline: readonly Figures[] = []): string {
   const rows = measured.map((figures) => {
     const before = baseline.find((other) => isSameRun(other, figures));
@@ -38,7 +38,7 @@ export function text(value: number | string): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
 
-/** What only some phases have. */
+/** The figures that only some phases have. */
 export function details(measured: readonly Figures[]): string {
   return measured
     .filter(({ more }) => more)

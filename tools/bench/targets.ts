@@ -4,10 +4,10 @@ import type { Figures } from "./figures.ts";
 export interface Target {
   phase: Phase;
   text: string;
-  /** The figure that is looked at. Undefined where it was not measured. */
+  /** The figure that is compared. Undefined if it was not measured. */
   of: (figures: Figures) => number | undefined;
   atMost: number;
-  /** Default: any. */
+  /** Default: every latency. */
   latencyMs?: number;
 }
 
@@ -29,7 +29,7 @@ const more = (phase: Phase, name: string, text: string, atMost: number): Target 
   of: (figures) => figures.more?.[name],
 });
 
-/** What the operator is held to. Each is a bound that an idle machine with 2 cores keeps. */
+/** The targets. The operator keeps all of them on an idle machine with 2 cores. */
 export const targets: readonly Target[] = [
   requests("create", 1.01),
   writes("create", 2),
@@ -69,10 +69,10 @@ export interface Verdict {
   kept: boolean;
 }
 
-/** As a table shows it: two lists among thousands of creates are none per object. */
+/** Rounded as in the table, so that two lists for thousands of creates count as none per object. */
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 
-/** Of what was measured; a figure that this machine cannot give is not judged. */
+/** Compares what was measured with the targets. Figures that are missing are left out. */
 export function verdicts(measured: readonly Figures[]): Verdict[] {
   return measured.flatMap((figures) =>
     targets.flatMap((target) => {

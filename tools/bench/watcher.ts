@@ -8,7 +8,7 @@ import type { KubeObject } from "../../src/runtime/object.ts";
 import { nameOf } from "../shared/objects.ts";
 import { type Subject, types } from "./objects.ts";
 
-/** When each of the awaited objects came to be as awaited, in milliseconds since the epoch with a fraction. */
+/** When each object was done, by its name. In milliseconds since the epoch, with a fraction. */
 export type Times = ReadonlyMap<string, number>;
 
 interface Wait {
@@ -20,7 +20,7 @@ interface Wait {
 
 export const preciseNow = (): number => performance.timeOrigin + performance.now();
 
-/** Sees what becomes of the objects of a namespace, as anybody who watches them does. */
+/** Watches the objects of a namespace. */
 export class Watcher {
   readonly #transport: Transport;
   readonly #informers: Informer[];
@@ -43,7 +43,7 @@ export class Watcher {
     return watcher;
   }
 
-  /** Counts changes from now on; `undefined` is an object that is gone. */
+  /** Waits until all objects are done. Only looks at changes from now on. `undefined` is an object that was deleted. */
   until(subjects: readonly Subject[], isDone: Wait["isDone"], seconds = 600): Promise<Times> {
     const wait: Wait = {
       pending: new Set(subjects.map(({ object }) => nameOf(object))),

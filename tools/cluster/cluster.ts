@@ -1,6 +1,6 @@
 import type { KubectlRun } from "./kubectl.ts";
 
-/** A Kubernetes API, with everything behind it that needs no nodes, until it is stopped. */
+/** A running Kubernetes API server and its controllers. There are no nodes. */
 export interface Cluster {
   /** Path of a kubeconfig file for a cluster-admin. */
   readonly kubeconfig: string;
@@ -10,20 +10,20 @@ export interface Cluster {
   /** Runs kubectl as the cluster-admin. Throws when it fails, unless failure is allowed. */
   readonly kubectlRun: KubectlRun;
   /**
-   * Ends the API server, and waits until it has ended; etcd goes on. SIGSTOP freezes it instead, with every connection
-   * left open. Absent where the control plane is not ours.
+   * Stops the API server but not etcd, and waits until it has ended. SIGSTOP freezes it instead; its connections stay
+   * open. Absent where this process did not start the control plane.
    */
   stopAPIServer?(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port, or lets a frozen one go on, and waits until it is ready. */
+  /** Starts the API server again on the same port, or continues a frozen one, and waits until it is ready. */
   startAPIServer?(): Promise<void>;
-  /** Makes etcd forget its history, so that no watch can be resumed where it was once the API server starts anew. */
+  /** Removes the history from etcd. After a restart of the API server no watch can resume from its resource version. */
   compact?(): Promise<void>;
-  /** Ends all that was started and removes its directory. A cluster named by TEST_KUBECONFIG is left as it is. */
+  /** Ends what was started and removes its directory. Does nothing to a cluster that TEST_KUBECONFIG names. */
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
   readonly onProgress?: ((line: string) => void) | undefined;
-  /** Gives up starting. A cluster that has started is ended by `stop`. */
+  /** Aborts the start. `stop` ends a cluster that has started. */
   readonly signal?: AbortSignal | undefined;
 }

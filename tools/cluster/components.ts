@@ -6,7 +6,7 @@ export interface Component {
   readonly args: readonly string[];
 }
 
-// a single member never dials these, but they must look like addresses
+// a single member never connects to this address, but etcd requires one
 const UNUSED = "http://127.0.0.1:1";
 
 export function etcd(directory: string): Component {
@@ -41,12 +41,12 @@ export function apiServer(directory: string, files: Files, port: number): Compon
       `--service-account-key-file=${files.serviceAccountKey}`,
       `--service-account-signing-key-file=${files.serviceAccountKey}`,
       "--service-cluster-ip-range=10.0.0.0/24",
-      // a loopback address is no endpoint
+      // a loopback address is not allowed as an endpoint
       "--endpoint-reconciler-type=none",
       "--allow-privileged",
       "--max-requests-inflight=2000",
       "--max-mutating-requests-inflight=1000",
-      // or SIGTERM takes the minute that a watch may go on
+      // otherwise a stop by SIGTERM waits for watches, up to a minute
       "--shutdown-watch-termination-grace-period=1s",
       "--profiling=false",
     ],
@@ -62,13 +62,13 @@ export function controllerManager(files: Files): Component {
       `--root-ca-file=${files.certificate}`,
       "--secure-port=0",
       "--leader-elect=false",
-      // deletes a namespace in moments rather than seconds
+      // with the default limits it takes seconds to delete a namespace
       "--kube-api-qps=500",
       "--kube-api-burst=1000",
     ],
   };
 }
 
-// a socket clashes with nobody, and only this user can open its directory
+// a Unix socket needs no free port, and its directory is only open to this user
 export const etcdSocket = (directory: string) => join(directory, "etcd.sock");
 const etcdURL = (directory: string) => `unix://${etcdSocket(directory)}`;

@@ -67,7 +67,7 @@ class ControlPlane {
     await this.#startOnFreePort();
     await writeKubeconfig(this.files, this.url);
     await this.#ready("/readyz");
-    // it ends by itself where the API server is not well within 10 seconds
+    // started late: it exits if the API server is not healthy within 10 seconds
     if (this.#binaries["kube-controller-manager"]) this.#run(controllerManager(this.files));
     await this.#ready("/api/v1/namespaces/default");
     if (!this.#binaries["kube-controller-manager"]) return this.#createDefaultServiceAccount();
@@ -116,7 +116,7 @@ class ControlPlane {
     await this.#whileRunning(by, (signal) => until(path, check, { timeoutMs: READY_MS, signal }));
   }
 
-  /** Fails with the last lines of the log, at once when the process ends, and when the work fails. */
+  /** Fails when the work fails, or as soon as the process ends, with the last lines of its log. */
   async #whileRunning(name: Component["name"], work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const ended = new AbortController();
     const signal = this.#signal ? AbortSignal.any([ended.signal, this.#signal]) : ended.signal;

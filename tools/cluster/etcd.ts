@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** Forgets what was before the latest revision of an etcd that listens on a socket. */
+/** Removes everything before the latest revision from an etcd that listens on a Unix socket. */
 export async function compactEtcd(socket: string): Promise<void> {
   const { header } = await call(socket, "/v3/maintenance/status", {});
   await call(socket, "/v3/kv/compaction", { revision: header?.revision, physical: true });

@@ -3,7 +3,7 @@ import { buildTool } from "./build/build.ts";
 import type { Cluster, StartOptions } from "./cluster.ts";
 import { kubectlFor, kubectlOnPath } from "./kubectl.ts";
 
-/** A cluster that somebody else runs, and goes on running. */
+/** A cluster that somebody else has started, and that runs on after `stop`. */
 export async function existingCluster(kubeconfig: string, options: StartOptions): Promise<Cluster> {
   await access(kubeconfig);
   const kubectl = await anyKubectl(options);
@@ -15,7 +15,7 @@ export async function existingCluster(kubeconfig: string, options: StartOptions)
   return { kubeconfig, kubectl, url, kubectlRun, stop: async () => undefined };
 }
 
-/** The kubectl of the user, or else our own. */
+/** The kubectl of the user, or one that is built. */
 export async function anyKubectl(options: StartOptions): Promise<string> {
   return (await kubectlOnPath()) ?? ((await buildTool("kubectl", options))["kubectl"] as string);
 }

@@ -27,7 +27,7 @@ async function assetsIn(directory: string | undefined): Promise<Facts["assets"]>
 
 const hasGo = (): Promise<boolean> => new Promise((resolve) => execFile("go", ["version"], (error) => resolve(!error)));
 
-/** Whether an engine answers a ping, at DOCKER_HOST or else at its usual socket. */
+/** Whether Docker answers a ping at DOCKER_HOST, or at its default socket. */
 export function dockerAnswers(host = `unix://${DOCKER_SOCKET}`): Promise<boolean> {
   const address = dockerAddress(host);
   if (!address) return Promise.resolve(false);

@@ -8,7 +8,7 @@ declare module "vitest" {
   }
 }
 
-/** One cluster, with our kinds installed, for all test files of a run. */
+/** Starts one cluster for all test files of a run, and installs the kinds of the operator. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cluster = await startCluster({ onProgress: (line) => console.error(`cluster: ${line}`) });
   const { kubeconfig, kubectl, url } = cluster;

@@ -7,7 +7,7 @@ import { startProcesses } from "./processes/processes.ts";
 
 const IMAGE = "rancher/k3s:v1.35.4-k3s1";
 
-/** A cluster in a Docker container, which testcontainers removes when this process dies. */
+/** A cluster in a Docker container, which testcontainers removes when this process ends. */
 export async function startK3s(options: StartOptions): Promise<Cluster> {
   const { K3sContainer } = await import("@testcontainers/k3s");
   const kubectl = await anyKubectl(options);

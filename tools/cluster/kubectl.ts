@@ -5,9 +5,9 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 
 export interface KubectlOptions {
-  /** What kubectl reads from its standard input. */
+  /** The standard input of kubectl. */
   readonly input?: string;
-  /** Resolve whatever the exit code, instead of throwing when it is not 0. */
+  /** Resolve even if the exit code is not 0, instead of throwing. */
   readonly allowFailure?: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface KubectlResult {
 
 export type KubectlRun = (args: string[], options?: KubectlOptions) => Promise<KubectlResult>;
 
-/** Runs a kubectl against one cluster, untouched by the user's own settings and caches. */
+/** Runs kubectl for one cluster, without the settings and caches of the user. */
 export function kubectlFor({ kubectl, kubeconfig }: { kubectl: string; kubeconfig: string }): KubectlRun {
-  // without a cache, a CRD that was just made is always found
+  // with a cache, kubectl would not find a CRD that was created a moment ago
   const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: "/dev/null", KUBERC: "off" };
 
   return async (args, { input, allowFailure = false } = {}) => {
     const child = spawn(kubectl, args, { env, stdio: ["pipe", "pipe", "pipe"] });
-    // kubectl may exit without having read it all
+    // kubectl may exit before it has read everything
     child.stdin.on("error", () => undefined);
     child.stdin.end(input ?? "");
     const exit = new Promise<number>((resolve, reject) => {
@@ -34,7 +34,7 @@ export function kubectlFor({ kubectl, kubeconfig }: { kubectl: string; kubeconfi
       child.once("close", (code) => resolve(code ?? 1));
     });
     const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
-    // the further arguments may hold secrets
+    // other arguments may contain secrets
     if (code !== 0 && !allowFailure) throw new Error(`kubectl ${args[0]} failed (exit ${code}): ${stderr.trim()}`);
     return { stdout, stderr, code };
   };

@@ -8,12 +8,12 @@ import { factsOfThisMachine } from "./facts.ts";
 import { startK3s } from "./k3s.ts";
 
 /**
- * A cluster from the best source this machine has: TEST_KUBECONFIG, KUBEBUILDER_ASSETS, Docker, or a build with Go,
- * which takes minutes once and is kept in the user's cache folder.
+ * Starts a cluster from the best source that this machine has: TEST_KUBECONFIG, KUBEBUILDER_ASSETS, Docker, or a build
+ * with Go. The build takes minutes, once; its binaries are kept in the user's cache folder.
  *
- * Nothing of it outlives this process, even one that is killed.
+ * Nothing of the cluster outlives this process, even if it is killed.
  *
- * @throws saying what to install when there is no source; with the last lines of the log when a component fails.
+ * @throws with what to install when there is no source, or with the last lines of the log when a component fails.
  */
 export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
   return startFirst(sourcesOn(await factsOfThisMachine()), options);
@@ -31,7 +31,7 @@ async function startFirst([source, ...others]: [Source, ...Source[]], options: S
   }
 }
 
-/** An engine that cannot pull, or a compiler that cannot fetch modules, is no reason to go without. */
+/** Docker may be unable to pull the image, and Go to fetch the modules. Then the next source is tried. */
 const needsDownload = ({ from }: Source): boolean => from === "docker" || from === "build";
 
 async function startFrom(source: Source, options: StartOptions): Promise<Cluster> {

@@ -8,7 +8,7 @@ export interface TestCluster {
   readonly kubectl: string;
   readonly url: string;
   readonly kubectlRun: KubectlRun;
-  /** Makes a namespace of a name not used before, ready for Pods and tokens. Deleted after the tests. */
+  /** Creates a namespace with a new name and a default ServiceAccount. It is deleted after the tests. */
   freshNamespace(prefix?: string): Promise<string>;
 }
 
@@ -32,7 +32,7 @@ export function useCluster(): TestCluster {
       const name = `${prefix}-${randomUUID().slice(0, 8)}`;
       await kubectlRun(["create", "namespace", name]);
       namespaces.push(name);
-      // fails when the controller manager was faster
+      // fails when the controller manager has created it already
       await kubectlRun(["create", "serviceaccount", "default", `--namespace=${name}`], { allowFailure: true });
       return name;
     },

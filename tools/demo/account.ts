@@ -3,7 +3,7 @@ import { columns, type Line, line, type Span } from "./screen/line.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What matters of a row, beside its id and description. Collections that are not named here show those two alone. */
+/** What is shown of a remote beside its id and description. Collections that are missing here show only those. */
 const essence: Readonly<Record<string, (row: Row) => string>> = {
   agent_ingresses: ({ domain, ns_targets }) => joined([domain, count(list(ns_targets), "NS record")]),
   reserved_addrs: ({ addr }) => String(addr),
@@ -32,13 +32,13 @@ const essence: Readonly<Record<string, (row: Row) => string>> = {
     joined([...list<Row>(sources).map(({ type }) => type), `to ${count(list(destinations), "destination")}`]),
 };
 
-/** What the account holds, by collection; those that are empty are left out. */
+/** The remotes of the account, by collection. Empty collections are left out. */
 export function accountTables(control: Pick<Control, "summary" | "objects">): Line[] {
   const filled = Object.entries(control.summary()).filter(([, rows]) => rows > 0);
   return filled.flatMap(([name]) => [line(`  ${name}`, "bold"), ...rowsOf(name, control.objects(name))]);
 }
 
-// ids of all collections in one column, so that the eye can follow
+// the same for all collections, so that all ids are in one column
 const ID_WIDTH = 34;
 
 function rowsOf(name: string, rows: readonly Row[]): Line[] {
@@ -57,7 +57,7 @@ const list = <Value>(values: unknown): Value[] => (values ?? []) as Value[];
 const count = ({ length }: readonly unknown[], one: string, several = `${one}s`): string =>
   `${length} ${length === 1 ? one : several}`;
 
-/** Enough of an id to find it above or below. */
+/** The beginning of an id, which is enough to find it in the other tables. */
 const short = (ref: unknown): string => `${(ref as { id: string }).id.slice(0, 12)}…`;
 
 function destination(module: unknown): string {
@@ -65,7 +65,7 @@ function destination(module: unknown): string {
   return backend ? `to ${short(backend)}` : "";
 }
 
-/** Of a time in RFC 3339. */
+/** The date of a time in RFC 3339. */
 const day = (time: unknown): string => String(time).slice(0, 10);
 
 function authorities(module: unknown): string {

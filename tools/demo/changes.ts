@@ -2,7 +2,7 @@ import { keyOf, type ObjectState } from "./objects.ts";
 import type { Line } from "./screen/line.ts";
 import { readiness } from "./screen/ready-table.ts";
 
-/** A line for each object that came, went, or reads differently. */
+/** A line for each object that was created, changed or removed. */
 export function changes(before: readonly ObjectState[], after: readonly ObjectState[]): Line[] {
   const known = new Map(before.map((object) => [keyOf(object), object]));
   const left = new Set(after.map(keyOf));
@@ -30,7 +30,7 @@ function changeOf(object: ObjectState, before: ObjectState | undefined): Line {
 }
 
 function detailsOf({ ready, message, generation, deleting }: ObjectState, before: ObjectState | undefined): string[] {
-  // a deletion counts as a generation too
+  // a deletion increments the generation too
   const edited = before !== undefined && before.generation !== generation && !deleting;
   return [
     ...(edited ? [`edited (generation ${generation})`] : []),

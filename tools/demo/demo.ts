@@ -16,12 +16,12 @@ import type { Screen } from "./screen/screen.ts";
 import { step } from "./steps.ts";
 
 const RESYNC_SECONDS = 30;
-// slow enough to be seen
+// slow, so that people can see what happens
 const SERVICE = { latencyMs: 100, certificates: { provisionMs: 3000 } };
 
 /**
- * Everything from an API server to objects that are Ready. Resolves with the exit code of `--once`, when all that was
- * started has ended; without `--once` it stays until the signal aborts. Throws the signal's reason.
+ * Runs the whole demo. With `--once` it resolves with the exit code, once everything that was started has ended.
+ * Without `--once` it runs until the signal aborts, and throws the signal's reason.
  */
 export async function demo({ once, timeout }: Arguments, screen: Screen, signal: AbortSignal): Promise<number> {
   await using started = new AsyncDisposableStack();
@@ -59,7 +59,7 @@ export async function demo({ once, timeout }: Arguments, screen: Screen, signal:
     outcome: ({ log }) => `log in ${log}`,
   });
   started.defer(() => operator.stop());
-  // once more, while the operator is there to let the objects go
+  // also deferred here, to run before the operator stops: it has to remove the finalizers
   started.defer(() => removeNamespace(cluster));
   signal.throwIfAborted();
 
@@ -93,6 +93,6 @@ export async function demo({ once, timeout }: Arguments, screen: Screen, signal:
     }),
     line("\n  Stays until Ctrl-C. What happens is shown here:\n", "bold"),
   );
-  // awaited here, so that what it follows is not stopped before it ends
+  // awaited here: otherwise everything would be stopped at once
   return await follow(screen, { read, control, objects: end.objects, signal: until });
 }

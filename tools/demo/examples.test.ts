@@ -30,7 +30,7 @@ const decoded = (base64: string): string => Buffer.from(base64, "base64").toStri
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Every object in a spec that is of such a form. */
+/** Every object inside a spec, with the name of its member. */
 function* within(value: unknown, member = ""): Generator<{ member: string; value: Record<string, unknown> }> {
   if (value === null || typeof value !== "object") return;
   if (!Array.isArray(value)) yield { member, value: value as Record<string, unknown> };

@@ -12,7 +12,7 @@ await runProgram(program, async (args) => {
   const interrupted = new AbortController();
   process.on("exit", () => screen.restore());
   onInterrupt(() => {
-    // whoever asks twice cannot wait; what was started ends with this process all the same
+    // the second time: end at once, and everything that was started with it
     if (interrupted.signal.aborted) process.exit(INTERRUPTED);
     screen.live([]);
     screen.print([], line("  stopping ...", "dim"));

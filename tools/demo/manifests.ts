@@ -6,15 +6,15 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 export const NAMESPACE = "demo";
 
-/** Whether the cluster may be used by others, so that nothing but the namespace of the demo is theirs to lose. */
+/** Whether others may use the cluster too. Then the demo changes nothing outside of its namespace but the kinds. */
 export const isShared = (cluster: Cluster): boolean => cluster.stopAPIServer === undefined;
 
-/** Fails when there is such a namespace: it is not ours. */
+/** Fails if the namespace exists already: the demo must not use or delete a namespace of others. */
 export async function createNamespace({ kubectlRun }: Cluster): Promise<void> {
   await kubectlRun(["create", "namespace", NAMESPACE]);
 }
 
-/** With all objects in it, which takes an operator to let them go. A cluster of our own goes away as a whole. */
+/** Deletes its objects too, which needs the operator for their finalizers. Its own cluster is removed as a whole. */
 export async function removeNamespace(cluster: Cluster): Promise<void> {
   if (!isShared(cluster)) return;
   await cluster.kubectlRun(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=60s"]);
@@ -28,7 +28,7 @@ interface Applied {
   }[];
 }
 
-/** Answers the keys of the objects of our kinds. */
+/** Resolves with the keys of the objects that the operator manages. */
 export async function applyExamples({ kubectlRun }: Cluster): Promise<string[]> {
   const place = [`--namespace=${NAMESPACE}`, `--filename=${ROOT}/examples`];
   const { stdout } = await kubectlRun(["apply", ...place, "--validate=strict", "--output=json"]);

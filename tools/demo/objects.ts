@@ -7,13 +7,13 @@ export interface ObjectState {
   readonly ready: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;
-  /** Empty while it has none. */
+  /** Empty if it has none yet. */
   readonly id: string;
   readonly generation: number;
   readonly deleting: boolean;
-  /** Nothing gets better until a person changes something. */
+  /** It stays as it is until a person changes something. */
   readonly stalled: boolean;
-  /** The conditions speak of this generation. */
+  /** The conditions are about the present generation. */
   readonly current: boolean;
 }
 
@@ -36,7 +36,7 @@ export const isReady = ({ ready, current }: ObjectState): boolean => ready === "
 /** `ReservedDomain/shop` */
 export const keyOf = ({ kind, name }: Pick<ObjectState, "kind" | "name">): string => `${kind}/${name}`;
 
-/** Every object of every kind of the operator, in the order of kubectl. */
+/** The objects of all kinds of the operator, in the order of kubectl. */
 export async function readObjects(kubectlRun: KubectlRun, namespace: string): Promise<ObjectState[]> {
   const { stdout } = await kubectlRun(["get", "tunnelgateway", `--namespace=${namespace}`, "--output=json"]);
   return (JSON.parse(stdout) as { items: KubeObject[] }).items.map(stateOf);

@@ -14,7 +14,7 @@ export interface DemoOperatorOptions extends Pick<OperatorSettings, "kubeconfig"
   readonly signal: AbortSignal;
 }
 
-/** The operator with its log and its API key in files that people may look at. */
+/** The operator of the demo. Its log and API key are files, for people to look at. */
 export interface DemoOperator {
   readonly log: string;
   /** Readable by this user only. */
@@ -29,7 +29,7 @@ export interface DemoOperator {
 
 /** Resolves when the operator is at work. */
 export async function startOperator(options: DemoOperatorOptions): Promise<DemoOperator> {
-  // for its directory, which goes with this process, whatever ends it
+  // for its directory, which is removed even if this process is killed
   const processes = await startProcesses();
   try {
     return await startIn(processes.directory, () => processes.end(), options);
@@ -48,7 +48,7 @@ async function startIn(
   await writeFile(apiKeyFile, apiKey, { mode: 0o600 });
   const operator = new Operator({
     ...{ kubeconfig, namespaces, log, gateway: { url: baseURL, apiKeyFile } },
-    // the simulator has no limit, and nobody wants to watch the budget of a real account
+    // the simulator has no limit, and at the default of 100 the demo would be slow
     env: { RESYNC_INTERVAL: `${resyncSeconds}s`, REQUESTS_PER_MINUTE: "600" },
   });
   await atWork(operator, signal);

@@ -8,17 +8,17 @@ const TITLE_WIDTH = 14;
 export interface Step<Result> {
   /** One word or two. */
   readonly title: string;
-  /** `say` shows how far it is. */
+  /** `say` shows the progress. */
   readonly work: (say: (progress: string) => void) => Promise<Result>;
-  /** What to know about it when it is done. */
+  /** The text that is shown when the work is done. */
   readonly outcome: (result: Result) => string;
 }
 
-/** A frame of the wheel that turns while something is under way. */
+/** A frame of the spinner. */
 export const frameAt = (milliseconds: number): string =>
   FRAMES[Math.floor(milliseconds / FRAME_MS) % FRAMES.length] ?? "";
 
-/** Does a piece of work, showing that it is under way, how far it is, and what came of it. */
+/** Does some work, and shows a spinner, the progress and the outcome. */
 export async function step<Result>(screen: Screen, { title, work, outcome }: Step<Result>): Promise<Result> {
   const started = performance.now();
   const name: Span = { text: title.padEnd(TITLE_WIDTH), style: "bold" };

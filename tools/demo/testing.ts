@@ -1,6 +1,6 @@
 import type { ObjectState } from "./objects.ts";
 
-/** An object that is Ready, where nothing else is said. */
+/** An object that is Ready, unless `members` say otherwise. */
 export const objectState = (members: Partial<ObjectState> = {}): ObjectState => ({
   kind: "IPPolicy",
   name: "office",

@@ -1,8 +1,8 @@
 import { isReady, keyOf, type ObjectState } from "./objects.ts";
 
 /**
- * `stuck`: those that are not Ready are all Stalled, so that waiting is of no use.
- * `waiting`: anything else that is not Ready.
+ * `stuck`: every object that is not Ready is Stalled, so it is useless to wait.
+ * `waiting`: some objects are not Ready and not Stalled.
  */
 export type Verdict = "ready" | "stuck" | "waiting";
 
@@ -14,7 +14,7 @@ export function verdictOf(expected: readonly string[], objects: readonly ObjectS
   return unready.every((state) => state?.stalled && state.current) ? "stuck" : "waiting";
 }
 
-/** One line for each object that is not Ready, with what its condition says. */
+/** A line for each object that is not Ready, with its condition. */
 export function complaints(expected: readonly string[], objects: readonly ObjectState[]): string[] {
   const found = new Map(objects.map((object) => [keyOf(object), object]));
   return expected.flatMap((key) => {

@@ -3,7 +3,7 @@ import type { Line } from "./screen/line.ts";
 
 type LoggedRequest = ReturnType<Control["requests"]>[number];
 
-/** A line for each request that changed the account, with the names of the members it sent, never their values. */
+/** A line for each request that was not a GET, with the names of the members that it sent. Values may be secret. */
 export function writes(requests: readonly LoggedRequest[]): Line[] {
   return requests.filter(({ method }) => method !== "GET").map(writeOf);
 }

@@ -11,17 +11,17 @@ const LAST_LINES = 20;
 export interface ChildSettings {
   readonly args?: readonly string[];
   readonly nodeFlags?: readonly string[];
-  /** Default: that of this process. */
+  /** Default: the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** A file for what it prints, instead of memory: nothing has to be read while something is measured. */
+  /** The file for its output. Default: memory, which takes CPU time of this process. */
   readonly log?: string | undefined;
-  /** Default: together with what it prints. */
+  /** Default: stderr is part of its output. */
   readonly stderr?: "inherit";
 }
 
 /**
- * A program that node runs in a process of its own. It ends with this process, whatever ends this one. Ctrl-C in the
- * terminal does not reach it.
+ * A program that node runs in a process of its own. It ends with this process, even if this process is killed. Ctrl-C in
+ * the terminal does not reach it.
  */
 export class Child {
   /** Milliseconds since the epoch. */
@@ -44,7 +44,7 @@ export class Child {
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       if (stream) createInterface({ input: stream }).on("line", (line) => this.#printed.push(line));
     }
-    // unlike `exit`, it comes when all that was printed has been read
+    // unlike `exit`, `close` comes after all output has been read
     this.#closed = new Promise((resolve) => {
       this.#process.once("close", () => {
         this.#isRunning = false;
@@ -61,9 +61,9 @@ export class Child {
     return this.#isRunning;
   }
 
-  /** Everything it printed by now. */
+  /** Its output so far. */
   get lines(): readonly string[] {
-    // a line without its end is still being written
+    // the last line may be incomplete
     return this.#log === undefined ? this.#printed : readFileSync(this.#log, "utf8").split("\n").slice(0, -1);
   }
 
@@ -71,10 +71,10 @@ export class Child {
     return this.lines.slice(-LAST_LINES).join("\n");
   }
 
-  /** Resolves with the first line that holds a text. Fails when the process ends without. */
+  /** Resolves with the first line that contains a text. Fails if the process ends without printing it. */
   async said(text: string, signal?: AbortSignal): Promise<string> {
     for (;;) {
-      // asked first: what it printed before its end counts
+      // read before the lines: a process that has ended prints no more
       const { isRunning } = this;
       const line = this.lines.find((one) => one.includes(text));
       if (line !== undefined) return line;
@@ -84,23 +84,23 @@ export class Child {
     }
   }
 
-  /** Null while it runs, and after a deadly signal. */
+  /** Null while it runs, and if a signal has ended it. */
   get exitCode(): number | null {
     return this.#process.exitCode;
   }
 
-  /** The exit code or the signal that ended it, in words. */
+  /** How it ended: its exit code or signal, in words. */
   get how(): string {
     return this.#process.signalCode ?? `exit code ${this.#process.exitCode}`;
   }
 
-  /** Resolves when it has ended: with its exit code, or null after a deadly signal. */
+  /** Resolves when it has ended, with its exit code, or null if a signal ended it. */
   async exited(): Promise<number | null> {
     await this.#closed;
     return this.#process.exitCode;
   }
 
-  /** SIGTERM and an orderly end, unless told otherwise. Resolves as `exited` does. */
+  /** Sends a signal, and resolves as `exited` does. */
   stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     this.signal(signal);
     return this.exited();

@@ -1,5 +1,5 @@
-// Loaded before a program that `Child` starts: kills it when the process that started it is gone, whatever ended that.
+// Loaded before every program that `Child` starts. Kills it when the process that started it has ended, even by SIGKILL.
 
 process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
-// waiting for that does not keep a program running that is done
+// a program that is done can still end
 process.channel?.unref();

@@ -6,13 +6,13 @@ import type { KubeJSON } from "./objects.ts";
 
 const directory = join(import.meta.dirname, "../../examples");
 
-/** The routes that examples name: nothing makes routes, so an account that is to show them has to have them. */
+/** The HTTPS edge routes that examples configure. The operator cannot create them: a simulator has to have them. */
 export async function exampleRoutes(): Promise<RouteId[]> {
   const routes = (await examples()).filter(({ kind }) => kind === "HTTPSEdgeRoute");
   return routes.map(({ spec: { edgeId, routeId } }) => ({ edgeId, routeId }));
 }
 
-/** Every document of examples/*.yaml, in the order of the files. */
+/** The objects of examples/*.yaml, in the order of the files. */
 export async function examples(): Promise<KubeJSON[]> {
   const files = (await readdir(directory)).filter((name) => name.endsWith(".yaml")).sort();
   const texts = await Promise.all(files.map((name) => readFile(join(directory, name), "utf8")));

@@ -3,8 +3,8 @@ import type { EventEmitter } from "node:events";
 const SAME_REQUEST_MS = 1_000;
 
 /**
- * Calls back each time this process is asked to end, by Ctrl-C or a signal. Signals within a second of each other count
- * once: npm passes Ctrl-C on to a process that has it from the terminal already.
+ * Calls back each time somebody asks this process to end, by Ctrl-C or a signal. Signals within a second count as one:
+ * npm forwards Ctrl-C to a process that the terminal has sent it to already.
  */
 export function onInterrupt(callback: () => void, from: EventEmitter = process): void {
   let last = Number.NEGATIVE_INFINITY;

@@ -4,8 +4,8 @@ const series = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
 const label = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 /**
- * The sum of a metric over all series that have these labels, each with the given value or one of the given values; 0
- * where there is none. `text` is what Prometheus scrapes.
+ * The sum of a metric over all series with these labels; 0 if there is none. Each label has the given value, or one of
+ * the given values. `text` is in the format that Prometheus scrapes.
  */
 export function sumOf(text: string, name: string, labels: Labels = {}): number {
   let sum = 0;

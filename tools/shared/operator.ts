@@ -4,7 +4,7 @@ import { clusterRequests, type Labels, sumOf } from "./metrics.ts";
 
 export const OPERATOR = join(import.meta.dirname, "../../src/main.ts");
 
-/** Without limits, and without lists that come by time: what is counted follows from what was done to objects. */
+/** Settings without limits and without periodic lists, for tests and measurements that count requests. */
 export const undisturbed = {
   REQUESTS_PER_MINUTE: "0",
   MAX_DELETES_PER_MINUTE: "0",
@@ -13,13 +13,13 @@ export const undisturbed = {
 } as const;
 
 export interface OperatorSettings extends ChildSettings {
-  /** What node runs. Default: the sources. */
+  /** The file that node runs. Default: src/main.ts. */
   readonly main?: string;
   readonly kubeconfig: string;
   readonly gateway: { readonly url: string } & ({ readonly apiKey: string } | { readonly apiKeyFile: string });
-  /** Default: all. */
+  /** Default: all namespaces. */
   readonly namespaces?: readonly string[];
-  /** On top of what follows from the others. */
+  /** Variables on top of those that follow from the other settings. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -44,18 +44,18 @@ export class Operator extends Child {
     super(settings.main ?? OPERATOR, { ...settings, env: environmentOf(settings) });
   }
 
-  /** Resolves when it is at work: its caches are synced, and it leads. */
+  /** Resolves when its caches are synced, it leads, and its controllers run. */
   async started(signal?: AbortSignal): Promise<this> {
     this.#startedAt = Date.parse(JSON.parse(await this.said('"msg":"Started"', signal)).ts);
     return this;
   }
 
-  /** Milliseconds since the epoch at which it was at work, by its own log; 0 before `started` has resolved. */
+  /** When its controllers started, by its log, in milliseconds since the epoch; 0 before `started` has resolved. */
   get startedAt(): number {
     return this.#startedAt;
   }
 
-  /** Resolves with its own address when it serves metrics and health, which one that does not lead does as well. */
+  /** Resolves with its address when it serves metrics and health. It does so even if it does not lead. */
   async url(): Promise<string> {
     if (this.#url === undefined) {
       const { host, port } = JSON.parse(await this.said('"Serving metrics and health"'));
@@ -73,7 +73,7 @@ export class Operator extends Child {
     return sumOf(await this.read("/metrics"), name, labels);
   }
 
-  /** Since it started. */
+  /** The numbers of its requests to the API server so far. */
   async clusterRequests(): Promise<{ reads: number; writes: number }> {
     return clusterRequests(await this.read("/metrics"));
   }

@@ -1,22 +1,22 @@
 import { parseArgs } from "node:util";
 
-/** Bad input of whoever starts a program. The message says what is wrong with it. */
+/** Bad input on the command line. The message says what is wrong with it. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** An option of a command line, under its name in camel case: `bigObjects` is `--big-objects`. */
+/** An option of a command line. Its name is in camel case: `bigObjects` is `--big-objects`. */
 interface Option {
-  /** Stands for the value in the usage. An option without it takes no value. */
+  /** The placeholder for the value in the usage. An option without it takes no value. */
   readonly value?: string;
   readonly about: string;
-  /** What it is unless it is given. */
+  /** The value if the option is not given. */
   readonly initial: unknown;
-  /** The same in the usage, where it has other words. */
+  /** The text for the initial value in the usage. Default: the value itself. */
   readonly initially?: string;
   /**
-   * What a given value stands for; `before` is what it was until then, for options that may be given several times.
-   * Throws a UsageError whose message goes on behind the name of the option.
+   * Parses a value. `before` is the value so far, for options that may be given several times. Throws a UsageError whose
+   * message continues a sentence that begins with the name of the option.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each option has values of its own type
   readonly read: (text: string, before: any) => unknown;
@@ -25,7 +25,7 @@ interface Option {
 type Options = Readonly<Record<string, Option>>;
 
 export interface Program<Given extends Options> {
-  /** What a person types to start it. */
+  /** The command line without options. */
   readonly command: string;
   readonly about: string;
   readonly options: Given;
@@ -42,7 +42,7 @@ export type Values<Given extends Options> = {
 /** An option that takes no value. */
 export const flag = (about: string) => ({ about, initial: false, read: (): boolean => true });
 
-/** For values that are taken as they are. */
+/** A value that is used as it is. */
 export const asText = (text: string): string => text;
 
 export const wholeNumber =
@@ -58,13 +58,13 @@ export function positiveNumber(text: string): number {
   return Number(text);
 }
 
-/** Several values with commas between them. */
+/** Values that are separated by commas. */
 export const listOf =
   <Item>(read: (text: string) => Item) =>
   (text: string): Item[] =>
     text.split(",").map(read);
 
-/** Runs a program with the arguments of this process. Its exit code is what the work resolves with, and 2 for bad input. */
+/** Runs a program with the arguments of this process. `work` resolves with the exit code, which is 2 for bad input. */
 export async function runProgram<const Given extends Options>(
   program: Program<Given>,
   work: (values: Values<Given>) => Promise<number | undefined>,
@@ -80,7 +80,7 @@ export async function runProgram<const Given extends Options>(
   }
 }
 
-/** Undefined where they ask for help. */
+/** Undefined if the arguments ask for help. */
 export function readArguments<const Given extends Options>(
   { options }: Program<Given>,
   args: readonly string[],
@@ -101,7 +101,7 @@ function parsed(options: Options, args: readonly string[]): Parsed {
     const help = { type: "boolean", short: "h" } as const;
     return parseArgs({ args: [...args], options: { ...Object.fromEntries(known), help } }).values as Parsed;
   } catch (error) {
-    // what follows the first sentence is advice about arguments that begin with a dash
+    // the other sentences are advice about arguments that begin with a dash
     const [message = ""] = (error as Error).message.split(/\.\s/);
     throw new UsageError(message, { cause: error });
   }

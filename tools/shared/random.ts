@@ -1,11 +1,11 @@
-/** Numbers from 0 up to 1. */
+/** Returns a number of at least 0 and less than 1. */
 export interface Random {
   (): number;
   below(limit: number): number;
   of<T>(list: readonly T[]): T;
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

@@ -10,12 +10,12 @@ import type { Rest } from "./verdict.ts";
 
 const SAMPLE_MS = 5_000;
 
-/** Short, so that drift is seen soon and the lists at rest can be waited for. */
+/** Short, so that drift is found soon and there are some resyncs at rest. */
 const RESYNC_SECONDS = 20;
 
 const REST_SECONDS = 3 * RESYNC_SECONDS;
 
-/** What has failed many times in a row is tried again after five minutes at the longest. */
+/** The longest delay after repeated failures is five minutes, so the operator may need more than that. */
 const CALM_SECONDS = 400;
 
 export interface SoakOptions {
@@ -28,9 +28,9 @@ export interface SoakOptions {
 }
 
 export interface Soaked {
-  /** During the turmoil. */
+  /** Samples during the turmoil. */
   samples: Sample[];
-  /** At rest. */
+  /** Samples at rest. */
   calm: Sample[];
   rest: Rest;
 }
@@ -62,7 +62,7 @@ export async function soak({ cluster, operator, minutes, objects, seed, tell }: 
   };
 }
 
-/** What was seen of the operator while something was done. */
+/** Samples of the operator while something is done. */
 async function sampled(stage: Stage, doing: () => Promise<unknown>): Promise<Sample[]> {
   const samples: Sample[] = [];
   const [since, over] = [Date.now(), new AbortController()];
@@ -77,7 +77,7 @@ async function sampled(stage: Stage, doing: () => Promise<unknown>): Promise<Sam
   return samples;
 }
 
-/** Requests that are no page of a list. */
+/** The number of requests other than lists. */
 async function othersOf({ service }: Stage, tell: SoakOptions["tell"]): Promise<number> {
   const lists = Object.values(collections);
   const all = await service.control.requests({});
@@ -86,7 +86,7 @@ async function othersOf({ service }: Stage, tell: SoakOptions["tell"]): Promise<
   return others.length;
 }
 
-/** Waits until all is as it should be, and returns how much is not when it takes too long. */
+/** Waits until objects and account agree. Resolves with the number of differences when it takes too long, else with 0. */
 async function amissAfter(stage: Stage, objects: number, tell: (line: string) => void): Promise<number> {
   const end = Date.now() + CALM_SECONDS * 1000;
   for (;;) {

@@ -3,21 +3,21 @@ import { memoryOf } from "../bench/processes.ts";
 import { sumOf } from "../shared/metrics.ts";
 import type { Operator } from "../shared/operator.ts";
 
-/** What may grow in a process, at one moment. */
+/** Quantities of a process that must not grow, at one time. */
 export interface Sample {
-  /** seconds since the first one */
+  /** Seconds since the first sample. */
   at: number;
-  /** MiB; undefined where /proc does not tell */
+  /** In MiB; undefined where there is no /proc. */
   rss: number | undefined;
-  /** MiB in use */
+  /** In MiB, the heap in use. */
   heap: number;
-  /** MiB that the heap has taken from the system */
+  /** In MiB, the memory that is reserved for the heap. */
   reserved: number;
-  /** MiB of buffers and the like, outside the heap */
+  /** In MiB, buffers and other memory outside of the heap. */
   external: number;
   sockets: number | undefined;
   timers: number;
-  /** All that keeps the event loop alive: timers, sockets, pipes. */
+  /** Everything that keeps the event loop alive: timers, sockets, pipes. */
   resources: number;
 }
 
@@ -44,7 +44,7 @@ export async function sampleOf(operator: Operator, since: number): Promise<Sampl
 async function socketsOf(pid: number | undefined): Promise<number | undefined> {
   const directory = `/proc/${pid}/fd`;
   const files = await readdir(directory).catch(() => undefined);
-  // one that has been closed since is not open any more
+  // the file may have been closed in the meantime
   const targets = files?.map((file) => readlink(`${directory}/${file}`).catch(() => ""));
   return targets && (await Promise.all(targets)).filter((target) => target.startsWith("socket:")).length;
 }

@@ -6,7 +6,7 @@ const units: Partial<Record<(typeof quantities)[number], string>> = {
   ...{ rss: "RSS MiB", heap: "heap MiB", reserved: "heap reserved MiB", external: "external MiB" },
 };
 
-/** So many rows, evenly over the time. */
+/** At most about `rows` samples, evenly over the time. */
 export function table(samples: readonly Sample[], rows = 24): string {
   const every = Math.max(1, Math.ceil(samples.length / rows));
   return lines([

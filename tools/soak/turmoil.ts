@@ -6,7 +6,7 @@ import type { Stage } from "../bench/stage.ts";
 import type { Random } from "../shared/random.ts";
 import type { FaultAction } from "../simulator/control/faults.ts";
 
-/** Each with the chance of a request to meet it. */
+/** The faults of the service, each with its probability. */
 const faults: readonly { probability: number; action: FaultAction }[] = [
   { probability: 0.01, action: { cut: "before" } },
   { probability: 0.01, action: { cut: "after" } },
@@ -18,25 +18,25 @@ const faults: readonly { probability: number; action: FaultAction }[] = [
   { probability: 0.02, action: { delayMs: 700 } },
 ];
 
-/** People who change things, and how long each of them waits between two changes at the most. */
+/** How many people make changes, and how long each waits between two changes at most. */
 const PEOPLE = 4;
 const PAUSE_MS = 600;
 
 const OUTAGE_EVERY_MS = 60_000;
 const OUTAGE_MS = 5_000;
 
-/** After the third time the operator gives in, until the object is edited. */
+/** At the third drift of an object the operator stops correcting it, until the object is edited. */
 const MOST_DRIFTS = 2;
 
 interface Resident {
   readonly subject: Subject;
   isThere: boolean;
   drifts: number;
-  /** Somebody changes it at this moment. */
+  /** Somebody is changing it now. */
   isBusy: boolean;
 }
 
-/** Edits, deletions and creations, changes behind the operator's back, and a service that fails now and then. */
+/** Edits, deletes and creates objects, changes remotes directly, and lets the service fail now and then. */
 export class Turmoil {
   readonly #stage: Stage;
   readonly #random: Random;
@@ -58,7 +58,7 @@ export class Turmoil {
     await control.clearFaults();
   }
 
-  /** Everything is wanted in the end. */
+  /** Creates all objects that were deleted. */
   async restore(): Promise<void> {
     for (const resident of this.#residents) {
       while (!resident.isThere) {
@@ -117,7 +117,7 @@ export class Turmoil {
       await this.#stage.client.create(type, object);
       Object.assign(resident, { isThere: true, drifts: 0 });
     } catch (error) {
-      // the one before is not gone yet
+      // the object of the same name still has its finalizer
       if (!isAlreadyExists(error)) throw error;
     }
   }
@@ -130,7 +130,7 @@ export class Turmoil {
     const id = now.status?.id;
     if (id === undefined) return;
     const { control } = this.#stage.service;
-    // it may have gone in the meantime
+    // it may have been deleted in the meantime
     await (deletes ? control.remove(id) : control.patch(id, { description: "Somebody else's" })).catch(() => {});
   }
 }

@@ -4,7 +4,7 @@ import { quarter, type Rest, verdicts } from "./verdict.ts";
 
 const calm: Rest = { seconds: 60, writes: 0, others: 0, amiss: 0 };
 
-/** One sample a second for so long. */
+/** A sample for each second. */
 const samples = (seconds: number, of: (at: number) => Partial<Sample> = () => ({})): Sample[] =>
   Array.from({ length: seconds + 1 }, (_, at) => ({
     ...{ at, rss: 100, heap: 40, reserved: 60, external: 5, sockets: 30, timers: 50, resources: 90 },

@@ -1,13 +1,13 @@
 import type { Quantity, Sample } from "./sample.ts";
 
-/** What was seen while there was nothing to do. */
+/** What was measured at rest. */
 export interface Rest {
   seconds: number;
-  /** to Kubernetes */
+  /** Writes to Kubernetes. */
   writes: number;
-  /** to the service, apart from pages of lists */
+  /** Requests to the service other than lists. */
   others: number;
-  /** Objects that are not Ready and Synced, and remotes that no object stands for. */
+  /** Objects that are not Ready and Synced, and remotes that differ from their objects or have none. */
   amiss: number;
 }
 
@@ -18,16 +18,16 @@ export interface Verdict {
   kept: boolean;
 }
 
-/** How much more the last quarter may have than the second. The first is for warming up. */
+/** How much the last quarter may exceed the second. The first quarter is for warming up. */
 const GROWTH = 1.1;
 
 /**
- * Where more or less are chance: how many requests are under way at the moment of a sample, and how many there were at
- * once a moment ago, since their connections are kept for a while.
+ * How much a quantity varies by chance. It depends on how many requests are under way at the time of a sample, and on
+ * how many were shortly before, since connections are kept alive for a while.
  */
 const chance: Partial<Record<Quantity, number>> = { sockets: 32, timers: 16, resources: 24 };
 
-/** The parts of the heap are left out: they are as large as the collector lets them be, and RSS shows them all. */
+/** Without the parts of the heap: their size depends on when garbage is collected, and RSS contains them all. */
 const judged: readonly Quantity[] = ["rss", "sockets", "timers", "resources"];
 
 export function verdicts(samples: readonly Sample[], rest: Rest): Verdict[] {
@@ -49,7 +49,7 @@ const verdict = (text: string, found: number, atMost: number): Verdict => ({
   kept: found <= atMost,
 });
 
-/** The median of a quantity in a quarter of the time, counted from 1; undefined when it was never seen there. */
+/** The median of a quantity in a quarter of the time, counted from 1; undefined if it was not measured. */
 export function quarter(samples: readonly Sample[], which: number, quantity: Quantity): number | undefined {
   const end = Math.max(...samples.map(({ at }) => at));
   const inside = samples.filter(({ at }) => at > (end * (which - 1)) / 4 && at <= (end * which) / 4);

@@ -12,7 +12,7 @@ import { observed } from "./restart.ts";
 
 const POLL_MS = 20;
 
-/** Many objects at rest, then one list of everything after the other, with edits in the midst of them. */
+/** Many objects: at rest, then during resyncs, when objects are edited as well. */
 export async function big(stage: Stage, count: number, pace: Pace): Promise<Figures> {
   const subjects = await stage.createSubjects(count);
   const ready = stage.watcher.until(subjects, isReady, 1200);
@@ -41,7 +41,7 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
       ...{ limitedEdits: limited.edits, limitedEditMax: limited.max },
     },
   });
-  // of the process that created them, and of the last one
+  // of the process that created the objects, and of the last one
   const peaks = [peak, figures.peakRSS].filter((each) => each !== undefined);
   return peaks.length > 0 ? { ...figures, peakRSS: Math.max(...peaks) } : figures;
 }
@@ -50,7 +50,7 @@ const percent = (before: number | undefined, after: number | undefined, seconds:
   before === undefined || after === undefined ? undefined : ((after - before) / seconds) * 100;
 
 interface Sweep {
-  /** Requests that listed. */
+  /** The number of list requests. */
   lists: number;
   seconds: number;
   edits: number;
@@ -60,14 +60,14 @@ interface Sweep {
 }
 
 interface Editing {
-  /** Requests a minute; 0 is no limit. */
+  /** The limit of requests a minute; 0 is no limit. */
   limit: number;
   resyncSeconds: number;
-  /** Between two edits. */
+  /** The time between two edits. */
   everyMs: number;
 }
 
-/** Edits objects from the first to the last page of a resync, and looks when each edit arrived at the service. */
+/** Edits objects during a resync, and measures when each edit arrives at the service. */
 async function editsDuringSweep(stage: Stage, subjects: readonly Subject[], editing: Editing): Promise<Sweep> {
   const operator = await stage.startOperator({
     REQUESTS_PER_MINUTE: String(editing.limit),
@@ -101,7 +101,7 @@ async function editsDuringSweep(stage: Stage, subjects: readonly Subject[], edit
 
 const ARRIVAL_SECONDS = 60;
 
-/** Milliseconds that each edit took to the service, when all are there. */
+/** The milliseconds that each edit took to reach the service. Waits until all have arrived. */
 async function arrivals({ service }: Stage, sent: ReadonlyMap<string, number>): Promise<number[]> {
   const end = preciseNow() + ARRIVAL_SECONDS * 1000;
   for (;;) {
@@ -115,7 +115,7 @@ async function arrivals({ service }: Stage, sent: ReadonlyMap<string, number>): 
   }
 }
 
-/** Pages of lists that were asked for from now on. A GET of one remote has its id in the path. */
+/** Clears the request log. The result returns the list requests since then. */
 async function listsSince({ service }: Stage): Promise<() => Promise<LoggedRequest[]>> {
   await service.control.clearRequests();
   return () => service.control.requests({ method: "GET", path: "^/(reserved_domains|backends/tunnel_group)$" });

@@ -8,7 +8,7 @@ import { type Stage, WRITERS } from "../stage.ts";
 import { preciseNow } from "../watcher.ts";
 import { concurrently } from "./concurrently.ts";
 
-/** Every spec is changed while the operator runs, as fast as the API server takes it. */
+/** Changes every spec while the operator runs, as fast as the API server allows. */
 export function update(stage: Stage, subjects: readonly Subject[]): Promise<Figures> {
   const isUpdated = (object: KubeObject | undefined) => isReady(object) && (object?.metadata.generation ?? 0) > 1;
   return changed(stage, "update", subjects, isUpdated, ({ type, object }) =>

@@ -1,4 +1,4 @@
-/** Runs work for each item, so many at a time, and resolves when all is done. */
+/** Runs work for each item, at most `limit` at a time. Resolves when all is done. */
 export async function concurrently<T>(
   items: readonly T[],
   limit: number,

@@ -7,7 +7,7 @@ import { figuresOf, readingOf } from "../reading.ts";
 import type { Stage } from "../stage.ts";
 import type { Times } from "../watcher.ts";
 
-/** Objects of each kind that the operator works on side by side. */
+/** The number of objects of a kind that the operator reconciles concurrently. */
 const CONCURRENCY = 32;
 
 interface Floor {
@@ -17,9 +17,8 @@ interface Floor {
 }
 
 /**
- * The objects are there before anybody looks after them, so that nothing but the work itself is measured: from the
- * moment the operator has its caches until the last object is seen to be Ready. The same is measured of a plain client
- * right before, on objects of its own.
+ * Creates the objects, starts the operator, and measures the time from when its caches are synced until the last object
+ * is seen to be Ready. Before that, measures a plain client in the same way, with other objects.
  */
 export async function create(
   stage: Stage,
@@ -35,14 +34,14 @@ export async function create(
   const before = await readingOf(stage);
   const times = await ready;
   const after = await readingOf(stage);
-  // what comes late, such as events, counts as well
+  // late writes, such as events, count as well
   await stage.quiet();
   const { requests, writes } = await readingOf(stage);
 
   const wallSeconds = secondsSince(operator.startedAt, times);
   const figures = await figuresOf(stage, {
     ...{ phase: "create", objects: count, wallSeconds },
-    // the first few may be under way when the operator tells that it has started
+    // the operator may have sent a few before the first reading
     before: { ...before, requests: 0, writes: 0 },
     after: { ...after, requests, writes },
     took: [...times.values()].map((at) => at - operator.startedAt),

@@ -1,12 +1,12 @@
-/** How long the phases take that wait for something, in seconds. */
+/** Durations and intervals of the phases, in seconds. */
 export interface Pace {
-  /** 20 objects are applied in each. */
+  /** The duration of the phase `trickle`, with 20 objects a second. */
   trickle: number;
-  /** Between two lists of each resource, in the phase resync. */
+  /** The resync interval in the phase `resync`. */
   resync: number;
-  /** At rest, in the phase big. */
+  /** The time at rest in the phase `big`. */
   idle: number;
-  /** Between two lists of each resource, in the phase big, without a limit of requests and with one. */
+  /** The resync intervals in the phase `big`, without a request limit and with one. */
   sweep: number;
   limitedSweep: number;
 }

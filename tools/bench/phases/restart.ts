@@ -8,7 +8,7 @@ import { preciseNow } from "../watcher.ts";
 
 const POLL_MS = 50;
 
-/** Until each object has been looked at once. Resolves with the moment at which that was seen. */
+/** Waits until the operator has made as many reconciles as there are objects. Resolves with the time of that. */
 export async function observed(operator: Operator, count: number, seconds = 120): Promise<number> {
   const controllers = types.map(({ kind }) => kind.toLowerCase());
   const end = preciseNow() + seconds * 1000;
@@ -20,7 +20,7 @@ export async function observed(operator: Operator, count: number, seconds = 120)
   }
 }
 
-/** From the birth of the process until each of the settled objects has been looked at. */
+/** Measures from the start of the process until each object has been reconciled once. There is nothing to change. */
 export async function restart(stage: Stage, count: number): Promise<Figures> {
   await stage.stopOperator();
   const requests = await stage.service.control.count();
@@ -39,12 +39,12 @@ export async function restart(stage: Stage, count: number): Promise<Figures> {
   });
 }
 
-/** The seconds in which the next list of each resource falls, with nothing changed on either side. */
+/** Measures a resync, with nothing to change. */
 export async function resync(stage: Stage, count: number, intervalSeconds: number): Promise<Figures> {
   const operator = await stage.startOperator({ RESYNC_INTERVAL: `${intervalSeconds}s` });
   await observed(operator, count);
   const secondsAfterStart = (seconds: number) => sleep(Math.max(operator.startedAt + seconds * 1000 - Date.now(), 0));
-  // lists come within a tenth of the interval
+  // the resync interval has a jitter of a tenth
   await secondsAfterStart(0.9 * intervalSeconds - 0.5);
   const before = await readingOf(stage);
   await secondsAfterStart(1.1 * intervalSeconds + 2);

@@ -10,8 +10,8 @@ import { preciseNow } from "../watcher.ts";
 const PER_SECOND = 20;
 
 /**
- * One object after another, as people and pipelines apply them: how long until each is Ready, from its apply on. The
- * same is measured of a plain client right before, which watches, makes the writes, and nothing else.
+ * Applies one object after another, and measures for each how long it takes to become Ready. Before that, measures a
+ * plain client in the same way, which only watches the objects and makes the necessary writes.
  */
 export async function trickle(stage: Stage, seconds: number): Promise<Figures> {
   const floor = await floorOf(stage, seconds);
@@ -55,7 +55,7 @@ const applied = ({ namespace }: Stage, seconds: number, prefix: string): Subject
     object: { ...object, metadata: { namespace, name: `${prefix}-${object.metadata.name}` } },
   }));
 
-/** Milliseconds from each apply until the object was Ready, and until the apply was answered. */
+/** The milliseconds from each apply until the object was Ready, and until the apply was answered. */
 async function timed(stage: Stage, made: readonly Subject[]): Promise<{ took: number[]; answered: number[] }> {
   const ready = stage.watcher.until(made, isReady);
   const sent = new Map<string, number>();

@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A compiler that notes its calls and does what it is told; `$output` is what `-o` names. */
+/** A compiler that logs its calls and runs a script. `$output` is the value of `-o`. */
 async function compiler(body: string): Promise<void> {
   const calls = join(directory, "calls");
   const output = 'for a; do [ "$last" = -o ] && output=$a; last=$a; done';
@@ -65,7 +65,7 @@ test("what a killed build left is removed by the next", async () => {
   const { etcd } = await buildTool("etcd");
   const folder = dirname(etcd as string);
   await rm(folder, { recursive: true });
-  // no system has a process of this number
+  // no system has pids as large as this
   await mkdir(`${folder}.building-2147483646`);
 
   await buildTool("etcd");

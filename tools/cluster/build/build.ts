@@ -11,15 +11,15 @@ export interface BuildOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Paths by binary name. */
+/** Paths of binaries, by their names. */
 export type Binaries = Readonly<Record<string, string>>;
 
 const HEARTBEAT_MS = 10_000;
 const OUTPUT_LINES_KEPT = 30;
 
 /**
- * Builds a tool with Go from its pinned module, or finds it in the user's cache folder, where it stays.
- * Two processes may ask at once: one builds, the other waits for it.
+ * Builds a tool with Go from its pinned module, unless it is in the user's cache folder already, where it is kept.
+ * When two processes call this at once, one builds and the other waits.
  */
 export async function buildTool(name: ToolName, options: BuildOptions = {}): Promise<Binaries> {
   const tool = await pinnedTool(name);
@@ -34,19 +34,19 @@ export async function buildTool(name: ToolName, options: BuildOptions = {}): Pro
   return binariesIn(directory, tool);
 }
 
-/** Path of helm, built when it is not there. */
+/** The path of helm. Builds it if needed. */
 export async function helmBinary(options: BuildOptions = {}): Promise<string> {
   const { helm } = await buildTool("helm", options);
   return helm as string;
 }
 
-/** Path of what says how GitOps tools judge objects, built when it is not there. */
+/** The path of the program that tells how GitOps tools judge objects. Builds it if needed. */
 export async function verdictBinary(options: BuildOptions = {}): Promise<string> {
   const { verdict } = await buildTool("verdict", options);
   return verdict as string;
 }
 
-/** Whether {@link buildTool} would need no compiler. */
+/** Whether {@link buildTool} would not have to build. */
 export async function isBuilt(name: ToolName): Promise<boolean> {
   return exists(cacheDirectory(await pinnedTool(name)));
 }
@@ -59,14 +59,14 @@ async function buildInto(directory: string, tool: PinnedTool, options: BuildOpti
     await goBuild(tool, unfinished, options);
     await rename(unfinished, directory);
   } catch (error) {
-    // whoever was faster has built the same thing
+    // another process has built the same thing in the meantime
     if (!(await exists(directory))) throw error;
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
 }
 
-/** What builds left behind that were killed. */
+/** Removes the directories of builds that were killed. */
 async function removeUnfinished(directory: string): Promise<void> {
   const prefix = `${basename(directory)}.building-`;
   const siblings = await readdir(dirname(directory));
@@ -107,7 +107,7 @@ async function goBuild(tool: PinnedTool, directory: string, options: BuildOption
   }
 }
 
-/** Go names several binaries after their packages, a single one as told. */
+/** With several binaries `-o` names a directory, with one its file. */
 function outputOf({ binaries }: PinnedTool, directory: string): string {
   const names = Object.keys(binaries);
   return names.length === 1 ? join(directory, names[0] as string) : `${directory}${sep}`;
@@ -133,7 +133,7 @@ function run(command: string, args: string[], { cwd, signal, onLine }: RunOption
   });
 }
 
-/** The user's own, without what would build for another machine or look elsewhere for modules. */
+/** The environment of the user without variables that change the target platform or the source of modules. */
 function goEnvironment(): NodeJS.ProcessEnv {
   const { GOOS: _os, GOARCH: _arch, GOFLAGS: _flags, ...rest } = process.env;
   return { GOTOOLCHAIN: "auto", ...rest, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "" };

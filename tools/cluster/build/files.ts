@@ -3,15 +3,15 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { kubeconfigFor } from "../../shared/kubeconfig.ts";
 
-/** What the components of a control plane read, in their directory. */
+/** The files that the components of a control plane read. */
 export interface Files {
   readonly kubeconfig: string;
   readonly tokens: string;
   readonly serviceAccountKey: string;
-  /** Where the API server puts its own certificate. */
+  /** The directory in which the API server stores its own certificate. */
   readonly certificates: string;
   readonly certificate: string;
-  /** Of a user in `system:masters`. */
+  /** The token of a user in `system:masters`. */
   readonly adminToken: string;
 }
 
@@ -32,7 +32,7 @@ export async function writeFiles(directory: string): Promise<Files> {
   return files;
 }
 
-/** Once the API server has made its certificate. The kubeconfig stands alone: it may be copied elsewhere. */
+/** Requires the certificate of the API server. The kubeconfig refers to no other file, so it can be copied. */
 export async function writeKubeconfig(files: Files, server: string): Promise<void> {
   const certificateAuthority = await readFile(files.certificate, "base64");
   const text = kubeconfigFor({ server, certificateAuthority, token: files.adminToken });

@@ -10,12 +10,12 @@ interface LockOptions {
 const POLL_MS = 500;
 const REMIND_EVERY = 20;
 const TOUCH_MS = 10_000;
-// the pid of a process that died may by now be another's
+// the pid of a process that has ended may belong to another process by now
 const STALE_MS = 120_000;
 
 /**
- * Runs `work` while no other process runs its own under the same path. The lock of a process that died is taken over;
- * two that do so at the same moment may both run, so `work` must bear a rival, however rare.
+ * Runs `work` while no other process holds the lock at this path. Takes over the lock of a process that has ended. Two
+ * processes that do so at the same moment both run, which is rare, but `work` must work even then.
  */
 export async function withLock<T>(
   path: string,
@@ -44,7 +44,7 @@ async function take(path: string): Promise<boolean> {
   const mine = `${path}-${randomUUID()}`;
   await writeFile(mine, String(process.pid));
   try {
-    // a link appears with its content, a file written in place does not
+    // creates the lock with its content in one step, which writing a file does not
     await link(mine, path);
     return true;
   } catch (error) {
@@ -69,7 +69,7 @@ async function touch(path: string): Promise<void> {
   await utimes(path, now, now).catch(() => undefined);
 }
 
-/** Whether a process of this pid is there. */
+/** Whether there is a process with this pid. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

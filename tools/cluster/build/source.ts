@@ -23,11 +23,11 @@ const CONTROLLER_MANAGER = "kube-controller-manager";
 export const ASSETS = [...REQUIRED, CONTROLLER_MANAGER];
 
 /**
- * The sources this machine has, best first. Binaries without a controller manager come last: nothing there deletes a
- * namespace, or what an owner leaves behind.
+ * The sources that this machine has, best first. Binaries without a controller manager come last, because without it
+ * namespaces are not deleted and nothing is garbage-collected.
  *
- * @throws when there is none, saying what to install. Callers let it fail the run: tests that were skipped for want of
- * a cluster would look like tests that passed.
+ * @throws when there is none, with what to install. Callers let the run fail: if they skipped their tests instead, the
+ * tests would seem to pass.
  */
 export function sourcesOn(facts: Facts): [Source, ...Source[]] {
   const [first, ...others] = CHOICES.flatMap((choice) => choice(facts) ?? []);

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What can be built from the Go modules under `tools/`. `kubectl` alone is for clusters that came from elsewhere. */
+/** What can be built from the Go modules in `tools/`. `kubectl` alone is for clusters of others. */
 export type ToolName = "kubernetes" | "kubectl" | "etcd" | "helm" | "verdict";
 
 interface Tool {
-  /** Folder under `tools/`. */
+  /** A folder in `tools/`. */
   readonly module: string;
-  /** The module whose version is the tool's. */
+  /** The module that has the version of the tool. */
   readonly versionOf: string;
-  /** Name of each binary to the package it is built from. */
+  /** The package of each binary, by the name of the binary. */
   readonly binaries: Readonly<Record<string, string>>;
   readonly ldflags: (version: string) => readonly string[];
 }
@@ -50,7 +50,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     binaries: { helm: "helm.sh/helm/v4/cmd/helm" },
     ldflags: (version) => [...stripped(), `-X helm.sh/helm/v4/internal/version.version=${version}`],
   },
-  // of our own: kstatus, and Lua as Argo CD runs it
+  // a program of this project: runs kstatus, and Lua as Argo CD does
   verdict: {
     module: "verdict",
     versionOf: "github.com/fluxcd/cli-utils",
@@ -59,14 +59,14 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   },
 };
 
-/** A tool at the version its go.mod pins. */
+/** A tool in the version that its go.mod pins. */
 export interface PinnedTool {
   readonly name: ToolName;
   readonly version: string;
   readonly moduleDirectory: string;
   readonly binaries: Readonly<Record<string, string>>;
   readonly ldflags: string;
-  /** Changes whenever the binaries would. */
+  /** A hash of everything that the binaries depend on. */
   readonly digest: string;
 }
 
@@ -84,7 +84,7 @@ export async function pinnedTool(name: ToolName): Promise<PinnedTool> {
   return { name, version, moduleDirectory, binaries: tool.binaries, ldflags, digest };
 }
 
-/** The version a go.mod requires a module at. */
+/** The version of a module that a go.mod requires. */
 export function versionIn(goMod: string, module: string): string {
   const line = goMod.split("\n").find((candidate) => candidate.replace("require", "").trim().startsWith(`${module} v`));
   const version = line?.match(/\sv[0-9][^\s]*/)?.[0].trim();

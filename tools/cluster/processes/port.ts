@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-// below the ports that systems hand out to connections: one of those could be taken while the server restarts
+// below the ephemeral ports: a connection could take one of those while the server restarts
 const LOWEST = 20_000;
 const HIGHEST = 30_000;
 const ATTEMPTS = 50;

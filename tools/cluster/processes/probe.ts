@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Endpoint {
   readonly url: string;
-  /** File with the certificate to trust; it may not be there yet. */
+  /** A file with the certificate to trust. It may not exist yet. */
   readonly certificate: string;
   readonly token: string;
 }
@@ -12,7 +12,7 @@ export interface Endpoint {
 const POLL_MS = 50;
 const REQUEST_MS = 2_000;
 
-/** The status of a GET; undefined while nobody answers. */
+/** The status of a GET; undefined when there is no answer. */
 export async function probe({ url, certificate, token }: Endpoint, path: string): Promise<number | undefined> {
   const ca = await readFile(certificate).catch(() => undefined);
   if (!ca) return undefined;
@@ -29,7 +29,7 @@ export async function probe({ url, certificate, token }: Endpoint, path: string)
   });
 }
 
-/** Polls until `check` says yes. */
+/** Polls until `check` resolves with true. */
 export async function until(
   what: string,
   check: () => Promise<boolean>,

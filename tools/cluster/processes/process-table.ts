@@ -9,12 +9,12 @@ export interface Entry {
   readonly command: string;
 }
 
-/** What runs with `text` in its command line. */
+/** The processes that have `text` in their command line. */
 export async function processesWith(text: string): Promise<Entry[]> {
   return (await processTable()).filter(({ command }) => command.includes(text));
 }
 
-/** Those of `pids` that still run; one that only waits to be reaped does not. */
+/** Those of `pids` that still run. A zombie does not. */
 export async function runningAmong(pids: readonly number[]): Promise<number[]> {
   return (await processTable()).filter(({ pid }) => pids.includes(pid)).map(({ pid }) => pid);
 }
@@ -35,7 +35,7 @@ async function procEntry(pid: string): Promise<Entry> {
     readFile(`/proc/${pid}/stat`, "utf8"),
     readFile(`/proc/${pid}/cmdline`, "utf8"),
   ]);
-  // pid (name) state parent ...; the name may hold anything
+  // pid (name) state parent ...; the name may contain spaces and parentheses
   const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return { pid: Number(pid), parent: Number(parent), command: command.replaceAll("\0", " ") };
 }

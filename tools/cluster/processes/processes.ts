@@ -10,14 +10,14 @@ export type Command =
 
 export type Report = { type: "ready"; directory: string } | { type: "exited"; name: string; how: string };
 
-/** Processes that do not outlive this one, and the directory they live in. */
+/** Processes that end with this one, and their directory. */
 export interface Processes {
   /** Readable by this user only; removed at the end. Holds `<name>.log` of every process. */
   readonly directory: string;
   start(name: string, file: string, args: readonly string[]): void;
   signal(name: string, signal: NodeJS.Signals): void;
   isRunning(name: string): boolean;
-  /** Settles when the process is gone, with an exit code or a signal in words. */
+  /** Resolves when the process has ended, with its exit code or signal in words. */
   exited(name: string): Promise<string>;
   lastLines(name: string): Promise<string>;
   /** Kills all of them and removes the directory. May be called again. */
@@ -82,7 +82,7 @@ async function directoryOf(supervisor: ChildProcess, gone: Promise<unknown>): Pr
   return report.directory;
 }
 
-/** The supervisor was killed itself: what it ran is still in its process group. */
+/** After the supervisor was killed. The processes that it started are still in its process group. */
 async function cleanUpAfter(supervisor: ChildProcess, directory: string): Promise<void> {
   try {
     process.kill(-(supervisor.pid as number), "SIGKILL");

@@ -1,6 +1,6 @@
 /**
- * Runs the processes of one cluster, in a session of its own, and owns their directory. When whoever forked it goes
- * away, by whatever death, the channel closes: everything is killed and the directory removed.
+ * Runs the processes of one cluster, in a session of its own, and owns their directory. When the process that forked it
+ * ends, even by SIGKILL, the IPC channel closes. Then the supervisor kills its processes and removes the directory.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync } from "node:fs";
@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command, Report } from "./processes.ts";
 
-// a socket's path has room for about 100 characters
+// the path of a Unix socket has at most about 100 characters
 const LONGEST_BASE = 60;
 
 const base = tmpdir().length > LONGEST_BASE ? "/tmp" : tmpdir();
@@ -23,7 +23,7 @@ function report(message: Report): void {
 
 function start(name: string, file: string, args: readonly string[]): void {
   const log = openSync(join(directory, `${name}.log`), "a");
-  // of the environment nothing else: etcd would take settings from it
+  // no other variables: etcd reads settings from its environment
   const env = { PATH: process.env["PATH"], TMPDIR: directory };
   const child = spawn(file, args, { cwd: directory, env, stdio: ["ignore", log, log] });
   closeSync(log);

@@ -11,20 +11,20 @@ const POLL_MS = 300;
 
 export interface Watched {
   readonly read: () => Promise<ObjectState[]>;
-  /** Keys of the objects that shall become Ready. */
+  /** The keys of the objects that should become Ready. */
   readonly expected: readonly string[];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface End {
-  /** `waiting`: the time is over. */
+  /** `waiting` means that the time is over. */
   readonly verdict: Verdict;
   readonly objects: readonly ObjectState[];
   readonly seconds: number;
 }
 
-/** Shows the objects until all are Ready, waiting is of no use, or the time is over. Throws the signal's reason. */
+/** Shows the objects until all are Ready, all others are stuck, or the time is over. Throws the signal's reason. */
 export async function watchBecomingReady(screen: Screen, watched: Watched): Promise<End> {
   const { read, expected, timeoutMs, signal } = watched;
   const started = performance.now();
@@ -37,7 +37,7 @@ export async function watchBecomingReady(screen: Screen, watched: Watched): Prom
     if (verdict !== "waiting" || elapsed() > timeoutMs)
       return finish(screen, { verdict, objects, seconds: elapsed() / 1000 });
     before = objects;
-    // the reason of the signal is thrown, not the AbortError
+    // throws the reason of the signal instead of an AbortError
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
   }
@@ -65,7 +65,7 @@ function show(screen: Screen, { objects, before, elapsed, total }: Look): void {
   screen.live([[], ...readyTable(objects, { rows: screen.size.rows - 4 }), [], heading]);
 }
 
-/** What was redrawn stays, whole. */
+/** Prints the table that was live, with all its rows. */
 function finish(screen: Screen, end: End): End {
   if (!screen.size) return end;
   screen.live([]);

@@ -22,7 +22,7 @@ export async function follow(screen: Screen, { read, control, objects, signal }:
   for (;;) {
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
-    // an API server that is busy, or kinds that were deleted, are no reason to end
+    // goes on if the API server is busy, or somebody has deleted the kinds
     const after = await read().catch(() => before);
     signal.throwIfAborted();
     const requests = control.requests({ after: seen }).filter(({ status }) => status !== null);

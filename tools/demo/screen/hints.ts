@@ -58,6 +58,6 @@ export function hints(place: Place): Line[] {
 }
 
 const title = (text: string): Line => line(`\n  ${text}`, "bold");
-// answers have no newline at their end
+// echo, because answers do not end with a newline
 const call = (what: string): Line => command(`curl -s ${what}; echo`);
 const command = (text: string): Line => line(`    ${text}`);

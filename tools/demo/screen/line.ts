@@ -6,14 +6,14 @@ export interface Span {
 
 export type Style = "bold" | "dim" | "green" | "yellow" | "red";
 
-/** What is shown, before it is known whether the place it is shown at has colours, and how wide it is. */
+/** A line before it is known whether the output has colours and how wide it is. */
 export type Line = readonly Span[];
 
 export const line = (text: string, style?: Style): Line => [{ text, style }];
 
 export const plain = (spans: Line): string => spans.map(({ text }) => text).join("");
 
-/** Cuts a line to so many characters, the last of which then says that there is more. */
+/** Cuts a line to a number of characters. The last character of a line that was cut is `…`. */
 export function clip(spans: Line, width: number): Line {
   if (plain(spans).length <= width) return spans;
   const clipped: Span[] = [];
@@ -26,7 +26,7 @@ export function clip(spans: Line, width: number): Line {
   return [...clipped, { text: "…", style: "dim" }];
 }
 
-/** Pads the cells of each column to the widest, with two spaces between columns and none at the end. */
+/** Aligns cells in columns, with two spaces between columns and none at the end of a line. */
 export function columns(rows: readonly (readonly Span[])[], indent = 2): Line[] {
   const widths: number[] = [];
   for (const row of rows) {

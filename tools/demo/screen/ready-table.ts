@@ -5,7 +5,7 @@ export interface Room {
   readonly rows: number;
 }
 
-/** A row for each object, with its message below while it is not Ready. Rows that say least go first when room is short. */
+/** A row for each object, and its message if it is not Ready. Leaves out messages, then Ready objects, to fit. */
 export function readyTable(objects: readonly ObjectState[], { rows }: Room): Line[] {
   const unready = objects.filter((object) => !isReady(object));
   const whole = render(objects, unready);

@@ -2,7 +2,7 @@ import { complaints } from "../verdict.ts";
 import type { End } from "./becoming-ready.ts";
 import { type Line, line } from "./line.ts";
 
-/** How it ended; where that is not well, which objects and what they say, and the last lines of the operator's log. */
+/** How it ended. After a failure also the objects that are not Ready, and the last lines of the operator's log. */
 export function report({ verdict, objects, seconds }: End, expected: readonly string[], log: string): Line[] {
   const after = `after ${seconds.toFixed(1)} s`;
   if (verdict === "ready") return [[], line(`  ✓ all ${expected.length} objects are Ready ${after}`, "green")];

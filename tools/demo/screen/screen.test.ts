@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { line } from "./line.ts";
 import { Screen } from "./screen.ts";
 
-/** A terminal that knows no more than what Screen writes. */
+/** A terminal that understands only what Screen writes. */
 class Terminal {
   readonly isTTY = true;
   readonly columns = 20;
@@ -12,7 +12,7 @@ class Terminal {
   cursorVisible = true;
 
   write(text: string): void {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it is about
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is about escape sequences
     for (const [token] of text.matchAll(/\x1b\[\??\d*[A-Za-z]|\n|\r|[^\x1b\n\r]+/g)) this.#take(token);
   }
 
@@ -26,7 +26,7 @@ class Terminal {
     if (token === "\x1b[?25h") this.cursorVisible = true;
     if (token === "\x1b[2K") this.#lines[this.#row] = "";
     if (token.endsWith("A")) this.#row -= Number(token.slice(2, -1));
-    // all lines are written from their beginning, where there was nothing
+    // Screen writes lines from their beginning, and only where they are empty
     if (!token.startsWith("\x1b") && token !== "\r") this.#put(token);
     if (this.#row < 0) throw new Error("above the first line");
   }

@@ -6,7 +6,7 @@ const SHOW_CURSOR = "\x1b[?25h";
 const CLEAR_LINE = "\x1b[2K";
 const up = (lines: number) => `\r\x1b[${lines}A`;
 
-/** What `process.stdout` is, as far as it matters here. */
+/** The part of `process.stdout` that is used. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -14,7 +14,7 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Lines that stay, and on a terminal, below them, lines that are redrawn in place. */
+/** Prints lines. On a terminal it also has live lines below them, which it redraws in place. */
 export class Screen {
   readonly #output: Output;
   readonly #paint: (line: Line) => string;
@@ -32,7 +32,7 @@ export class Screen {
         .join("");
   }
 
-  /** Undefined where lines cannot be redrawn: in a file, a pipe, the log of a CI run. */
+  /** Undefined where lines cannot be redrawn, as in a file, a pipe or the log of a CI run. */
   get size(): { columns: number; rows: number } | undefined {
     if (!this.#terminal) return undefined;
     return { columns: this.#output.columns ?? 80, rows: this.#output.rows ?? 24 };
@@ -43,20 +43,20 @@ export class Screen {
     this.#output.write(`${this.#erased()}${text}${this.#drawn()}`);
   }
 
-  /** Like `print`, with what does not fit in the width of a terminal cut off. */
+  /** Like `print`, but cuts lines to the width of the terminal. */
   printClipped(...lines: readonly Line[]): void {
     const { size } = this;
     this.print(...(size ? lines.map((spans) => clip(spans, size.columns)) : lines));
   }
 
-  /** Takes the place of the lines given before. Nothing happens where lines cannot be redrawn. */
+  /** Replaces the live lines. Does nothing where lines cannot be redrawn. */
   live(lines: readonly Line[]): void {
     if (!this.size) return;
     this.#live = lines;
     this.#output.write(`${this.#erased()}${this.#drawn()}`);
   }
 
-  /** Line by line: some terminals keep what is cleared all at once. */
+  /** Line by line: some terminals keep what is cleared all at once in their history. */
   #erased(): string {
     if (this.#height === 0) return "";
     return `${up(this.#height)}${`${CLEAR_LINE}\n`.repeat(this.#height)}${up(this.#height)}`;
@@ -71,7 +71,7 @@ export class Screen {
     return `${lines.length > 0 ? HIDE_CURSOR : SHOW_CURSOR}${text.join("")}`;
   }
 
-  /** Leaves the terminal as it was. */
+  /** Restores the terminal. */
   restore(): void {
     if (this.#terminal) this.#output.write(SHOW_CURSOR);
   }
