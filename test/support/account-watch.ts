@@ -2,22 +2,22 @@ import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../tools/simulator/simulator.ts";
 
-/** What each request to the service left behind, and that it never left what must not be. */
+/** Looks at the account after each request to the service, and records what must never be there. */
 export class AccountWatch {
   readonly faults: string[] = [];
   #simulator: Simulator | undefined;
   #most = new Map<string, number>();
 
-  /** For the options of a simulator. */
+  /** For the option `onHandled` of a simulator. */
   readonly onHandled = (request: LoggedRequest): void => {
     if (!this.#simulator) return;
     this.#count();
     this.#checkDangling(request);
-    // to try and be refused would be no harm here, but not every service refuses
+    // a refused DELETE does no harm here, but another service might not refuse it
     if (request.method === "DELETE" && request.status !== 204 && request.status !== 404) this.#note(request, "refused");
   };
 
-  /** Watches from now on. */
+  /** Starts to watch. */
   begin(simulator: Simulator): void {
     this.#simulator = simulator;
     this.faults.length = 0;
@@ -25,7 +25,7 @@ export class AccountWatch {
     this.#count();
   }
 
-  /** The most rows that a collection has had since the watch began, after any request. */
+  /** The largest number of remotes that a collection has had after any request. */
   most = (collection: string): number => this.#most.get(collection) ?? 0;
 
   #objects = (collection: string): Members[] => this.#simulator?.control.objects(collection) ?? [];
@@ -36,7 +36,7 @@ export class AccountWatch {
     }
   }
 
-  /** A reference to something that is gone shows as null, or is left out of its list. */
+  /** Where a remote is deleted that others use, they show null, or a list without it. */
   #checkDangling(request: LoggedRequest): void {
     for (const { id, certificate } of this.#objects("reserved_domains")) {
       if (certificate === null) this.#note(request, `${id} has no certificate`);

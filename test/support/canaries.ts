@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
 
-/** So many characters in a row of a secret are a leak. */
+/** A text that contains this many consecutive characters of a secret leaks it. */
 const GRAM = 12;
 
-/** A value that is nowhere else; with characters that JSON escapes, unless it has to be a plain token. */
+/** A random secret. It has characters that JSON escapes, unless it has to be a plain token. */
 export function canary(plain = false): string {
   const part = () => randomBytes(18).toString("base64url");
   return plain ? part() + part() : `${part()}"\\/+${part()}`;
 }
 
-/** Finds secrets in texts, in any form that a program is likely to write them in by accident. */
+/** Finds secrets in texts, in every form in which a program may print them by accident. */
 export class Canaries {
   readonly #grams = new Map<string, string>();
 
-  /** `what`: the name under which it is reported. */
+  /** `what` is the name of the secret in reports. */
   add(what: string, value: string): void {
     for (const form of formsOf(value)) {
       for (let at = 0; at + GRAM <= form.length; at++) this.#grams.set(form.slice(at, at + GRAM), what);
@@ -24,7 +24,7 @@ export class Canaries {
     return new Set(this.#grams.values()).size;
   }
 
-  /** What of them is in a text, with the words around it. */
+  /** The secrets in a text, with the text around them. */
   in(text: string): string[] {
     const found: string[] = [];
     for (let at = 0; at + GRAM <= text.length; at++) {
@@ -40,7 +40,7 @@ export class Canaries {
 function formsOf(value: string): string[] {
   const bytes = Buffer.from(value);
   const escaped = JSON.stringify(value).slice(1, -1);
-  // where it stands in a longer text decides which of three ways it is encoded in
+  // base64 has three forms of it, which depend on its position in a longer text
   const encoded = [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), bytes])
       .toString("base64")

@@ -1,6 +1,6 @@
 /**
- * Loaded into a process before anything else, so that a test has its clocks in hand: a message `{ setBy: milliseconds }`
- * sets the calendar, and TEST_CLOCK_RATE makes timers and the clock that nobody sets run that much faster.
+ * Loaded before the operator, so that a test controls its clocks. A message `{ setBy: milliseconds }` adjusts the wall
+ * clock. TEST_CLOCK_RATE makes timers and the monotonic clock run faster by this factor.
  */
 const rate = Number(process.env["TEST_CLOCK_RATE"] ?? 1);
 let setBy = 0;
@@ -8,7 +8,7 @@ let setBy = 0;
 process.on("message", (message: { setBy: number }) => {
   setBy += message.setBy;
 });
-// whoever waits for messages would never end
+// waiting for messages does not keep the process running
 process.channel?.unref();
 
 const calendar = Date;

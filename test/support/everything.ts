@@ -8,7 +8,7 @@ const named = (...names: string[]) => names.map((name) => ({ name }));
 /** The route that `everything` configures. */
 export const route = { edgeId: "edghts_everything", routeId: "edghtsrt_everything" };
 
-/** One team's whole set-up: every kind, and nearly every way in which one refers to another. */
+/** The objects of one team: every kind, and nearly every way in which one kind refers to another. */
 export const everything = (): KubeJSON[] => [
   tlsSecret("shop-tls", { commonName: "shop.example.com", dnsNames: ["shop.example.com"] }),
   secret("keys", { monitoring: "a-monitoring-key", cloud: "a-cloud-secret", client: "a-client-secret" }),

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 import { kubeconfigFor } from "../../tools/shared/kubeconfig.ts";
 
-/** A request on its way through a gate. */
+/** A request that goes through a gate. */
 export interface Passage {
   readonly method: string;
   /** With the query. */
@@ -23,15 +23,15 @@ export interface Passage {
   readonly body: string;
 }
 
-/** Before it reaches the server behind the gate, and after that has answered. */
+/** Before the request reaches the server behind the gate, and after the server has answered. */
 export type Side = "before" | "after";
 
-/** What the caller gets instead of what the server says. `raw` is written to the connection as it is. */
+/** An answer that the caller gets instead of the answer of the server. `raw` is written to the connection as it is. */
 export type Substitute =
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly raw: string };
 
-/** Waited for on each side of each request: it may hold the request, note it, or answer in the server's place. */
+/** Called before and after each request. It can delay the request, record it, or answer instead of the server. */
 export type Guard = (passage: Passage, side: Side) => Promise<Substitute | undefined> | Substitute | undefined;
 
 interface Behind {
@@ -41,8 +41,8 @@ interface Behind {
 }
 
 /**
- * An HTTP server in front of another one, for tests that have to know where exactly a process is. A request that was
- * let in reaches the server behind it even when the caller is gone by then, as one in the network would.
+ * An HTTP proxy in front of a server, for tests that must know which request a process makes. Once a request is let in,
+ * it reaches the server even if the caller has disconnected, as it would in a network.
  */
 export class Gate {
   readonly #server: Server;
@@ -67,7 +67,7 @@ export class Gate {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Ends every watch that goes through it, with a last line from the server. */
+  /** Ends every watch that goes through it, with this last line. */
   endWatches(line: string): void {
     for (const watch of this.#watches) watch.end(line);
   }
@@ -121,7 +121,7 @@ export class Gate {
 
 export const isWatch = ({ path }: Pick<Passage, "path">): boolean => /[?&]watch=true(&|$)/.test(path);
 
-/** A gate in front of an API server. Whoever comes has the rights of the kubeconfig. */
+/** A gate in front of an API server. It adds the credentials of a kubeconfig to every request. */
 export class ClusterGate extends Gate {
   readonly #directory: string;
 
@@ -139,7 +139,7 @@ export class ClusterGate extends Gate {
     return gate;
   }
 
-  /** A file that names the gate and no credential. It is there until the gate is closed. */
+  /** A kubeconfig for the gate, without credentials. It is removed when the gate is closed. */
   get kubeconfig(): string {
     return join(this.#directory, "kubeconfig");
   }
@@ -150,7 +150,7 @@ export class ClusterGate extends Gate {
   }
 }
 
-/** Passes lines on, and comes between two of them. */
+/** Forwards the lines of a watch, and can end it between two lines. */
 class Watch {
   readonly #answer: IncomingMessage;
   readonly #response: ServerResponse;

@@ -12,7 +12,7 @@ export interface Seen {
 
 export type Respond = (response: ServerResponse, seen: Seen) => void;
 
-/** An HTTP server that answers as told and remembers what it was asked. Gone when the test ends. */
+/** An HTTP server that answers with `respond` and records its requests. It is closed when the test ends. */
 export async function serve(respond: Respond): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -30,7 +30,7 @@ export async function serve(respond: Respond): Promise<{ url: string; seen: Seen
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-/** A client that is closed when the test ends, and the exchanges it told of. */
+/** A client, and the exchanges that it reports. It is closed when the test ends. */
 export function connect(baseURL: string, options: Partial<ClientOptions> = {}) {
   const events: ExchangeEvent[] = [];
   const client = new GatewayClient({
@@ -47,5 +47,5 @@ export function json(response: ServerResponse, status: number, body: unknown, he
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** For `inspect`: all that a logger could get out of a value. */
+/** Options for `inspect`, to see everything that a logger could print of a value. */
 export const everything = { depth: 10, showHidden: true, maxStringLength: null };

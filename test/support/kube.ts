@@ -23,10 +23,10 @@ const types: ReadonlyMap<string, ResourceType> = new Map(
   [...builtIn, ...typesOf(customResources)].map((type) => [type.kind, type]),
 );
 
-/** Whether the operator converges objects of this kind. */
+/** Whether the operator manages remotes for objects of this kind. */
 export const isOurs = ({ kind }: KubeJSON): boolean => ours.some((type) => type.kind === kind);
 
-/** Whether `Kube` can speak of objects of this kind. */
+/** Whether `Kube` knows this kind. */
 export const isKnown = (kind: string): boolean => types.has(kind);
 
 function typeOf(kind: string): ResourceType {
@@ -39,7 +39,7 @@ interface Written {
   dryRun?: boolean;
 }
 
-/** One namespace, seen and changed without a process for each call. */
+/** Reads and writes one namespace without starting kubectl. */
 export class Kube {
   readonly namespace: string;
   readonly #client: KubeClient;
@@ -53,7 +53,7 @@ export class Kube {
 
   close = (): Promise<void> => this.#transport.close();
 
-  /** Undefined only when the API server says that there is none. */
+  /** Undefined only if the API server answers that there is none. */
   async get(kind: string, name: string): Promise<KubeJSON | undefined> {
     try {
       return await this.#client.get(typeOf(kind), { namespace: this.namespace, name }, { deadlineSeconds: 5 });
@@ -67,17 +67,17 @@ export class Kube {
     return (await this.#client.listAll(typeOf(kind), { namespace: this.namespace })).items;
   }
 
-  /** All objects of our kinds. */
+  /** All objects that the operator manages. */
   async all(): Promise<KubeJSON[]> {
     return (await Promise.all(ours.map(({ kind }) => this.list(kind)))).flat();
   }
 
-  /** Fails with KubeError when there is one already, or when it is refused. */
+  /** Fails with KubeError if the object exists already, or is refused. */
   create(object: KubeJSON, options: Written = {}): Promise<KubeJSON> {
     return this.#client.create(typeOf(object.kind), this.#placed(object), options);
   }
 
-  /** Server-side apply: what an earlier apply of the same object had and this one has not goes away. */
+  /** Server-side apply: removes fields of an earlier apply that this one does not have. */
   apply(...objects: KubeJSON[]): Promise<KubeJSON[]> {
     return Promise.all(objects.map((object) => this.#client.apply(typeOf(object.kind), this.#placed(object))));
   }

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 
-/** One connection through a link, from both of its ends. */
+/** The two sockets of one connection through a link. */
 interface Pair {
   readonly near: Socket;
   readonly far: Socket | undefined;
-  /** What comes is lost, and nobody is told. */
+  /** Data is dropped, and both ends stay open. */
   lost: boolean;
 }
 
-/** A wire between a client and a server, which knows nothing of what it carries and can break in every way. */
+/** A TCP proxy between a client and a server, which can break connections in every way. It knows no protocol. */
 export class Link {
   readonly #server: Server;
   readonly #to: URL;
@@ -43,19 +43,19 @@ export class Link {
     for (const pair of this.#pairs) this.#reset(pair);
   }
 
-  /** From now on nothing passes any more, on old and on new connections, and nobody is told. */
+  /** Drops all data from now on, on old and new connections, without closing them. */
   darken(): void {
     this.#dark = true;
     this.strand();
   }
 
-  /** Ends the darkness. Whoever still holds one of the connections that were lost in it learns so now. */
+  /** Stops dropping data. Resets the connections that lost some. */
   lighten(): void {
     this.#dark = false;
     for (const pair of this.#pairs) if (pair.lost) this.#reset(pair);
   }
 
-  /** Loses the connections there are: the server sees their end, the client nothing, now or ever. New ones work. */
+  /** Drops all data of the present connections. The server sees their end, the client never does. New ones work. */
   strand(): void {
     for (const pair of this.#pairs) {
       pair.lost = true;
@@ -93,12 +93,12 @@ export class Link {
 
 export interface LinkedKubeconfig {
   readonly path: string;
-  /** Holds the token, where one was given; it is read again as a pod's is. */
+  /** The file with the token, if one was given. It is read again when it changes, as in a pod. */
   readonly tokenFile: string;
   readonly remove: () => Promise<void>;
 }
 
-/** A kubeconfig like another one, by way of a link. A token takes the place of its user. */
+/** A copy of a kubeconfig that connects through a link. A token replaces its credentials. */
 export async function linkedKubeconfig(kubeconfig: string, link: Link, token?: string): Promise<LinkedKubeconfig> {
   const directory = await mkdtemp(join(tmpdir(), "tunnel-gateway-link-"));
   const [path, tokenFile] = [join(directory, "kubeconfig"), join(directory, "token")];

@@ -4,11 +4,11 @@ import { Operator, type OperatorSettings, undisturbed } from "../../tools/shared
 const clockPreload = join(import.meta.dirname, "clock-preload.ts");
 
 export interface TestSettings extends OperatorSettings {
-  /** The test has its clocks in hand: `rate` is how much faster than usual they run. */
+  /** Lets the test control its clocks. They run faster by the factor `rate`. */
   clock?: { readonly rate: number };
 }
 
-/** The operator in a process of its own, so that a test can kill it. */
+/** The operator with settings for tests: no limits, no periodic lists, all log lines. */
 export class OperatorProcess extends Operator {
   constructor({ clock, env, ...settings }: TestSettings) {
     super({
@@ -18,7 +18,7 @@ export class OperatorProcess extends Operator {
     });
   }
 
-  /** Sets its calendar. */
+  /** Adjusts its wall clock. */
   setClockBy(milliseconds: number): void {
     this.send({ setBy: milliseconds });
   }

@@ -2,11 +2,11 @@ import { Gate } from "./gate.ts";
 import { OperatorProcess } from "./operator-process.ts";
 import type { World } from "./world.ts";
 
-/** One of several processes that elect a leader, with a gate of its own before the service, which counts its requests. */
+/** One of several operators that elect a leader. Its own gate in front of the service counts its requests. */
 export class Replica {
   readonly operator: OperatorProcess;
   readonly #gate: Gate;
-  /** Requests that it has sent to the service. */
+  /** The number of its requests to the service. */
   sent = 0;
 
   private constructor(operator: OperatorProcess, gate: Gate) {
@@ -18,7 +18,7 @@ export class Replica {
     };
   }
 
-  /** Resolves when it serves, whether it leads or not. */
+  /** Resolves when it serves metrics and health, even if it does not lead. */
   static async launch({ cluster, simulator, namespace }: World): Promise<Replica> {
     const gate = await Gate.before(simulator.url);
     const operator = new OperatorProcess({

@@ -12,7 +12,7 @@ export const idpMetadata = (name: string) => `<EntityDescriptor entityID="https:
 
 export type RouteModule = "ipRestriction" | "oidc" | "saml" | "webhookVerification";
 
-/** A module as the spec has it, another value of it, and what somebody else puts in its place. */
+/** A module: its value in a spec, another value, and a request body with which somebody else changes it. */
 export interface ModuleSample {
   member: string;
   spec: Spec;
@@ -78,7 +78,7 @@ export const moduleMembers = Object.values(routeModules).map(({ member }) => mem
 
 export const routeSecrets = { oidc: "the-oidc-secret", webhook: "the-webhook-secret" };
 
-/** Routes of a world, each with a name that objects have as well. */
+/** The HTTPS edge routes of a world. A route has the same name as its object. */
 export class Routes {
   readonly world: World;
   readonly policies: Record<string, string> = {};
@@ -99,7 +99,7 @@ export class Routes {
 
   close = async (): Promise<void> => this.#client?.close();
 
-  /** A route that exists, by the name of an object. */
+  /** Creates a route, by the name of its object. */
   add(name: string): void {
     this.world.simulator.control.addRoute({ edgeId: `edghts_${name}`, routeId: `edghtsrt_${name}` });
   }
@@ -119,14 +119,14 @@ export class Routes {
     return this.apply(name, spec);
   }
 
-  /** As answers show it; null when it is not set. */
+  /** The module as answers show it; null if it is not set. */
   module = (name: string, member: string): Spec | null =>
     (this.world.simulator.control.get(`edghtsrt_${name}`)?.[member] ?? null) as Spec | null;
 
-  /** Members of the modules that are set. */
+  /** The members of the modules that are set. */
   set = (name: string): string[] => moduleMembers.filter((member) => this.module(name, member) !== null);
 
-  /** Somebody else sets a module. */
+  /** Sets a module, as somebody else would. */
   async put(name: string, member: string, body: Spec): Promise<void> {
     const owner = { edge_id: `edghts_${name}`, id: `edghtsrt_${name}` };
     await this.#client?.putModule(HTTPSEdgeRoute.modules[member] as never, owner, body);

@@ -3,25 +3,25 @@ import { type SelfSignedOptions, selfSigned } from "../../tools/simulator/certif
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { ed25519PublicKey } from "../../tools/simulator/testing/samples.ts";
 
-/** The status of a needed object, to speak of its remote in the words of a request. */
+/** The status of an object in `needed`, which has the id for a request. */
 export type StatusOf = (kind: string, name: string) => KubeJSON;
 
 /** A spec field that can be changed. */
 export interface Field {
   /** A second value for the spec. */
   other: unknown;
-  /** How somebody else gives the account that second value, in the words of requests. */
+  /** The body of a request with which somebody else sets that second value. */
   request: (statusOf: StatusOf) => Members;
   /** The member of an answer that shows the field. */
   member: string;
 }
 
-/** An object whose spec has values for fields of its kind; all samples of a kind together have them all. */
+/** An object with values for fields of its kind. All samples of a kind together have values for all fields. */
 export interface Sample {
   kind: string;
   name: string;
   spec: Record<string, unknown>;
-  /** The fields of the spec that the service takes in updates. */
+  /** The fields of the spec that the service accepts in updates. */
   fields: Record<string, Field>;
 }
 
@@ -41,18 +41,18 @@ export const configMap = (name: string, data: Record<string, string>): KubeJSON 
   data,
 });
 
-/** As cert-manager writes it. */
+/** A Secret as cert-manager writes it. */
 export function tlsSecret(name: string, options: SelfSignedOptions): KubeJSON {
   const { certificatePem, privateKeyPem } = selfSigned(options);
   return { ...secret(name, { "tls.crt": certificatePem, "tls.key": privateKeyPem }), type: "kubernetes.io/tls" };
 }
 
-/** PEM of an authority's certificate. */
+/** The certificate of an authority, as PEM. */
 export const authorityPem = (commonName: string): string => selfSigned({ commonName, authority: true }).certificatePem;
 
 const monitoring = (service: string) => ({ monitoring: { apiKeyRef: { name: "keys", key: "monitoring" }, service } });
 
-/** What samples refer to. Apply it first, and wait until it is Ready. */
+/** The objects that samples refer to. Apply them first, and wait until they are Ready. */
 export const needed: readonly KubeJSON[] = [
   secret("keys", { monitoring: "a-monitoring-key", cloud: "a-cloud-secret", ca: authorityPem("From a Secret") }),
   configMap("authorities", { ca: authorityPem("From a ConfigMap") }),
@@ -72,7 +72,7 @@ const certificate = (id: string, commonName: string): Members => {
   return { id, certificate_pem: certificatePem, private_key_pem: privateKeyPem };
 };
 
-/** Rows of the account that no object here manages, and that samples name by their ids. */
+/** Remotes of others in the account. Samples refer to them by their ids. */
 export const foreignRows: readonly { collection: string; id: string; row: Members }[] = ["one", "two"].map((name) => ({
   collection: "tls_certificates",
   id: `cert_${name}`,
@@ -379,7 +379,7 @@ export const samples: readonly Sample[] = [
     },
     fields: {
       ...texts,
-      // what somebody else adds stays, so that only what is taken out is put right
+      // only sources that somebody else removes are drift; those that somebody adds stay
       sources: {
         other: [{ type: "ip_policy_created.v0" }],
         request: () => ({ sources: [{ type: "ip_policy_created.v0" }] }),
@@ -400,7 +400,7 @@ export const samples: readonly Sample[] = [
   },
 ];
 
-/** What a kind cannot do without. */
+/** A spec with only the required fields, by kind. */
 export const least: Readonly<Record<string, Record<string, unknown>>> = {
   IPPolicy: {},
   ReservedAddress: {},

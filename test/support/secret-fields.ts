@@ -4,15 +4,15 @@ import { traitsOf, unwrap } from "../../src/schema/traits.ts";
 import { needsOf } from "../../src/schema/wire/needs.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 
-/** A value in a Secret that a spec asks for. */
+/** A reference of a spec to a value in a Secret. */
 export interface SecretUse {
-  /** `Kind path`, without positions in lists. */
+  /** `Kind path`, without indexes of lists. */
   readonly field: string;
   readonly secret: string;
   readonly key: string;
 }
 
-/** Every field of every kind that stands for a secret. */
+/** Every field of every kind that has a secret value. */
 export const secretFields = (): string[] =>
   customResources.flatMap(({ kind, spec }) => pathsIn(spec).map((path) => `${kind} ${path}`));
 

@@ -2,7 +2,7 @@ import { kinds } from "../../src/kinds/index.ts";
 import { needsOf } from "../../src/schema/wire/needs.ts";
 import { type KubeJSON, nameOf } from "../../tools/shared/objects.ts";
 
-/** The objects that the spec of this one refers to, as `Kind/name`. */
+/** The names of the objects that the spec of this one refers to, as `Kind/name`. */
 function referencesOf({ kind, spec }: KubeJSON): string[] {
   const schema = kinds.find((one) => one.kind === kind)?.spec;
   if (!schema) return [];
@@ -11,7 +11,7 @@ function referencesOf({ kind, spec }: KubeJSON): string[] {
   );
 }
 
-/** In an order in which they can be deleted without any that waits: a wave has nothing that a later one refers to. */
+/** Groups objects in the order in which they can be deleted: no later group refers to objects of an earlier one. */
 export function waves(objects: readonly KubeJSON[]): KubeJSON[][] {
   if (objects.length === 0) return [];
   const referred = new Set(objects.flatMap(referencesOf));

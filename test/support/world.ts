@@ -19,7 +19,7 @@ export interface WorldOptions {
 
 /**
  * For the top of a test file: a namespace of the shared cluster, an account of its own, and an operator that watches
- * the namespace alone, so that files can run side by side.
+ * only this namespace, so that test files can run in parallel.
  */
 export function useWorld(options: WorldOptions = {}): World {
   const cluster = useCluster();
@@ -57,7 +57,7 @@ export class World {
     return operator;
   }
 
-  /** The namespace, without a kubectl for each call. */
+  /** Reads and writes the namespace without starting kubectl. */
   get kube(): Kube {
     if (!this.#kube) throw new Error("The world is not open yet");
     return this.#kube;
@@ -78,7 +78,7 @@ export class World {
     await this.#kube?.close();
   }
 
-  /** `via`: other ways to both sides than the straight ones. */
+  /** `via` has other ways to the API server and the service, such as gates. */
   async startOperator(
     env: Readonly<Record<string, string>> = {},
     via: Partial<Pick<TestSettings, "kubeconfig" | "gateway" | "clock">> = {},
@@ -102,14 +102,14 @@ export class World {
 
   kubectl = (...args: string[]) => this.cluster.kubectlRun([...args, "--namespace", this.namespace]);
 
-  /** Like `kubectl`, but a failure is an answer as well. */
+  /** Like `kubectl`, but also resolves if it fails. */
   tryKubectl = (args: string[], input?: string) =>
     this.cluster.kubectlRun([...args, "--namespace", this.namespace], {
       allowFailure: true,
       ...(input !== undefined && { input }),
     });
 
-  /** Objects, or the text of a manifest. */
+  /** Applies objects, or texts of manifests. */
   async apply(...manifests: (object | string)[]): Promise<string> {
     const { stdout } = await this.cluster.kubectlRun(["apply", "--namespace", this.namespace, "-f", "-"], {
       input: manifests.map(toYAML).join("\n---\n"),
@@ -117,7 +117,7 @@ export class World {
     return stdout;
   }
 
-  /** Undefined when there is none, or nobody can tell. */
+  /** Undefined if there is none, or the request fails. */
   async get(kind: string, name: string): Promise<KubeJSON | undefined> {
     if (isKnown(kind)) return this.kube.get(kind, name).catch(() => undefined);
     const { stdout, code } = await this.tryKubectl(["get", kind, name, "-o", "json"]);
@@ -133,7 +133,7 @@ export class World {
     await this.kubectl("delete", kind, name, ...args);
   }
 
-  /** Asks until the answer is not undefined or false. Fails with what was last seen after 20 seconds. */
+  /** Asks until the answer is neither undefined nor false. Fails after a time, with the last lines of the operator. */
   async until<T>(what: string, ask: () => Promise<T | undefined | false>, seconds = 20): Promise<T> {
     const begin = Date.now();
     for (;;) {
@@ -141,12 +141,12 @@ export class World {
       if (answer !== undefined && answer !== false) return answer;
       const passed = Date.now() - begin;
       if (passed > seconds * 1000) throw new Error(`Not within ${seconds} s: ${what}\n${this.tail()}`);
-      // a long list that is read again and again slows down what it is read for
+      // asks less often after a while: reading long lists slows the cluster down
       await sleep(Math.min(Math.max(passed / 10, 50), 500));
     }
   }
 
-  /** The object once a condition of it is as wanted; its status may be any when only the reason counts. */
+  /** Resolves with the object when a condition has the wanted status and reason, for the present spec. */
   condition(kind: string, name: string, wanted: { type: string; status?: string; reason?: string }): Promise<KubeJSON> {
     const { type, status, reason } = wanted;
     return this.until(`${kind} ${name} ${JSON.stringify(wanted)}`, async () => {
@@ -161,7 +161,7 @@ export class World {
     return this.condition(kind, name, { type: "Ready", status: "True" });
   }
 
-  /** All of these that are ours, once each is as wanted: the lists are read, not object by object. */
+  /** Resolves with those objects that the operator manages, when all of them are as wanted. Reads them by lists. */
   async untilAll(
     what: string,
     objects: readonly KubeJSON[],
@@ -188,7 +188,7 @@ export class World {
     return this.untilAll("all are Ready", objects, isReady);
   }
 
-  /** Asks for a fresh look at the remotes, and waits until the operator has had it. */
+  /** Requests a reconcile that reads the remotes again, and waits until it is done. */
   async look(...objects: KubeJSON[]): Promise<KubeJSON[]> {
     const asked = String(++this.#looks);
     const change = { [annotations.reconcileRequestedAt]: asked };
@@ -196,7 +196,7 @@ export class World {
     return this.untilAll("all are looked at", objects, ({ status }) => status.lastHandledReconcileAt === asked);
   }
 
-  /** What was sent to the service that could change something; about one resource, or in all. */
+  /** The requests to the service that were not GETs: those with an id in their path, or all. */
   changesSent(id = ""): LoggedRequest[] {
     return this.simulator.control.requests().filter(({ method, path }) => method !== "GET" && path.includes(id));
   }
@@ -206,7 +206,7 @@ export class World {
     await this.until(`${kind} ${name} is gone`, async () => (await object()) === undefined);
   }
 
-  /** Waits until neither side is written to for a while, and returns the counts. */
+  /** Waits until for a while there was no request to the service and no write to Kubernetes. Resolves with the counts. */
   async quiet(milliseconds = 600): Promise<{ requests: number; writes: number }> {
     let before = { requests: -1, writes: -1 };
     for (;;) {
@@ -222,7 +222,7 @@ export class World {
     return printed ? `The operator's last lines:\n${printed.slice(-lines).join("\n")}` : "";
   }
 
-  /** Without an operator nobody takes the finalizers off, and the namespace would never go. */
+  /** Removes the finalizers. Without an operator nobody else does, and the namespace would never be deleted. */
   async releaseAll(): Promise<void> {
     const { stdout, code } = await this.tryKubectl(["get", "tunnelgateway", "-o", "json"]);
     const held = code === 0 ? JSON.parse(stdout).items.filter(({ metadata }: KubeJSON) => metadata.finalizers) : [];
