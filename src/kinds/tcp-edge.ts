@@ -28,7 +28,12 @@ export const edgeFields = {
   )
     .optional()
     .describe("Addresses to listen on, each host:port, that no object here manages."),
-  addressRefs: refsTo("ReservedAddress", { sends: "hostports", returns: "", statusField: "addr" })
+  addressRefs: refsTo("ReservedAddress", {
+    sends: "hostports",
+    returns: "",
+    statusField: "addr",
+    normalize: hostports,
+  })
     .optional()
     .describe("Reserved addresses to listen on, beside `hostports`."),
   backend: backendModule,

@@ -12,7 +12,7 @@ import { staysForOthers } from "../find/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
-import { containsID } from "./users.ts";
+import { uses } from "./users.ts";
 
 /** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
 const STILL_USED = [2, 300] as const;
@@ -99,7 +99,7 @@ async function isReferredTo(context: ReconcileContext, id: string): Promise<bool
     const remote = await account
       .remotes(referrer.kind)
       .get(remoteID, requestOptions(context), managedMembers(referrer.kind, referrer.object));
-    if (containsID(remote, id)) return true;
+    if (uses(context, referrer.kind, remote, id)) return true;
   }
   return false;
 }

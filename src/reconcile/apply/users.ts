@@ -1,7 +1,11 @@
 import { isForbidden } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { isDeleting, type ManagedObject } from "../../objects/object.ts";
-import { objectsInAccount, type ReconcileContext, requestOptions } from "../context.ts";
+import { isDeleting, type ManagedObject, type Status } from "../../objects/object.ts";
+import { shownOf } from "../../schema/common.ts";
+import type { Kind } from "../../schema/define.ts";
+import { toStatus } from "../../schema/wire/answer.ts";
+import { usedValues, valuesInUsers } from "../../schema/wire/uses.ts";
+import { objectsInAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 
 /** Lists that are not older than this are searched without listing again. */
 const RECENT_MS = 60_000;
@@ -15,18 +19,18 @@ export async function unmanagedUser(context: ReconcileContext, id: string): Prom
   for (const kind of cluster.kindsReferringTo(context.kind)) {
     const remotes = account.remotes(kind);
     await remotes.listed(clock.now() - RECENT_MS, lane);
-    const candidates = remotes.allCached().filter((remote) => remote.id !== id && containsID(remote, id));
+    const candidates = remotes.allCached().filter((remote) => remote.id !== id && uses(context, kind, remote, id));
     const unmanaged = candidates.filter((remote) => cluster.othersWithRemoteID(kind, remote.id, object).length === 0);
     for (const candidate of unmanaged) {
       const current = await remotes.read(candidate.id, requestOptions(context));
-      if (current && containsID(current, id)) return current.id;
+      if (current && uses(context, kind, current, id)) return current.id;
     }
   }
   return undefined;
 }
 
 /**
- * Objects that are not being deleted and whose remotes contain one of these ids, as far as known from lists and
+ * Objects that are not being deleted and whose remotes use one of these, as far as known from lists and
  * answers, whatever their specs say. Costs one list of each kind in the life of a process.
  */
 export async function usersOf(context: ReconcileContext, ids: readonly string[]): Promise<ManagedObject[]> {
@@ -39,7 +43,7 @@ export async function usersOf(context: ReconcileContext, ids: readonly string[])
     // An API key that may delete this kind may be forbidden to list another.
     await remotes.listed(0, lane).catch(ignoreIf(isForbidden));
     const remoteOf = ({ status }: ManagedObject) => remotes.cached(status?.id ?? "");
-    users.push(...staying.filter((one) => ids.some((id) => containsID(remoteOf(one), id))));
+    users.push(...staying.filter((one) => ids.some((id) => uses(context, other, remoteOf(one), id))));
   }
   return users;
 }
@@ -48,6 +52,20 @@ const ignoreIf = (isHarmless: (error: unknown) => boolean) => (error: unknown) =
   if (!isHarmless(error)) throw error;
 };
 
-/** Whether a remote contains an id, in any member. */
-export const containsID = (remote: Remote | undefined, id: string): boolean =>
-  remote !== undefined && JSON.stringify(remote).includes(`"${id}"`);
+/** Whether a remote of the kind `user` has in it the remote with this id: the id, or what else a reference to it sends. */
+export function uses(context: ReconcileContext, user: Kind, remote: Remote | undefined, id: string): boolean {
+  if (remote === undefined) return false;
+  const used = usedValues(user.spec, remote);
+  return statusesOf(context, id).some((status) =>
+    valuesInUsers(user.spec, { kind: context.kind.kind, status }).some((value) => used.has(value)),
+  );
+}
+
+/** The status fields of a remote that references may send, as the status has them and as the account had them last. */
+function statusesOf(context: ReconcileContext, id: string): Status[] {
+  const { kind, object } = context;
+  const remote = remotesOf(context).cached(id);
+  const answered = remote ? [toStatus(shownOf(kind), remote) as Status] : [];
+  const written = object.status?.id === id ? [object.status] : [];
+  return [{ id }, ...answered, ...written];
+}

@@ -12,7 +12,7 @@ export type Need =
 export const spreadPath = (path: string, member: string): string => `${path}#${member}`;
 
 /** The references that specs of this schema can hold. */
-const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait[] => {
+export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait[] => {
   const { reference } = traitsOf(schema);
   if (reference) return [reference];
   const inner = unwrap(schema);

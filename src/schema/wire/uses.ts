@@ -1,0 +1,74 @@
+import * as z from "zod";
+import type { Answer } from "../define.ts";
+import { memoize } from "../memoize.ts";
+import { type Traits, traitsOf, unwrap } from "../traits.ts";
+import { returnedAs, sentAs } from "./names.ts";
+import { referencesIn } from "./needs.ts";
+
+type Normalize = NonNullable<Traits["normalize"]>;
+
+const asIs: Normalize = (value) => value;
+
+/** A list of references is compared as its field says. Parts that hold references deeper inside are compared as they are. */
+const normalizeOf = (schema: z.ZodType): Normalize => {
+  const { reference, normalize = asIs } = traitsOf(schema);
+  return reference ? normalize : asIs;
+};
+
+/** Texts and maps of the user's, such as descriptions and labels, may look like a reference and are none. */
+function isOpaque(schema: z.ZodType): boolean {
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodString || inner instanceof z.ZodRecord;
+}
+
+/** By the member of an answer: how to normalize it, once for each field that can put a reference there. */
+const normalizersByMember = memoize((schema: z.ZodObject): ReadonlyMap<string, readonly Normalize[]> => {
+  const fields = Object.entries(schema.shape) as [string, z.ZodType][];
+  const memberOf = ([field, member]: [string, z.ZodType]) => returnedAs(field, member) || sentAs(field, member);
+  return new Map(
+    [...Map.groupBy(fields, memberOf)].map(([name, group]) => [
+      name,
+      group.flatMap(([, member]) => (isOpaque(member) ? [] : [normalizeOf(member)])),
+    ]),
+  );
+});
+
+/**
+ * Whatever a remote may have of other remotes in it: ids, and other values that a reference sends, such as addresses. A
+ * module that is switched off uses nothing. Members that the schema does not know may hold references as well.
+ */
+export const usedValues = (schema: z.ZodObject, answer: Answer): ReadonlySet<string> => readerOf(schema)(answer);
+
+const readerOf = memoize((schema: z.ZodObject) => memoize((answer: Answer) => read(schema, answer)));
+
+function read(schema: z.ZodObject, { id: _, ...members }: Answer): ReadonlySet<string> {
+  const known = normalizersByMember(schema);
+  const values = Object.entries(members).flatMap(([member, value]) =>
+    isSwitchedOff(value) ? [] : (known.get(member) ?? [asIs]).flatMap((normalize) => stringsIn(normalize(value))),
+  );
+  return new Set(values);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isSwitchedOff = (value: unknown): boolean => isObject(value) && value["enabled"] === false;
+
+/** At any depth, names of members included: a map of weights has ids for names. */
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(stringsIn);
+  return isObject(value) ? Object.entries(value).flatMap(([name, one]) => [name, ...stringsIn(one)]) : [];
+}
+
+/** What `usedValues` of a remote of this schema has when the remote uses an object of this kind with this status. */
+export function valuesInUsers(
+  schema: z.ZodObject,
+  { kind, status }: { kind: string; status: Readonly<Record<string, unknown>> },
+): string[] {
+  return (Object.values(schema.shape) as z.ZodType[]).flatMap((member) => {
+    const references = referencesIn(member).filter(({ kinds }) => kinds.includes(kind));
+    const values = references.map(({ statusField }) => status[statusField]).filter((value) => value !== undefined);
+    return values.length > 0 ? stringsIn(normalizeOf(member)(values)) : [];
+  });
+}
