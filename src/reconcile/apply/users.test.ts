@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
@@ -49,5 +50,30 @@ describe("a module that is switched off", () => {
     await deleted(used);
     expect(scene.cluster.exists(used)).toBe(false);
     expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+  });
+});
+
+describe("an address", () => {
+  const addr = "1.TCP.example:1";
+
+  it.each([
+    ["has dropped it", {}],
+    ["names it as an address of its own", { hostports: ["1.tcp.example:1"] }],
+  ])("is used by an edge that listens on it, whose object %s", async (_, spec) => {
+    const address = await scene.given(ReservedAddress, "db");
+    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr });
+    await scene.resync(ReservedAddress);
+    await scene.look(address);
+    const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }] });
+    scene.gateway.change(TCPEdge.remote, scene.idOf(edge), { hostports: ["1.tcp.example:1"] });
+    scene.cluster.apply(TCPEdge, "db", spec);
+    await scene.resync(TCPEdge);
+    await deleted(address);
+    expect(scene.reason(address)).toMatch(/^InUse: .*TCPEdge "db"/);
+    expect(scene.gateway.taken()).not.toContain(`delete ${scene.idOf(address)}`);
+    scene.cluster.apply(TCPEdge, "db", {});
+    await scene.look(edge);
+    await scene.settle(address, 3);
+    expect(scene.cluster.exists(address)).toBe(false);
   });
 });
