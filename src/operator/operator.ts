@@ -28,7 +28,7 @@ import { indexersOf, KubeCluster, referenceKey, secrets, typeOf } from "./kubern
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { resync } from "./triggers/resync.ts";
 import { secretWatch } from "./triggers/secret-watch.ts";
-import { everywhere, priority, requestsFor } from "./triggers/watch-mapping.ts";
+import { priority, requestsByIndex, requestsFor } from "./triggers/watch-mapping.ts";
 
 /** Kubernetes writes and calls to the service are waits, so many objects of a kind are worked on side by side. */
 const CONCURRENCY = 32;
@@ -72,7 +72,7 @@ export function createOperator(options: OperatorOptions): Operator {
     ...{ client, log, clock, type: typeOf(GatewayAccount), namespaces: config.watchNamespaces },
     indexers: { references: secretOf },
   });
-  const secretInformer = secretWatch({ config, client, log, clock }, wakeReaders);
+  const secretInformer = secretWatch({ config, client, log, clock }, enqueueSecretUsers);
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
@@ -82,11 +82,11 @@ export function createOperator(options: OperatorOptions): Operator {
       // another may lead already, and does what is left to do
       if (options.leads && !options.leads()) throw new Outdated("Not the leader: nothing is sent to the service");
     },
-    onListDelta: (resource, found) => wakeSwept(resource, found),
-    hasObjectFor: (id) => everywhere(informers, "remoteID", id).length > 0,
+    onListDelta: (resource, found) => enqueueListed(resource, found),
+    hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,
     onReachable(_account, key, open) {
       if (key) accountController.enqueue(key);
-      if (open) wakeUnfinished();
+      if (open) enqueueUnfinished();
     },
   });
   options.metrics?.observe({ kinds, informers, accounts, clock });
@@ -111,17 +111,17 @@ export function createOperator(options: OperatorOptions): Operator {
   for (const kind of kinds) {
     informers.get(kind.kind)?.addHandler((change) => {
       if (change.type === "deleted") objectGone(kind, change.object);
-      for (const wake of requestsFor(kind, change, { kinds, informers })) {
-        controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
+      for (const request of requestsFor(kind, change, { kinds, informers })) {
+        controllers.get(request.kind)?.enqueue(request.key, { priority: request.priority });
       }
     });
   }
 
   accountInformer.addHandler((change) => {
     const { object } = change;
-    if (change.type !== "updated" || concernsAccount(change.old, object)) accountController.enqueue(keyOf(object));
-    if (change.type !== "updated" || readiness(change.old) !== readiness(object))
-      wakeUnfinished(object.metadata.namespace);
+    if (change.type !== "updated" || needsReconcile(change.old, object)) accountController.enqueue(keyOf(object));
+    if (change.type !== "updated" || readyStatus(change.old) !== readyStatus(object))
+      enqueueUnfinished(object.metadata.namespace);
   });
 
   /** Objects whose remote cannot be deleted without this GatewayAccount. */
@@ -142,7 +142,7 @@ export function createOperator(options: OperatorOptions): Operator {
   }
 
   /** Whatever was turned away while nothing went through. */
-  function wakeUnfinished(namespace?: string): void {
+  function enqueueUnfinished(namespace?: string): void {
     for (const [kind, { store }] of informers) {
       for (const object of store.list(namespace)) {
         if (isUnfinished(object)) controllers.get(kind)?.enqueue(keyOf(object), { priority: priority.retry });
@@ -151,18 +151,18 @@ export function createOperator(options: OperatorOptions): Operator {
   }
 
   /** Whoever has to do with a Secret, by its reference. */
-  function wakeReaders(secret: string): void {
+  function enqueueSecretUsers(secret: string): void {
     for (const object of accountInformer.store.by("references", secret)) accountController.enqueue(keyOf(object));
-    for (const { kind, key, priority } of everywhere(informers, "references", secret)) {
+    for (const { kind, key, priority } of requestsByIndex(informers, "references", secret)) {
       controllers.get(kind)?.enqueue(key, { priority });
     }
   }
 
-  function wakeSwept({ name }: Resource, { changed, absent }: ListDelta): void {
+  function enqueueListed({ name }: Resource, { changed, absent }: ListDelta): void {
     log.debug({ resource: name, changed: changed.length, absent: absent.length }, "Listed the account");
     for (const id of [...changed, ...absent]) {
-      for (const wake of everywhere(informers, "remoteID", id, priority.routine)) {
-        controllers.get(wake.kind)?.enqueue(wake.key, { priority: wake.priority });
+      for (const request of requestsByIndex(informers, "remoteID", id, priority.routine)) {
+        controllers.get(request.kind)?.enqueue(request.key, { priority: request.priority });
       }
     }
   }
@@ -178,8 +178,8 @@ export function createOperator(options: OperatorOptions): Operator {
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
       signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
-      const sweeping = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
-      await Promise.all([sweeping, probe({ accounts, clock }, signal), sessions.background(signal)]);
+      const resyncing = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
+      await Promise.all([resyncing, probe({ accounts, clock }, signal), sessions.background(signal)]);
     },
     close: () => accounts.close(),
   };
@@ -190,14 +190,14 @@ const isUnfinished = ({ status, metadata }: ManagedObject): boolean =>
   ["Ready", "Synced"].some((type) => conditionOf(status, type)?.status !== "True");
 
 /** Own writes to an account's status ask for nothing. */
-const concernsAccount = (old: AccountObject, { metadata }: AccountObject): boolean =>
+const needsReconcile = (old: AccountObject, { metadata }: AccountObject): boolean =>
   old.metadata.generation !== metadata.generation || old.metadata.deletionTimestamp !== metadata.deletionTimestamp;
 
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [
   referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),
 ];
 
-const readiness = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;
+const readyStatus = ({ status }: AccountObject): string | undefined => conditionOf(status, "Ready")?.status;
 
 interface Parts {
   options: OperatorOptions;

@@ -69,7 +69,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     writer: new SessionWriter(client, sessions.store, namespace),
     intervalSeconds: config.sessionSyncSeconds,
     // agents that are awaited may be back
-    onSynced: () => wakeUnfinished(commands.store, controller),
+    onSynced: () => enqueueUnfinished(commands.store, controller),
   });
   const visits = new CommandVisits({
     ...{ namespace, clock, collection, mirror },
@@ -91,7 +91,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       visits.forget(change.object.metadata.uid);
       controller.drop(keyOf(change.object));
     }
-    if (asksForVisit(change)) controller.enqueue(keyOf(change.object));
+    if (needsReconcile(change)) controller.enqueue(keyOf(change.object));
   });
   return {
     informers: [sessions, commands],
@@ -105,13 +105,13 @@ export const namespaceOf = ({ podNamespace, watchNamespaces: [first] }: Sessions
   podNamespace ?? first ?? "default";
 
 /** Own writes to the status ask for nothing. */
-function asksForVisit(change: Change<CommandObject>): boolean {
+function needsReconcile(change: Change<CommandObject>): boolean {
   if (change.type !== "updated") return change.type === "added";
   const paused = ({ metadata }: CommandObject) => metadata.annotations?.[annotations.paused];
   return paused(change.old) !== paused(change.object);
 }
 
-function wakeUnfinished(store: Store<CommandObject>, controller: Controller): void {
+function enqueueUnfinished(store: Store<CommandObject>, controller: Controller): void {
   for (const command of store.list()) if (!command.status?.completedAt) controller.enqueue(keyOf(command));
 }
 

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { accountsUsed, listedResources } from "../triggers/list-delta.ts";
+import { accountsUsed, listedResources } from "../triggers/listed-resources.ts";
 import type { Observed } from "./observed.ts";
 
 /** How old the latest list of each resource is that some object stands for, in the process that reads lists. */

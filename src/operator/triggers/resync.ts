@@ -6,9 +6,9 @@ import type { Logger } from "../../runtime/log.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kubernetes/kube-cluster.ts";
-import { accountsUsed, type ListedResource, listedResources } from "./list-delta.ts";
+import { accountsUsed, type ListedResource, listedResources } from "./listed-resources.ts";
 
-export interface SweeperOptions {
+export interface ResyncOptions {
   kinds: readonly Kind[];
   accounts: Pick<Accounts, "of">;
   informers: Stores;
@@ -23,13 +23,13 @@ export interface SweeperOptions {
  * that some object stands for. What a list changes is told by the account to whoever asked to be told. Ends with the
  * signal; a list that fails is left to the next interval, since objects with work to do report an outage themselves.
  */
-export async function resync(options: SweeperOptions, signal: AbortSignal): Promise<void> {
-  await Promise.all(listedResources(options.kinds).map((one) => sweepOne(one, options, signal)));
+export async function resync(options: ResyncOptions, signal: AbortSignal): Promise<void> {
+  await Promise.all(listedResources(options.kinds).map((one) => resyncResource(one, options, signal)));
 }
 
-async function sweepOne(
+async function resyncResource(
   { resource, kinds }: ListedResource,
-  options: SweeperOptions,
+  options: ResyncOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, resyncSeconds, random = Math.random } = options;
@@ -41,17 +41,17 @@ async function sweepOne(
     // no account waits for another's service, or its budget
     for (const account of accountsUsed(kinds, options)) {
       if (listing.has(account)) continue;
-      const done = refresh(resource, account, options, signal).finally(() => listing.delete(account));
+      const done = list(resource, account, options, signal).finally(() => listing.delete(account));
       listing.set(account, done);
     }
   }
   await Promise.all(listing.values());
 }
 
-async function refresh(
+async function list(
   resource: Resource,
   account: Account,
-  { clock, log, resyncSeconds }: SweeperOptions,
+  { clock, log, resyncSeconds }: ResyncOptions,
   signal: AbortSignal,
 ) {
   const collection = account.collection(resource);

@@ -24,19 +24,27 @@ export function secretWatch(
 ): Informer | undefined {
   if (!config.watchSecrets) return undefined;
   const namespaces = config.watchNamespaces;
-  const informer = new Informer({ client, log, clock, namespaces, type: secrets, metadataOnly: true, transform: bare });
+  const informer = new Informer({
+    client,
+    log,
+    clock,
+    namespaces,
+    type: secrets,
+    metadataOnly: true,
+    transform: identityOnly,
+  });
   informer.addHandler((change) => {
-    if (!isFirst(change))
+    if (!isInitial(change))
       onChange(referenceKey(secrets.kind, change.object.metadata.namespace ?? "", change.object.metadata.name));
   });
   return informer;
 }
 
 /** At the start everything is looked at anyway. */
-const isFirst = (change: Change): boolean => change.type === "added" && change.initial;
+const isInitial = (change: Change): boolean => change.type === "added" && change.initial;
 
 /** Annotations may repeat the values: kubectl writes there what it applied. */
-export function bare({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+export function identityOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { namespace = "", name, uid = "", resourceVersion = "" } = metadata;
   return { apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } };
 }

@@ -18,7 +18,7 @@ import { defineKind, type Kind } from "../../schema/define.ts";
 import { refTo } from "../../schema/fields.ts";
 import { text } from "../../schema/status.ts";
 import { type Informers, indexersOf } from "../kubernetes/kube-cluster.ts";
-import { everywhere, priority, requestsFor } from "./watch-mapping.ts";
+import { priority, requestsByIndex, requestsFor } from "./watch-mapping.ts";
 
 let stores: Map<string, Store<ManagedObject>>;
 let informers: Informers;
@@ -130,8 +130,8 @@ describe("those that refer to an object", () => {
 
   it("are looked at when it comes to be, and when it goes", () => {
     const policy = object(IPPolicy, "office");
-    const wakes = requestsFor(IPPolicy, { type: "added", object: policy, initial: false }, cached);
-    expect(wakes.map(({ key }) => key)).toEqual(["n/office", "n/db"]);
+    const requests = requestsFor(IPPolicy, { type: "added", object: policy, initial: false }, cached);
+    expect(requests.map(({ key }) => key)).toEqual(["n/office", "n/db"]);
     expect(removed(IPPolicy, policy)).toEqual(["TCPEdge n/db"]);
     expect(updated(IPPolicy, policy, object(IPPolicy, "office", { metadata: deleting }))).toContain("TCPEdge n/db");
   });
@@ -142,8 +142,12 @@ describe("those that refer to an object", () => {
   });
 
   it("are left alone at the start, when all are looked at anyway", () => {
-    const wakes = requestsFor(IPPolicy, { type: "added", object: object(IPPolicy, "office"), initial: true }, cached);
-    expect(wakes.map(({ key }) => key)).toEqual(["n/office"]);
+    const requests = requestsFor(
+      IPPolicy,
+      { type: "added", object: object(IPPolicy, "office"), initial: true },
+      cached,
+    );
+    expect(requests.map(({ key }) => key)).toEqual(["n/office"]);
   });
 
   it("are those of its own kind, namespace and name", () => {
@@ -184,7 +188,7 @@ describe("those that refer to an object", () => {
 
 describe("those that have to do with a Secret", () => {
   const readers = (secret: string): string[] =>
-    everywhere(informers, "references", secret).map(({ kind, key }) => `${kind} ${key}`);
+    requestsByIndex(informers, "references", secret).map(({ kind, key }) => `${kind} ${key}`);
   const ref = { name: "shared", key: "k" };
 
   beforeEach(() => {

@@ -10,34 +10,36 @@ import { type Informers, referenceKey, referencesOf } from "../kubernetes/kube-c
 /** Who goes first: what people wait for, then what failed before, then routine looks. */
 export const priority = { edit: 0, retry: -50, routine: -100 } as const;
 
-export interface Wake {
+export interface EnqueueRequest {
   kind: string;
   key: string;
   priority: number;
 }
 
-interface Cached {
+interface Caches {
   kinds: readonly Kind[];
   informers: Informers;
 }
 
 /** Which objects have something to do because one of them changed. */
-export function requestsFor(kind: Kind, change: Change<ManagedObject>, cached: Cached): Wake[] {
+export function requestsFor(kind: Kind, change: Change<ManagedObject>, cached: Caches): EnqueueRequest[] {
   return [
-    ...own(kind, change),
-    ...referrers(kind, change, cached),
-    ...referents(kind, change, cached.informers),
-    ...rivals(kind, change, cached.informers),
+    ...forObject(kind, change),
+    ...forReferrers(kind, change, cached),
+    ...forDeletingTargets(kind, change, cached.informers),
+    ...forSharersOfRemote(kind, change, cached.informers),
   ];
 }
 
-function own({ kind }: Kind, change: Change<ManagedObject>): Wake[] {
-  if (change.type === "deleted" || (change.type === "updated" && !concernsUs(change.old, change.object))) return [];
-  return [wake(kind, change.object, change.type === "added" && change.initial ? priority.routine : priority.edit)];
+function forObject({ kind }: Kind, change: Change<ManagedObject>): EnqueueRequest[] {
+  if (change.type === "deleted" || (change.type === "updated" && !needsReconcile(change.old, change.object))) return [];
+  return [
+    requestFor(kind, change.object, change.type === "added" && change.initial ? priority.routine : priority.edit),
+  ];
 }
 
 /** Own writes and those of others to the status or to foreign metadata ask for nothing. */
-function concernsUs(old: ManagedObject, object: ManagedObject): boolean {
+function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
   const asked = ({ metadata }: ManagedObject) => [
     metadata.generation,
     metadata.deletionTimestamp,
@@ -51,20 +53,20 @@ function concernsUs(old: ManagedObject, object: ManagedObject): boolean {
 }
 
 /** Objects that refer to this one, when they have to wait for it no longer, or to send something else. */
-function referrers({ kind }: Kind, change: Change<ManagedObject>, { kinds, informers }: Cached): Wake[] {
+function forReferrers({ kind }: Kind, change: Change<ManagedObject>, { kinds, informers }: Caches): EnqueueRequest[] {
   const { object } = change;
-  if (change.type === "updated" && !concernsReferrers(change.old, object, sentStatusFields(kind, kinds))) return [];
+  if (change.type === "updated" && !affectsReferrers(change.old, object, sentStatusFields(kind, kinds))) return [];
   if (change.type === "added" && change.initial) return [];
   const reference = referenceKey(kind, object.metadata.namespace, object.metadata.name);
-  return everywhere(informers, "references", reference);
+  return requestsByIndex(informers, "references", reference);
 }
 
-const concernsReferrers = (old: ManagedObject, object: ManagedObject, sentFields: readonly string[]): boolean =>
+const affectsReferrers = (old: ManagedObject, object: ManagedObject, sentFields: readonly string[]): boolean =>
   sentFields.some((field) => !isDeepStrictEqual(old.status?.[field], object.status?.[field])) ||
   old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
 
 /** Objects being deleted that may have waited for this one to go, or to refer to something else. */
-function referents(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added") return [];
   const before = change.type === "updated" ? change.old : change.object;
   const left =
@@ -74,12 +76,12 @@ function referents(kind: Kind, change: Change<ManagedObject>, informers: Informe
     .flatMap((reference) => {
       const [target = "", namespace, name] = reference.split("/");
       const object = informers.get(target)?.store.get(`${namespace}/${name}`);
-      return object?.metadata.deletionTimestamp ? [wake(target, object, priority.edit)] : [];
+      return object?.metadata.deletionTimestamp ? [requestFor(target, object, priority.edit)] : [];
     });
 }
 
 /** Objects that stand back because this one has the same remote, or stood back because it had. */
-function rivals(kind: Kind, change: Change<ManagedObject>, informers: Informers): Wake[] {
+function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added" && change.initial) return [];
   const { object } = change;
   const had = change.type === "updated" ? remoteIDsOf(kind, change.old) : [];
@@ -88,20 +90,22 @@ function rivals(kind: Kind, change: Change<ManagedObject>, informers: Informers)
   return changed
     .flatMap((id) => informers.get(kind.kind)?.store.by("remoteID", id) ?? [])
     .filter((other) => other.metadata.uid !== object.metadata.uid)
-    .map((other) => wake(kind.kind, other, priority.edit));
+    .map((other) => requestFor(kind.kind, other, priority.edit));
 }
 
 /** Every object under this value of this index, of whatever kind. */
-export function everywhere(
+export function requestsByIndex(
   informers: Informers,
   index: "references" | "remoteID",
   value: string,
   at: number = priority.edit,
-): Wake[] {
-  return [...informers].flatMap(([kind, { store }]) => store.by(index, value).map((object) => wake(kind, object, at)));
+): EnqueueRequest[] {
+  return [...informers].flatMap(([kind, { store }]) =>
+    store.by(index, value).map((object) => requestFor(kind, object, at)),
+  );
 }
 
-const wake = (kind: string, { metadata }: ManagedObject, at: number): Wake => ({
+const requestFor = (kind: string, { metadata }: ManagedObject, at: number): EnqueueRequest => ({
   kind,
   key: `${metadata.namespace}/${metadata.name}`,
   priority: at,

@@ -4,7 +4,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { Store } from "../../runtime/cache/store.ts";
-import { accountsUsed } from "./list-delta.ts";
+import { accountsUsed } from "./listed-resources.ts";
 
 it("finds the accounts of objects with a remote, whatever is wrong with those of others", () => {
   const store = new Store<ManagedObject>();
