@@ -165,8 +165,8 @@ export class Account {
         onWritten: () => this.#support.written(),
       },
       onUnansweredChange: () => this.recordUnansweredChange(),
-      // a reconcile that is due a little early finds them due as well
-      believedMs: resyncSeconds * 900,
+      // A little less than the interval: a reconcile that comes a little early reads again as well.
+      maxAgeMs: resyncSeconds * 900,
     });
   }
 

@@ -8,22 +8,22 @@ import { Inventory, type ListDelta, type RemoteChangeListener } from "./inventor
 import type { CreatableRemotes, UpdatableRemotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 
-/** Rows that a page of a list usually has. */
+/** Remotes on a usual page of a list. */
 const USUAL_PAGE = 100;
 
 export interface CollectionOptions extends CallsOptions {
   client: GatewayClient;
   resource: Resource;
   clock: Clock;
-  /** Ends the lists under way: they are shared, so no single reconcile may end them. */
+  /** Ends the lists under way. Reconciles share them, so none may end them itself. */
   signal: AbortSignal;
-  /** Told what each list changed. */
+  /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
 }
 
 /**
- * One resource of one account: calls within the budget, with every answer folded into the inventory.
- * Rejects with GatewayError, or with the reason of the signal.
+ * The remotes of one resource in one account. The inventory is its cache, and every answer goes into it. Calls reject
+ * with GatewayError, or with the reason of the signal.
  */
 export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly resource: Resource;
@@ -44,7 +44,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.listedAt;
   }
 
-  /** Whether the latest complete list had rows that could not be read, so that it does not tell what is gone. */
+  /** Whether the latest complete list had unreadable rows. Such a list does not tell which remotes are gone. */
   get hadUnreadable(): boolean {
     return this.#hadUnreadable;
   }
@@ -54,15 +54,15 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.cached(id) ?? this.read(id, request);
   }
 
-  /** Undefined after a 404 alone: that a list does not have a remote is only a hint. */
+  /** Undefined only after a 404. A remote that is missing from a list may exist. */
   async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
     try {
-      const row = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
-      const kept = this.#kept(row);
-      this.#inventory.recordRead(kept, startedAt);
-      // something newer may be known by now; but only a 404 means gone
-      return this.cached(id) ?? kept;
+      const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
+      const remote = this.#withoutSecrets(answer);
+      this.#inventory.recordRead(remote, startedAt);
+      // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
+      return this.cached(id) ?? remote;
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.#inventory.recordGone(id, this.#now());
@@ -71,8 +71,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   /**
-   * Like `get`, but what is known from before `since` (monotonic milliseconds) does not do. `alike`: how many remotes
-   * the callers ask for like this. Where they are many, one list takes fewer requests than a GET for each.
+   * Like `get`, but an answer from before `since` (monotonic milliseconds) does not count. `alike`: how many remotes
+   * callers get like this. If they are many, one list takes fewer requests than a GET for each.
    */
   async getSince(id: string, since: number, alike: number, request: RequestOptions): Promise<Remote | undefined> {
     const seenAt = this.#inventory.seenAt(id);
@@ -84,13 +84,13 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   /**
-   * Resolves when what is cached is of a list that began at `since` (monotonic milliseconds) or later, and after
-   * anything was found to be out of date. Lists under way are shared.
+   * Resolves when the cache holds a list that began at `since` (monotonic milliseconds) or later, and after the last
+   * `invalidateList`. Callers share a list that is under way.
    */
   async listed(since: number, lane: Lane): Promise<void> {
     const from = Math.max(since, this.#inventory.listInvalidatedAt);
     while (this.listedAt === undefined || this.listedAt < from) {
-      // one that began too early says nothing, whether it fails or not
+      // A list that began too early does not count, whether it fails or not.
       if (this.#listing && this.#listing.startedAt < from) await Promise.allSettled([this.#listing.done]);
       this.#listing ??= this.#list(lane);
       await this.#listing.done;
@@ -98,7 +98,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   create(body: Body, { signal }: RequestOptions): Promise<Remote> {
-    return this.#fold(
+    return this.#recordAnswer(
       this.#calls.changeAdmitted((options) => this.#options.client.create(this.resource, body, options), signal),
     );
   }
@@ -108,49 +108,49 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
-    return this.#fold(
+    return this.#recordAnswer(
       this.#calls.change((options) => this.#options.client.update(this.resource, id, body, options), request),
     );
   }
 
-  /** One request that changes nothing: whether the service answers and accepts the key. */
+  /** Sends one harmless request, to see whether the service answers and accepts the key. */
   async probe(request: RequestOptions): Promise<void> {
     const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
     await this.#calls.read(() => pages.next(), request);
     await pages.return();
   }
 
-  /** A 404 counts as done, and is told by false. */
   async delete(id: string, request: RequestOptions): Promise<boolean> {
-    const was = await this.#calls.delete((options) => this.#options.client.delete(this.resource, id, options), request);
-    if (was) this.#inventory.recordDeleted(id, this.#now());
+    const existed = await this.#calls.delete(
+      (options) => this.#options.client.delete(this.resource, id, options),
+      request,
+    );
+    if (existed) this.#inventory.recordDeleted(id, this.#now());
     else this.#inventory.recordGone(id, this.#now());
-    return was;
+    return existed;
   }
 
-  /** The next who asks for a list gets one that begins now or later. */
+  /** From now on, a list that began before now is out of date. */
   invalidateList(): void {
     this.#inventory.invalidateList(this.#now());
   }
 
-  /** Neither in the latest list nor in any answer since. */
   isMissing(id: string): boolean {
     return this.#inventory.isMissing(id);
   }
 
-  /** Removes a module of a resource by its own operation. A 404 counts as done. */
   async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void> {
     await this.#calls.delete((options) => this.#options.client.deleteModule(module, { id }, options), request);
     this.amend(id, { [member]: null });
   }
 
-  /** What an answer about a part of a row says of it. */
+  /** Records what an answer about a part of a remote says of these members. */
   amend(id: string, members: Answer): void {
-    const row = this.#inventory.get(id);
-    if (row) this.#inventory.recordWrite({ ...row, ...members }, this.#now());
+    const remote = this.cached(id);
+    if (remote) this.#inventory.recordWrite({ ...remote, ...members }, this.#now());
   }
 
-  /** Told of every row that turns out to be another than it was, and of each that is gone. */
+  /** The listener is called for each cached remote that an answer shows changed or gone. */
   onChange(listener: RemoteChangeListener): void {
     this.#inventory.onChange(listener);
   }
@@ -163,7 +163,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.all();
   }
 
-  /** A call that is about no row, such as a command; its place in the budget was taken with `admit`. */
+  /** Sends a call that is about no remote, such as a command. To be called right after `admit`. */
   async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
     await this.#calls.changeAdmitted((options) => call(this.#options.client, options), signal);
   }
@@ -183,31 +183,31 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   async #readAll(startedAt: number, request: RequestOptions): Promise<void> {
-    const rows: Remote[] = [];
+    const remotes: Remote[] = [];
     const unreadable = new Set<string>();
-    let unread = false;
+    let hadUnreadable = false;
     const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
-      rows.push(...page.rows.map((row) => this.#kept(row)));
+      remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
-      unread ||= page.problems.length > 0;
+      hadUnreadable ||= page.problems.length > 0;
     }
-    this.#hadUnreadable = unread;
-    const delta = this.#inventory.recordList(rows, startedAt, unreadable);
+    this.#hadUnreadable = hadUnreadable;
+    const delta = this.#inventory.recordList(remotes, startedAt, unreadable);
     this.#options.onListDelta?.(delta);
   }
 
-  async #fold(answer: Promise<Remote>): Promise<Remote> {
-    const row = await answer;
-    this.#inventory.recordWrite(this.#kept(row), this.#now());
-    return row;
+  async #recordAnswer(answer: Promise<Remote>): Promise<Remote> {
+    const remote = await answer;
+    this.#inventory.recordWrite(this.#withoutSecrets(remote), this.#now());
+    return remote;
   }
 
-  #kept(row: Remote): Remote {
+  #withoutSecrets(remote: Remote): Remote {
     const { secrets } = this.resource;
-    return secrets.length > 0 ? (withoutSecrets(row, secrets) as Remote) : row;
+    return secrets.length > 0 ? (withoutSecrets(remote, secrets) as Remote) : remote;
   }
 }

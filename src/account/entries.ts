@@ -11,24 +11,24 @@ import type { CreatableRemotes } from "./remotes.ts";
 export interface EntriesOptions extends CallsOptions {
   client: GatewayClient;
   location: EntryLocation;
-  /** The resources whose lists have the entries. */
+  /** The remotes whose lists have the entries. */
   parents: Collection;
-  /** Told of entries that others have put in or taken out. */
+  /** Called with the entries that others have added or removed. */
   onListDelta?: (delta: ListDelta) => void;
 }
 
-/** How soon an entry is tried again whose parent is not in the account, if nothing tells before. */
+/** How soon a create is tried again if the parent is not in the account, and no change of the parent is seen before. */
 const PARENT_SECONDS = 300;
 
-/** The id of an entry, which the service has none for: that of its parent, a slash and its key. */
+/** The service has no id for an entry. Here it is the id of the parent, a slash, and the key. */
 const split = (id: string): [parent: string, key: string] => {
   const slash = id.indexOf("/");
   return [id.slice(0, slash), id.slice(slash + 1)];
 };
 
 /**
- * Entries of lists on other resources, read out of what is known of those: they cost no list of their own.
- * What is known of a parent is kept in step with what is sent about its entries.
+ * Entries of lists on other remotes, their parents. They are taken from the cached parents, so they cost no list of their
+ * own. After an entry is created or deleted, the cached parent is amended.
  */
 export class Entries implements CreatableRemotes {
   readonly #options: EntriesOptions;
@@ -44,7 +44,7 @@ export class Entries implements CreatableRemotes {
   async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const { parents } = this.#options;
     const [parent] = split(id);
-    // what is cached without a list comes from own answers, which are newer than a list would be
+    // A parent that is cached without a list comes from an own answer, which is newer than a list would be.
     return this.#entryOf(parents.cached(parent) ?? (await parents.get(parent, request)), id);
   }
 
@@ -68,7 +68,7 @@ export class Entries implements CreatableRemotes {
     return [];
   }
 
-  /** An entry that is not there says nothing about the account; a parent does. */
+  /** A missing entry says nothing about the account, but a missing parent may mean that it is another account. */
   isMissing(id: string): boolean {
     return this.#options.parents.isMissing(split(id)[0]);
   }
@@ -88,8 +88,8 @@ export class Entries implements CreatableRemotes {
         (options) => client[location.add](parent, key, options),
         request.signal,
       );
-      this.#replace(parent, key, entry);
-      return this.#rowOf(parent, entry);
+      this.#amendParent(parent, key, entry);
+      return this.#remoteOf(parent, entry);
     } catch (error) {
       if (!isNotFound(error) || (await parents.read(parent, request))) throw error;
       throw this.#parentMissing(parent, error);
@@ -99,9 +99,9 @@ export class Entries implements CreatableRemotes {
   async delete(id: string, request: RequestOptions): Promise<boolean> {
     const { client, location } = this.#options;
     const [parent, key] = split(id);
-    const was = await this.#calls.delete((options) => client[location.remove](parent, key, options), request);
-    this.#replace(parent, key);
-    return was;
+    const existed = await this.#calls.delete((options) => client[location.remove](parent, key, options), request);
+    this.#amendParent(parent, key);
+    return existed;
   }
 
   #parentMissing(parent: string, cause?: Error): Waiting {
@@ -114,22 +114,20 @@ export class Entries implements CreatableRemotes {
     return parent && this.#entriesOf(parent).find((entry) => entry.id === id);
   }
 
-  #entriesOf(row: Remote): Remote[] {
-    const list = row[this.#options.location.parent.list];
-    return Array.isArray(list) ? list.map((entry) => this.#rowOf(row.id, entry)) : [];
+  #entriesOf(parent: Remote): Remote[] {
+    const list = parent[this.#options.location.parent.list];
+    return Array.isArray(list) ? list.map((entry) => this.#remoteOf(parent.id, entry)) : [];
   }
 
-  #rowOf(parent: string, entry: Answer): Remote {
+  #remoteOf(parent: string, entry: Answer): Remote {
     const { parentMember, key } = this.#options.location;
     return { ...entry, id: `${parent}/${entry[key]}`, [parentMember]: parent };
   }
 
-  /** An own answer about one entry, in what is known of its parent. */
-  #replace(parent: string, key: string, entry?: Answer): void {
+  /** Records an own answer about one entry in the cached parent. Without an entry, it was deleted. */
+  #amendParent(parent: string, key: string, entry?: Answer): void {
     const { parents, location } = this.#options;
-    const row = parents.cached(parent);
-    if (!row) return;
-    const list = row[location.parent.list];
+    const list = parents.cached(parent)?.[location.parent.list];
     const others = (Array.isArray(list) ? list : []).filter((one: Answer) => one[location.key] !== key);
     this.#ownChange = true;
     parents.amend(parent, { [location.parent.list]: entry ? [...others, entry] : others });
@@ -138,10 +136,10 @@ export class Entries implements CreatableRemotes {
 
   #notify(before: Remote, after: Remote | undefined): void {
     if (this.#ownChange) return;
-    const was = this.#entriesOf(before).map(({ id }) => id);
-    const is = after ? this.#entriesOf(after).map(({ id }) => id) : [];
-    const changed = is.filter((id) => !was.includes(id));
-    const absent = was.filter((id) => !is.includes(id));
+    const old = this.#entriesOf(before).map(({ id }) => id);
+    const now = after ? this.#entriesOf(after).map(({ id }) => id) : [];
+    const changed = now.filter((id) => !old.includes(id));
+    const absent = old.filter((id) => !now.includes(id));
     if (changed.length + absent.length > 0) this.#options.onListDelta?.({ changed, absent });
   }
 }

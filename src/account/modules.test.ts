@@ -28,7 +28,7 @@ beforeEach(() => {
       breaker: new CircuitBreaker({ clock }),
       assertMaySend: () => {},
     },
-    believedMs: 1000,
+    maxAgeMs: 1000,
     onUnansweredChange: () => {},
   });
   route = gateway.seed(remote, {}).id;

@@ -11,29 +11,29 @@ export interface ModulesOptions extends CallsOptions {
   location: ModulesLocation;
   modules: Readonly<Record<string, Module>>;
   clock: Clock;
-  /** How long an answer is believed, in milliseconds: no list shows what others change. */
-  believedMs: number;
-  /** Told when a module may have been set, or may be later, without an answer that says so. */
+  /** How long an answer counts, in milliseconds. No list shows what others change, so after this a module is read again. */
+  maxAgeMs: number;
+  /** Called when nobody knows whether a module was set, or still will be: there was no answer. */
   onUnansweredChange: () => void;
 }
 
-/** Objects look once in the time for which an answer is believed. */
-const FORGOTTEN = 4;
+/** After so many times `maxAgeMs`, an answer is dropped: an object that still exists would have read again. */
+const DROPPED_AFTER = 4;
 
-interface Seen {
+interface SeenModule {
   /** Null: not set. */
   value: Answer | null;
   at: number;
 }
 
 /**
- * Modules of things that are made elsewhere. The service shows nothing of such a thing but its modules, one by one, so
- * a row has those that somebody was interested in, and exists as long as nothing says otherwise.
+ * Modules of remotes that others create. The service shows nothing of such a remote but its modules, one by one. So the
+ * remote here has only the modules that were asked for, and always seems to exist.
  */
 export class Modules implements UpdatableRemotes {
   readonly #options: ModulesOptions;
   readonly #calls: Calls;
-  readonly #seen = new Map<string, Map<string, Seen>>();
+  readonly #seen = new Map<string, Map<string, SeenModule>>();
 
   constructor(options: ModulesOptions) {
     this.#options = options;
@@ -41,16 +41,16 @@ export class Modules implements UpdatableRemotes {
   }
 
   get(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
-    const { clock, believedMs } = this.#options;
+    const { clock, maxAgeMs } = this.#options;
     const isOld = (member: string) => {
       const seen = this.#seen.get(id)?.get(member);
-      return seen === undefined || clock.now() - seen.at >= believedMs;
+      return seen === undefined || clock.now() - seen.at >= maxAgeMs;
     };
     return this.read(id, request, members.filter(isOld));
   }
 
   async read(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
-    for (const member of members) this.#keep(id, member, await this.#readModule(id, member, request));
+    for (const member of members) this.#record(id, member, await this.#readModule(id, member, request));
     return this.#remoteOf(id);
   }
 
@@ -72,10 +72,10 @@ export class Modules implements UpdatableRemotes {
     return false;
   }
 
-  /** One request for each module, in the order of the body. Rejects with 404 when there is nothing to set it on. */
+  /** Sends one request for each module, in the order of the body. Rejects with 404 when the remote does not exist. */
   async update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
     for (const [member, value] of Object.entries(body)) {
-      this.#keep(id, member, await this.#put(id, member, value as Body, request));
+      this.#record(id, member, await this.#put(id, member, value as Body, request));
     }
     return this.#remoteOf(id);
   }
@@ -83,7 +83,7 @@ export class Modules implements UpdatableRemotes {
   async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void> {
     const owner = this.#ownerOf(id);
     await this.#calls.delete((options) => this.#options.client.deleteModule(module, owner, options), request);
-    this.#keep(id, member, null);
+    this.#record(id, member, null);
   }
 
   async #put(id: string, member: string, body: Body, request: RequestOptions): Promise<Answer> {
@@ -97,7 +97,7 @@ export class Modules implements UpdatableRemotes {
     }
   }
 
-  /** Null where it is not set. Services say so with 404 or null; 404 also where there is nothing that could have one. */
+  /** Null when the module is not set. Services answer null or 404 then, and 404 also when the remote does not exist. */
   async #readModule(id: string, member: string, request: RequestOptions): Promise<Answer | null> {
     const module = this.#moduleOf(member);
     const owner = this.#ownerOf(id);
@@ -109,20 +109,20 @@ export class Modules implements UpdatableRemotes {
     }
   }
 
-  #keep(id: string, member: string, answer: Answer | null): void {
+  #record(id: string, member: string, answer: Answer | null): void {
     const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
-    const seen = this.#seen.get(id) ?? this.#begin(id);
+    const seen = this.#seen.get(id) ?? this.#add(id);
     seen.set(member, { value, at: this.#options.clock.now() });
   }
 
-  /** What nobody has looked at for long goes: no list tells that its object is gone. */
-  #begin(id: string): Map<string, Seen> {
-    const { clock, believedMs } = this.#options;
-    const isOld = ({ at }: Seen) => clock.now() - at > FORGOTTEN * believedMs;
+  /** Makes room for another remote. Those that nobody has read for long are dropped: no list says when one is gone. */
+  #add(id: string): Map<string, SeenModule> {
+    const { clock, maxAgeMs } = this.#options;
+    const isOld = ({ at }: SeenModule) => clock.now() - at > DROPPED_AFTER * maxAgeMs;
     for (const [other, members] of this.#seen) if ([...members.values()].every(isOld)) this.#seen.delete(other);
-    const begun = new Map<string, Seen>();
-    this.#seen.set(id, begun);
-    return begun;
+    const added = new Map<string, SeenModule>();
+    this.#seen.set(id, added);
+    return added;
   }
 
   #remoteOf(id: string): Remote {
