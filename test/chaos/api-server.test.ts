@@ -151,13 +151,13 @@ describe.each([seed()])("another process, with CHAOS_SEED=%d", (chosen) => {
     await ordeal.begin();
     await ordeal.survive(async () => {
       await sleep(1_000);
-      link.darken();
+      link.startDropping();
       await sleep(1_000);
       await cluster.compact?.();
       // or it would still have what etcd has forgotten
       await cluster.stopAPIServer?.("SIGKILL");
       await cluster.startAPIServer?.();
-      link.lighten();
+      link.stopDropping();
     });
     const expired = world.operator.lines.filter((line) => line.includes("Listing again") && line.includes("too old"));
     expect(expired.length).toBeGreaterThan(5);

@@ -42,9 +42,9 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
 
   test("nothing passes for a while, and nobody is told", { timeout: ORDEAL_MS }, () =>
     ordeal.survive(async () => {
-      link.darken();
+      link.startDropping();
       await sleep(4_000);
-      link.lighten();
+      link.stopDropping();
     }),
   );
 
@@ -99,7 +99,7 @@ describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
   test("every connection is dead, and the operator is not told, now or ever", { timeout: ORDEAL_MS }, async () => {
     await ordeal.survive(async () => {
       await sleep(1_000);
-      link.strand();
+      link.dropConnections();
       await sleep(2_000);
     });
     expect(world.operator.lines.some((line) => line.includes("No event or bookmark for too long"))).toBe(true);

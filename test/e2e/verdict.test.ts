@@ -84,17 +84,17 @@ test("once all is there", async () => {
     ["dns_error", "its record is missing"],
   ] as const) {
     for (const { status } of certified) control().certificate(status.id, { state: code });
-    record(state, BUSY, ...(await world.look(...certified)));
+    record(state, BUSY, ...(await world.reconcileNow(...certified)));
   }
   for (const { status } of certified) {
     const now = control().get(status.id) as KubeJSON;
     const job = { ...now.certificate_management_status.provisioning_job, started_at: "2026-01-01T00:00:00Z" };
     control().patch(status.id, { certificate_management_status: { provisioning_job: job } });
   }
-  record("its record has been missing for ten minutes", STUCK, ...(await world.look(...certified)));
+  record("its record has been missing for ten minutes", STUCK, ...(await world.reconcileNow(...certified)));
   for (const { status } of certified) control().certificate(status.id, { state: "issued" });
 
-  await world.look(...certified);
+  await world.reconcileNow(...certified);
   record("it is there", READY, ...(await world.allReady(managed)), await world.ready("GatewayAccount", "spare"));
 });
 
@@ -105,7 +105,7 @@ test("when the service goes away, or is back", async () => {
   const objects = await world.untilAll("the outage is told", managed, lost);
   record("the service went away afterwards", READY, ...objects);
   control().outage(false);
-  await world.look(...managed);
+  await world.reconcileNow(...managed);
 });
 
 test("when it is paused", async () => {

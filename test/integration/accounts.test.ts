@@ -121,7 +121,7 @@ describe("a key", () => {
     await world.kube.apply(keySecret("rotating", keys.next), policy("rotated", "rotating"));
     await world.ready("IPPolicy", "rotated");
     other.control.apiKeys.accept(keys.right);
-    const [looked] = await world.look(object);
+    const [looked] = await world.reconcileNow(object);
     expect(isReady(looked)).toBe(true);
   });
 });

@@ -10,7 +10,7 @@ test("the bench goes through its phases, and the counts are what they have to be
   const figures = await runBench({
     ...{ cluster, phases: PHASES, objects: 20, bigObjects: 20, latencies: [0], repeat: 1 },
     operator: join(import.meta.dirname, "../../src/main.ts"),
-    pace: { trickle: 1, resync: 4, idle: 1, sweep: 2, limitedSweep: 3 },
+    pace: { trickle: 1, resync: 4, idle: 1, bigResync: 2, limitedBigResync: 3 },
   });
   const counts = figures.map(({ phase, requests, writes }) => [phase, requests, writes]);
   // one of each resource, so that nothing is made that is there

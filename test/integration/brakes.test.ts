@@ -151,7 +151,7 @@ describe("under 500 objects that are Ready", () => {
     const some = (await world.kube.list(KIND)).slice(0, 4);
     const before = ids().length;
     for (const { status } of some) world.simulator.control.remove(status.id);
-    await world.look(...some);
+    await world.reconcileNow(...some);
     expect(ids()).toHaveLength(before);
   });
 

@@ -63,7 +63,7 @@ test("a Secret that has changed is sent at the next resync, once", async () => {
     return found.length > 0 && found;
   });
   expect(sent).toMatchObject({ method: "PATCH", body: { target: { monitoring: { api_key: "second" } } } });
-  await world.look(manifest("EventDestination", "rotating", {}));
+  await world.reconcileNow(manifest("EventDestination", "rotating", {}));
   expect(world.changesSent(status.id)).toHaveLength(1);
   const text = [
     ...world.operator.lines,
@@ -110,7 +110,7 @@ test("a permission that is missing is told, and Ready stays as it was", async ()
   const object = await world.condition("ReservedAddress", "forbidden", wanted);
   expect(isTrue(object, "Ready")).toBe(true);
   expect(conditionOf(object, "Synced")?.message).toContain("only admins may look");
-  await world.look(object);
+  await world.reconcileNow(object);
   expect(isTrue(await world.get("ReservedAddress", "forbidden"), "Synced")).toBe(true);
 });
 

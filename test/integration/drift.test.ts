@@ -70,7 +70,7 @@ describe("what somebody else does in the account", () => {
     const { status } = await world.ready("EventSubscription", "fought-over");
     for (let round = 0; round < 5; round += 1) {
       control().patch(status.id, { description: "theirs" });
-      await world.look(manifest("EventSubscription", "fought-over", {}));
+      await world.reconcileNow(manifest("EventSubscription", "fought-over", {}));
     }
     expect(world.changesSent(status.id)).toHaveLength(3);
     const left = await world.get("EventSubscription", "fought-over");
@@ -93,7 +93,7 @@ describe("a service that keeps another value than the one it was sent", () => {
     const told = await world.condition("IPPolicy", "shouting", { type: "Drifted", reason: "RemoteNormalises" });
     expect(conditionOf(told, "Ready")?.status).toBe("True");
     expect(told.status.drift).toEqual(["description"]);
-    await world.look(told);
+    await world.reconcileNow(told);
     await world.restartOperator();
     await world.quiet();
     expect(world.changesSent(status.id)).toHaveLength(3);
@@ -115,7 +115,7 @@ describe("a service that answers host names in lower case", () => {
     ];
     await world.kube.apply(...objects);
     await world.allReady(objects);
-    for (const object of await world.look(...objects)) expect(conditionOf(object, "Drifted")).toBeUndefined();
+    for (const object of await world.reconcileNow(...objects)) expect(conditionOf(object, "Drifted")).toBeUndefined();
     expect(world.changesSent().map(({ method }) => method)).toEqual(["POST", "POST"]);
   });
 });

@@ -98,7 +98,7 @@ test("what somebody else did is told, with the fields", async () => {
   await world.kube.apply(manifest("TunnelGroupBackend", "meddled-with", { description: "ours", labels: { a: "b" } }));
   const object = await world.ready("TunnelGroupBackend", "meddled-with");
   control().patch(object.status.id, { description: "theirs", labels: {} });
-  await world.look(object);
+  await world.reconcileNow(object);
   const [told] = await events("meddled-with", 1);
   expect(short(told)).toBe("Normal RemoteDiffers Update");
   expect(told.note).toContain("spec.description, spec.labels");

@@ -67,7 +67,7 @@ test("what another cluster has marked is left alone until it is let go", async (
   expect(message(refused)).toContain("another-cluster/production/web");
   expect(world.changesSent(id)).toEqual([]);
   control().patch(id, { metadata: "" });
-  await world.look(refused);
+  await world.reconcileNow(refused);
   await world.ready("TunnelGroupBackend", "claimed");
   expect(control().get(id)).toMatchObject({ labels: { a: "ours" } });
 });
@@ -85,7 +85,7 @@ test("of two objects for one remote the first has it, and the second when the fi
   await world.gone("ReservedAddress", "first");
   // it was marked as the first one's, in the same cluster
   control().patch(id, { metadata: "" });
-  await world.look(refused);
+  await world.reconcileNow(refused);
   await world.ready("ReservedAddress", "second");
   expect(control().get(id)).toMatchObject({ description: "second" });
 });
@@ -98,7 +98,7 @@ test("what is only observed is never written to", async () => {
   expect(object.status).toMatchObject({ id, drift: ["description"] });
   expect(conditionOf(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
   control().patch(id, { description: "other" });
-  const [same] = await world.look(object);
+  const [same] = await world.reconcileNow(object);
   expect(conditionOf(same, "Drifted")).toBeUndefined();
   control().remove(id);
   await world.kube.annotate("ReservedDomain", "watched", { "tunnelgateway.dev/reconcile-requested-at": "gone" });

@@ -103,7 +103,7 @@ describe("a read that fails is not taken for absence", () => {
     expect(conditionOf(unread, "Ready")?.status).toBe("True");
     expect(unread.status.id).toBe(status.id);
     control().clearFaults();
-    const [again] = await world.look(object);
+    const [again] = await world.reconcileNow(object);
     expect(conditionOf(again, "Synced")?.status).toBe("True");
     expect(control().count({ method: "POST" })).toBe(before);
     expect(control().get(status.id)).not.toBeNull();

@@ -15,7 +15,7 @@ const renewed = (name: string) => tlsSecret(name, { commonName: `${name}.example
 const domain = (name: string, certificate: string, metadata: object = {}) =>
   manifest("ReservedDomain", name, { domain: `${name}.example.org`, certificateRef: { name: certificate } }, metadata);
 
-const lookAt = (kind: string, name: string) => world.look(manifest(kind, name, {}));
+const lookAt = (kind: string, name: string) => world.reconcileNow(manifest(kind, name, {}));
 
 /** Once a remote has taken the place of that one, and that one is gone. */
 const replaced = (kind: string, name: string, old: string): Promise<KubeJSON> =>

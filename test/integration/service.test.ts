@@ -71,7 +71,7 @@ describe("an account", () => {
     await isWell();
     control().outage(false);
     await world.allReady(objects);
-    await world.look(...settled);
+    await world.reconcileNow(...settled);
   });
 
   test("that has had too many requests gets none before it said so", async () => {
@@ -136,7 +136,7 @@ describe("an account", () => {
     control().fault({ method: "GET", path: "/ip_policies/", action: { garbage: true } });
     const [one] = settled;
     await stay("UnexpectedResponse", [one]);
-    const [object] = await world.look(one);
+    const [object] = await world.reconcileNow(one);
     expect(conditionOf(object, "Synced")?.status).toBe("True");
   });
 

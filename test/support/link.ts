@@ -9,7 +9,7 @@ interface Pair {
   readonly near: Socket;
   readonly far: Socket | undefined;
   /** Data is dropped, and both ends stay open. */
-  lost: boolean;
+  isDropping: boolean;
 }
 
 /** A TCP proxy between a client and a server, which can break connections in every way. It knows no protocol. */
@@ -17,7 +17,7 @@ export class Link {
   readonly #server: Server;
   readonly #to: URL;
   readonly #pairs = new Set<Pair>();
-  #dark = false;
+  #isDropping = false;
 
   private constructor(to: URL) {
     this.#to = to;
@@ -44,21 +44,21 @@ export class Link {
   }
 
   /** Drops all data from now on, on old and new connections, without closing them. */
-  darken(): void {
-    this.#dark = true;
-    this.strand();
+  startDropping(): void {
+    this.#isDropping = true;
+    this.dropConnections();
   }
 
   /** Stops dropping data. Resets the connections that lost some. */
-  lighten(): void {
-    this.#dark = false;
-    for (const pair of this.#pairs) if (pair.lost) this.#reset(pair);
+  stopDropping(): void {
+    this.#isDropping = false;
+    for (const pair of this.#pairs) if (pair.isDropping) this.#reset(pair);
   }
 
   /** Drops all data of the present connections. The server sees their end, the client never does. New ones work. */
-  strand(): void {
+  dropConnections(): void {
     for (const pair of this.#pairs) {
-      pair.lost = true;
+      pair.isDropping = true;
       pair.far?.resetAndDestroy();
     }
   }
@@ -70,19 +70,19 @@ export class Link {
   }
 
   #join(near: Socket): void {
-    const far = this.#dark ? undefined : connect(Number(this.#to.port) || 443, this.#to.hostname);
-    const pair: Pair = { near, far, lost: this.#dark };
+    const far = this.#isDropping ? undefined : connect(Number(this.#to.port) || 443, this.#to.hostname);
+    const pair: Pair = { near, far, isDropping: this.#isDropping };
     this.#pairs.add(pair);
-    near.on("data", (chunk) => pair.lost || far?.write(chunk));
-    far?.on("data", (chunk) => pair.lost || near.write(chunk));
-    near.on("end", () => pair.lost || far?.end());
-    far?.on("end", () => pair.lost || near.end());
+    near.on("data", (chunk) => pair.isDropping || far?.write(chunk));
+    far?.on("data", (chunk) => pair.isDropping || near.write(chunk));
+    near.on("end", () => pair.isDropping || far?.end());
+    far?.on("end", () => pair.isDropping || near.end());
     for (const socket of [near, far]) socket?.on("error", () => {});
     near.on("close", () => {
       this.#pairs.delete(pair);
       far?.destroy();
     });
-    far?.on("close", () => pair.lost || near.destroy());
+    far?.on("close", () => pair.isDropping || near.destroy());
   }
 
   #reset({ near, far }: Pair): void {

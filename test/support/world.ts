@@ -39,7 +39,7 @@ export class World {
   #simulator: Simulator | undefined;
   readonly #operators: OperatorProcess[] = [];
   #kube: Kube | undefined;
-  #looks = 0;
+  #reconcileRequests = 0;
 
   constructor(cluster: TestCluster, options: WorldOptions) {
     this.cluster = cluster;
@@ -189,11 +189,11 @@ export class World {
   }
 
   /** Requests a reconcile that reads the remotes again, and waits until it is done. */
-  async look(...objects: KubeJSON[]): Promise<KubeJSON[]> {
-    const asked = String(++this.#looks);
+  async reconcileNow(...objects: KubeJSON[]): Promise<KubeJSON[]> {
+    const asked = String(++this.#reconcileRequests);
     const change = { [annotations.reconcileRequestedAt]: asked };
     await Promise.all(objects.map(({ kind, metadata }) => this.kube.annotate(kind, metadata.name, change)));
-    return this.untilAll("all are looked at", objects, ({ status }) => status.lastHandledReconcileAt === asked);
+    return this.untilAll("all are reconciled", objects, ({ status }) => status.lastHandledReconcileAt === asked);
   }
 
   /** The requests to the service that were not GETs: those with an id in their path, or all. */
@@ -206,7 +206,7 @@ export class World {
     await this.until(`${kind} ${name} is gone`, async () => (await object()) === undefined);
   }
 
-  /** Waits until for a while there was no request to the service and no write to Kubernetes. Resolves with the counts. */
+  /** Waits until there is a pause in requests to the service and in writes to Kubernetes. Resolves with the counts. */
   async quiet(milliseconds = 600): Promise<{ requests: number; writes: number }> {
     let before = { requests: -1, writes: -1 };
     for (;;) {

@@ -8,7 +8,7 @@ import { program } from "./arguments.ts";
 import { type Figures, medians } from "./figures.ts";
 import { usualPace } from "./phases/pace.ts";
 import { runBench } from "./run.ts";
-import { details, judged, table } from "./table.ts";
+import { details, table, verdictTable } from "./table.ts";
 import { verdicts } from "./targets.ts";
 
 await runProgram(program, async ({ operator, latency: latencies, trickleSeconds: trickle, json, ...options }) => {
@@ -23,7 +23,7 @@ await runProgram(program, async ({ operator, latency: latencies, trickleSeconds:
       onFigures: (one) => console.error(`\n${table([one])}`),
     });
     const figures = medians(runs);
-    console.log(`\n${table(figures, baseline)}\n\n${details(figures)}\n\n${judged(verdicts(figures))}`);
+    console.log(`\n${table(figures, baseline)}\n\n${details(figures)}\n\n${verdictTable(verdicts(figures))}`);
     if (json) await writeFile(json, `${JSON.stringify({ figures, runs }, null, 2)}\n`);
   } finally {
     await cluster.stop();

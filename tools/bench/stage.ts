@@ -103,7 +103,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Deletes objects without the operator: their finalizers are removed first. */
-  async sweepAway(left: readonly Subject[]): Promise<void> {
+  async removeAll(left: readonly Subject[]): Promise<void> {
     const gone = this.watcher.until(left, (object) => object === undefined);
     await concurrently(left, WRITERS, async ({ type, object }) => {
       await this.client.patchMerge(type, object.metadata, { metadata: { finalizers: null } });

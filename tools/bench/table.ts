@@ -49,7 +49,7 @@ export function details(measured: readonly Figures[]): string {
     .join("\n");
 }
 
-export function judged(verdicts: readonly Verdict[]): string {
+export function verdictTable(verdicts: readonly Verdict[]): string {
   return lines([
     ["", "phase", "latency ms", "", "found", "at most"],
     ...verdicts.map(({ target, latencyMs, value, kept }) => [

@@ -56,7 +56,7 @@ export const targets: readonly Target[] = [
   more("big", "idlePercent", "percent of a core at rest", 1),
   {
     ...{ phase: "big", text: "requests of a full list per 100 objects", atMost: 1 },
-    of: ({ more: found, objects }) => ratio(found?.["sweepRequests"], objects / 100),
+    of: ({ more: found, objects }) => ratio(found?.["resyncRequests"], objects / 100),
   },
   more("big", "editP99", "ms until an edit during a list is at the service, p99", 1000),
   more("big", "limitedEditMax", "the same at 100 requests a minute, at the most", 2000),

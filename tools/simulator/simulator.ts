@@ -1,12 +1,12 @@
 import type { AddressInfo } from "node:net";
-import { createControl } from "./control/assemble.ts";
 import type { Control } from "./control/control.ts";
+import { createControl } from "./control/create-control.ts";
 import { Faults } from "./control/faults.ts";
 import { Outage } from "./control/outage.ts";
 import { RequestLog } from "./control/request-log.ts";
 import { RateLimit } from "./http/rate-limit.ts";
 import { createRouter } from "./http/router.ts";
-import { createFront } from "./http/server.ts";
+import { createHTTPServer } from "./http/server.ts";
 import { routes } from "./routes.ts";
 import { type SimulatorOptions, settingsOf } from "./settings.ts";
 import { createWorld } from "./world.ts";
@@ -38,7 +38,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
   let url = "";
   const control = createControl({ ...parts, apiKey, origin: () => url });
-  const server = createFront({ ...parts, control });
+  const server = createHTTPServer({ ...parts, control });
 
   const host = options.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => {

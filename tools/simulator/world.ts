@@ -1,5 +1,5 @@
 import { Agenda } from "./agenda.ts";
-import { CertificateCourse } from "./certificates/course.ts";
+import { CertificateJobs } from "./certificates/jobs.ts";
 import { reservedDomains } from "./families/reserved-domains.ts";
 import { Agents } from "./families/sessions/agents.ts";
 import { issueCertificate } from "./families/tls-certificates.ts";
@@ -17,7 +17,7 @@ export interface World {
   readonly store: Store;
   readonly cursors: Cursors;
   readonly agenda: Agenda;
-  readonly certificates: CertificateCourse;
+  readonly certificates: CertificateJobs;
   readonly agents: Agents;
   readonly keyring: Keyring;
 }
@@ -27,7 +27,7 @@ export function createWorld(settings: Settings): World {
   const random = seeded(settings.seed);
   const store = new Store({ random, clock, memoryMs: settings.listLagMs });
   const agenda = new Agenda();
-  const certificates = new CertificateCourse({
+  const certificates = new CertificateJobs({
     store,
     agenda,
     clock,

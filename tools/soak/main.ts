@@ -6,7 +6,7 @@ import { startCluster } from "../cluster/start.ts";
 import { runProgram, UsageError } from "../shared/program.ts";
 import { program } from "./arguments.ts";
 import { soak } from "./run.ts";
-import { judged, table } from "./table.ts";
+import { table, verdictTable } from "./table.ts";
 import { verdicts } from "./verdict.ts";
 
 await runProgram(program, async ({ operator, seed = randomInt(2 ** 31), ...options }) => {
@@ -15,9 +15,9 @@ await runProgram(program, async ({ operator, seed = randomInt(2 ** 31), ...optio
   const cluster = await startCluster({ onProgress: tell });
   try {
     await installKinds(cluster);
-    const { samples, calm, rest } = await soak({ ...options, operator: resolve(operator), seed, cluster, tell });
+    const { samples, atRest, rest } = await soak({ ...options, operator: resolve(operator), seed, cluster, tell });
     const all = verdicts(samples, rest);
-    console.log(`\n${table(samples)}\n\nAt rest:\n${table(calm, 6)}\n\n${judged(all)}`);
+    console.log(`\n${table(samples)}\n\nAt rest:\n${table(atRest, 6)}\n\n${verdictTable(all)}`);
     return all.every(({ kept }) => kept) ? 0 : 1;
   } finally {
     await cluster.stop();

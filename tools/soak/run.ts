@@ -16,7 +16,7 @@ const RESYNC_SECONDS = 20;
 const REST_SECONDS = 3 * RESYNC_SECONDS;
 
 /** The longest delay after repeated failures is five minutes, so the operator may need more than that. */
-const CALM_SECONDS = 400;
+const AGREEMENT_SECONDS = 400;
 
 export interface SoakOptions {
   cluster: StageSettings["cluster"];
@@ -27,43 +27,43 @@ export interface SoakOptions {
   tell: (line: string) => void;
 }
 
-export interface Soaked {
+export interface SoakResult {
   /** Samples during the turmoil. */
   samples: Sample[];
   /** Samples at rest. */
-  calm: Sample[];
+  atRest: Sample[];
   rest: Rest;
 }
 
-export async function soak({ cluster, operator, minutes, objects, seed, tell }: SoakOptions): Promise<Soaked> {
+export async function soak({ cluster, operator, minutes, objects, seed, tell }: SoakOptions): Promise<SoakResult> {
   await using stage = await Stage.open({ cluster, operator, latencyMs: 5 });
   const subjects = await stage.createSubjects(objects);
-  const begun = stage.watcher.until(subjects, isReady);
+  const allReady = stage.watcher.until(subjects, isReady);
   await stage.startOperator({ RESYNC_INTERVAL: `${RESYNC_SECONDS}s`, REQUEST_TIMEOUT: "3s" });
-  await begun;
+  await allReady;
   tell(`${objects} objects are Ready; turmoil for ${minutes} minutes, with --seed ${seed}`);
 
   const turmoil = new Turmoil(stage, subjects, randomFrom(seed));
-  const samples = await sampled(stage, () => turmoil.rage(minutes * 60_000));
+  const samples = await samplesDuring(stage, () => turmoil.run(minutes * 60_000));
   await turmoil.restore();
-  const amiss = await amissAfter(stage, objects, tell);
+  const differing = await differencesAfterWaiting(stage, objects, tell);
   await stage.quiet();
   tell(`At rest for ${REST_SECONDS} seconds`);
   const { writes } = await stage.operator.clusterRequests();
   await stage.service.control.clearRequests();
-  const calm = await sampled(stage, () => sleep(REST_SECONDS * 1000));
+  const atRest = await samplesDuring(stage, () => sleep(REST_SECONDS * 1000));
   return {
-    ...{ samples, calm },
+    ...{ samples, atRest },
     rest: {
-      ...{ seconds: REST_SECONDS, amiss },
+      ...{ seconds: REST_SECONDS, differing },
       writes: (await stage.operator.clusterRequests()).writes - writes,
-      others: await othersOf(stage, tell),
+      others: await otherRequests(stage, tell),
     },
   };
 }
 
 /** Samples of the operator while something is done. */
-async function sampled(stage: Stage, doing: () => Promise<unknown>): Promise<Sample[]> {
+async function samplesDuring(stage: Stage, doing: () => Promise<unknown>): Promise<Sample[]> {
   const samples: Sample[] = [];
   const [since, over] = [Date.now(), new AbortController()];
   const watching = (async () => {
@@ -78,7 +78,7 @@ async function sampled(stage: Stage, doing: () => Promise<unknown>): Promise<Sam
 }
 
 /** The number of requests other than lists. */
-async function othersOf({ service }: Stage, tell: SoakOptions["tell"]): Promise<number> {
+async function otherRequests({ service }: Stage, tell: SoakOptions["tell"]): Promise<number> {
   const lists = Object.values(collections);
   const all = await service.control.requests({});
   const others = all.filter(({ method, path }) => method !== "GET" || !lists.includes(path));
@@ -87,32 +87,34 @@ async function othersOf({ service }: Stage, tell: SoakOptions["tell"]): Promise<
 }
 
 /** Waits until objects and account agree. Resolves with the number of differences when it takes too long, else with 0. */
-async function amissAfter(stage: Stage, objects: number, tell: (line: string) => void): Promise<number> {
-  const end = Date.now() + CALM_SECONDS * 1000;
+async function differencesAfterWaiting(stage: Stage, objects: number, tell: (line: string) => void): Promise<number> {
+  const end = Date.now() + AGREEMENT_SECONDS * 1000;
   for (;;) {
-    const amiss = await amissNow(stage, objects);
-    if (amiss.length === 0) return 0;
+    const differing = await differences(stage, objects);
+    if (differing.length === 0) return 0;
     if (Date.now() > end) {
-      tell(amiss.slice(0, 10).join("\n"));
-      return amiss.length;
+      tell(differing.slice(0, 10).join("\n"));
+      return differing.length;
     }
     await sleep(1000);
   }
 }
 
-type Told = KubeObject & {
+type SoakObject = KubeObject & {
   spec: { description?: string };
   status?: { id?: string };
 };
 
-const isSynced = (object: Told): boolean => conditionOf(object, "Synced")?.status === "True";
+const isSynced = (object: SoakObject): boolean => conditionOf(object, "Synced")?.status === "True";
 
-async function amissNow({ client, service, namespace }: Stage, objects: number): Promise<string[]> {
-  const lists = await Promise.all(types.map(async (type) => (await client.listAll<Told>(type, { namespace })).items));
+async function differences({ client, service, namespace }: Stage, objects: number): Promise<string[]> {
+  const lists = await Promise.all(
+    types.map(async (type) => (await client.listAll<SoakObject>(type, { namespace })).items),
+  );
   const names = Object.values(collections).map((path) => path.slice(1));
   const rows = (await Promise.all(names.map((name) => service.control.objects(name)))).flat();
   const all = lists.flat();
-  const wanted = new Map<unknown, Told>(all.map((object) => [object.status?.id, object]));
+  const wanted = new Map<unknown, SoakObject>(all.map((object) => [object.status?.id, object]));
   return [
     ...(all.length === objects ? [] : [`${all.length} objects instead of ${objects}`]),
     ...all.filter((object) => !isReady(object) || !isSynced(object)).map((object) => JSON.stringify(object)),

@@ -20,7 +20,7 @@ export function table(samples: readonly Sample[], rows = 24): string {
   ]);
 }
 
-export function judged(verdicts: readonly Verdict[]): string {
+export function verdictTable(verdicts: readonly Verdict[]): string {
   return lines([
     ["", "", "found", "at most"],
     ...verdicts.map(({ text: what, found, atMost, kept }) => [

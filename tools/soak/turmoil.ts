@@ -49,7 +49,7 @@ export class Turmoil {
     this.#residents = subjects.map((subject) => ({ subject, isThere: true, drifts: 0, isBusy: false }));
   }
 
-  async rage(milliseconds: number): Promise<void> {
+  async run(milliseconds: number): Promise<void> {
     const { control } = this.#stage.service;
     const end = Date.now() + milliseconds;
     for (const fault of faults) await control.fault({ ...fault, times: 1e9 });

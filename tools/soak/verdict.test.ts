@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Sample } from "./sample.ts";
-import { quarter, type Rest, verdicts } from "./verdict.ts";
+import { medianOfQuarter, type Rest, verdicts } from "./verdict.ts";
 
-const calm: Rest = { seconds: 60, writes: 0, others: 0, amiss: 0 };
+const atRest: Rest = { seconds: 60, writes: 0, others: 0, differing: 0 };
 
 /** A sample for each second. */
 const samples = (seconds: number, of: (at: number) => Partial<Sample> = () => ({})): Sample[] =>
@@ -11,15 +11,15 @@ const samples = (seconds: number, of: (at: number) => Partial<Sample> = () => ({
     ...of(at),
   }));
 
-const missed = (all: readonly Sample[], rest = calm): string[] =>
+const missed = (all: readonly Sample[], rest = atRest): string[] =>
   verdicts(all, rest)
     .filter(({ kept }) => !kept)
     .map(({ text }) => text);
 
 it("takes the median of a quarter of the time", () => {
   const all = samples(100, (at) => ({ rss: at === 30 ? 10_000 : at }));
-  expect(quarter(all, 2, "rss")).toBe(39);
-  expect(quarter(all, 4, "rss")).toBe(88);
+  expect(medianOfQuarter(all, 2, "rss")).toBe(39);
+  expect(medianOfQuarter(all, 4, "rss")).toBe(88);
 });
 
 describe("the verdict", () => {
@@ -44,8 +44,8 @@ describe("the verdict", () => {
   it.each([
     [{ writes: 1 }, "Kubernetes writes at rest"],
     [{ others: 1 }, "requests at rest that are no page of a list"],
-    [{ amiss: 1 }, "objects and remotes that are not as they should be"],
+    [{ differing: 1 }, "objects and remotes that are not as they should be"],
   ])("is missed by %o", (seen, text) => {
-    expect(missed(samples(100), { ...calm, ...seen })).toEqual([text]);
+    expect(missed(samples(100), { ...atRest, ...seen })).toEqual([text]);
   });
 });

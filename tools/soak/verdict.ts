@@ -8,7 +8,7 @@ export interface Rest {
   /** Requests to the service other than lists. */
   others: number;
   /** Objects that are not Ready and Synced, and remotes that differ from their objects or have none. */
-  amiss: number;
+  differing: number;
 }
 
 export interface Verdict {
@@ -28,11 +28,11 @@ const GROWTH = 1.1;
 const chance: Partial<Record<Quantity, number>> = { sockets: 32, timers: 16, resources: 24 };
 
 /** Without the parts of the heap: their size depends on when garbage is collected, and RSS contains them all. */
-const judged: readonly Quantity[] = ["rss", "sockets", "timers", "resources"];
+const grownQuantities: readonly Quantity[] = ["rss", "sockets", "timers", "resources"];
 
 export function verdicts(samples: readonly Sample[], rest: Rest): Verdict[] {
-  const grown = judged.flatMap((quantity) => {
-    const [before, after] = [quarter(samples, 2, quantity), quarter(samples, 4, quantity)];
+  const grown = grownQuantities.flatMap((quantity) => {
+    const [before, after] = [medianOfQuarter(samples, 2, quantity), medianOfQuarter(samples, 4, quantity)];
     if (before === undefined || after === undefined) return [];
     return [verdict(`${quantity}, median of the last quarter`, after, before * GROWTH + (chance[quantity] ?? 0))];
   });
@@ -40,7 +40,7 @@ export function verdicts(samples: readonly Sample[], rest: Rest): Verdict[] {
     ...grown,
     verdict("Kubernetes writes at rest", rest.writes, 0),
     verdict("requests at rest that are no page of a list", rest.others, 0),
-    verdict("objects and remotes that are not as they should be", rest.amiss, 0),
+    verdict("objects and remotes that are not as they should be", rest.differing, 0),
   ];
 }
 
@@ -50,7 +50,7 @@ const verdict = (text: string, found: number, atMost: number): Verdict => ({
 });
 
 /** The median of a quantity in a quarter of the time, counted from 1; undefined if it was not measured. */
-export function quarter(samples: readonly Sample[], which: number, quantity: Quantity): number | undefined {
+export function medianOfQuarter(samples: readonly Sample[], which: number, quantity: Quantity): number | undefined {
   const end = Math.max(...samples.map(({ at }) => at));
   const inside = samples.filter(({ at }) => at > (end * (which - 1)) / 4 && at <= (end * which) / 4);
   const values = inside.flatMap((sample) => sample[quantity] ?? []).sort((one, other) => one - other);

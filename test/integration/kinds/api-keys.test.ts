@@ -51,7 +51,7 @@ describe("an API key", () => {
   test("is made anew when its Secret is lost, and the old one is deleted", async () => {
     const old = made.status.id;
     await world.kube.delete("Secret", "ci");
-    await world.look(key("ci"));
+    await world.reconcileNow(key("ci"));
     made = await world.until("the old one is deleted", async () => {
       const object = await world.ready("APIKey", "ci");
       return object.status.id !== old && object.status.retiring === undefined && object;
@@ -70,7 +70,7 @@ describe("an API key", () => {
   test("is made anew when somebody takes the token out of the Secret", async () => {
     const old = made.status.id;
     await world.kube.patch("Secret", "ci", { data: { token: null } });
-    await world.look(key("ci"));
+    await world.reconcileNow(key("ci"));
     await world.until("the old one is deleted", async () => keys().every(({ id }) => id !== old));
     expect(keys()).toHaveLength(1);
     token = await tokenIn("ci");
@@ -80,7 +80,7 @@ describe("an API key", () => {
   test("stays as long as nothing happens to its Secret", async () => {
     const before = posts();
     await world.kube.annotate("Secret", "ci", { "example.org/touched": "yes" });
-    await world.look(key("ci"));
+    await world.reconcileNow(key("ci"));
     logs.push(...world.operator.lines);
     await world.restartOperator();
     await world.quiet();

@@ -20,7 +20,8 @@ const summary = (object: KubeJSON): Record<string, string> =>
     object.status.conditions.map(({ type, status, reason }: KubeJSON) => [type, `${status} ${reason}`]),
   );
 
-const look = async (name: string): Promise<KubeJSON> => (await world.look(manifest("ReservedDomain", name, {})))[0];
+const look = async (name: string): Promise<KubeJSON> =>
+  (await world.reconcileNow(manifest("ReservedDomain", name, {})))[0];
 
 const message = (object: KubeJSON, type = "Ready"): string => conditionOf(object, type)?.message;
 

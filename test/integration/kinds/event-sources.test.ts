@@ -47,7 +47,7 @@ describe("a source of its own", () => {
   test("is made with one request and two writes, seen without any, and goes with one of each", async () => {
     const id = await given("alone", ["a.v0"]);
     // the list that the first look of a process needs
-    await world.look(subscription("alone", ["a.v0"]));
+    await world.reconcileNow(subscription("alone", ["a.v0"]));
     const before = await world.quiet();
     const [object] = await ready(source("alone", "alone", "b.v0"));
     expect(object.status).toMatchObject({ id: `${id}/b.v0`, uri: expect.stringContaining(`${id}/sources/b.v0`) });
@@ -56,7 +56,7 @@ describe("a source of its own", () => {
     expect(made).toEqual({ requests: before.requests + 1, writes: before.writes + 2 });
     expect(typesOf(id)).toEqual(["a.v0", "b.v0"]);
 
-    await world.look(source("alone", "alone", "b.v0"));
+    await world.reconcileNow(source("alone", "alone", "b.v0"));
     const looked = await world.quiet();
     expect(looked.requests).toBe(made.requests + 1);
 
@@ -89,7 +89,7 @@ describe("a source of its own", () => {
     await ready(source("taken", "taken", "b.v0"));
     setTypes(id, ["a.v0"]);
     const after = lastSeq();
-    await world.look(subscription("taken", ["a.v0"]));
+    await world.reconcileNow(subscription("taken", ["a.v0"]));
     await world.until("the source is back", async () => typesOf(id).includes("b.v0"));
     await world.quiet();
     expect(sentAbout(id, after)).toEqual(["POST /sources 201"]);
@@ -110,7 +110,7 @@ describe("a source of its own", () => {
     const id = await given("anew");
     await ready(source("anew", "anew", "b.v0"));
     world.simulator.control.remove(id);
-    await world.look(subscription("anew"));
+    await world.reconcileNow(subscription("anew"));
     const next = await idOf("anew");
     expect(next).not.toBe(id);
     await world.until("the source has moved", async () => {
@@ -129,7 +129,7 @@ describe("a source that others want as well", () => {
     const [object] = await ready(source("before", "before", "b.v0"));
     expect(object.status).toMatchObject({ id: `${id}/b.v0`, preexisting: true });
     await world.restartOperator("SIGKILL");
-    await world.look(source("before", "before", "b.v0"));
+    await world.reconcileNow(source("before", "before", "b.v0"));
     await gone("EventSource", "before");
     await world.quiet();
     expect(typesOf(id)).toEqual(["b.v0"]);
@@ -185,7 +185,7 @@ describe("a subscription", () => {
     const id = await given("peace", ["a.v0", "c.v0"]);
     await ready(source("peace", "peace", "b.v0"));
     setTypes(id, [...typesOf(id), "x.v0"]);
-    await world.look(subscription("peace", ["a.v0", "c.v0"]), source("peace", "peace", "b.v0"));
+    await world.reconcileNow(subscription("peace", ["a.v0", "c.v0"]), source("peace", "peace", "b.v0"));
     await world.quiet();
     expect(typesOf(id)).toEqual(["a.v0", "b.v0", "c.v0", "x.v0"]);
     // not known here yet, and kept all the same

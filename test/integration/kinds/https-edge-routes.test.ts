@@ -59,7 +59,7 @@ describe("a route", () => {
 
   test("costs a read of each module at a look, nothing in between, and no write at a restart", async () => {
     const after = routes.lastSeq;
-    await world.look(routes.object("whole", {}));
+    await world.reconcileNow(routes.object("whole", {}));
     const reads = moduleMembers.map((member) => `GET ${member}`);
     expect(routes.lines("whole", after)).toEqual(reads);
     await world.kube.annotate("HTTPSEdgeRoute", "whole", { "example.org/other": "1" });
@@ -91,7 +91,7 @@ describe("a route", () => {
       await routes.put("drifting", member, put(routes.policies));
       expect(routes.module("drifting", member)).not.toEqual(before);
       const after = routes.lastSeq;
-      const [object] = await world.look(routes.object("drifting", {}));
+      const [object] = await world.reconcileNow(routes.object("drifting", {}));
       expect(routes.module("drifting", member)).toEqual(before);
       expect(routes.lines("drifting", after).filter((line) => !line.startsWith("GET"))).toEqual([`PUT ${member}`]);
       expect(object.status.drift).toBeUndefined();
@@ -100,14 +100,14 @@ describe("a route", () => {
     test.each(Object.entries(routeModules))("also when it was taken away: %s", async (_, { member }) => {
       const before = routes.module("drifting", member);
       world.simulator.control.patch("edghtsrt_drifting", { [member]: null });
-      await world.look(routes.object("drifting", {}));
+      await world.reconcileNow(routes.object("drifting", {}));
       expect(routes.module("drifting", member)).toEqual(before);
     });
 
     test("unless it only asks to be told", async () => {
       await routes.given("reporting", { oidc: oidc.spec, driftPolicy: "Report" });
       await routes.put("reporting", "oidc", oidc.put({}));
-      const [object] = await world.look(routes.object("reporting", {}));
+      const [object] = await world.reconcileNow(routes.object("reporting", {}));
       expect(object.status.drift).toEqual(["oidc"]);
       expect(routes.module("reporting", "oidc")).toMatchObject({ client_id: "theirs" });
     });
@@ -144,7 +144,7 @@ describe("a route", () => {
 
     test("until none is left, and none is read any more", async () => {
       const after = routes.lastSeq;
-      await world.look(routes.object("losing", {}));
+      await world.reconcileNow(routes.object("losing", {}));
       expect(routes.lines("losing", after)).toEqual([]);
     });
   });
@@ -154,7 +154,7 @@ describe("a route", () => {
     await routes.put("foreign", "oidc", oidc.put({}));
     await routes.apply("foreign", { webhookVerification: { provider: "sns" } });
     const after = routes.lastSeq;
-    await world.look(routes.object("foreign", {}));
+    await world.reconcileNow(routes.object("foreign", {}));
     expect(routes.lines("foreign", after)).toEqual(["GET webhook_verification"]);
     await world.kube.delete("HTTPSEdgeRoute", "foreign");
     await world.gone("HTTPSEdgeRoute", "foreign");
@@ -168,14 +168,14 @@ describe("a route", () => {
     const set = routes.module("choosing", "oidc") ?? {};
     await routes.put("choosing", "oidc", { ...set, maximum_duration: 86_400 });
     const after = routes.lastSeq;
-    await world.look(routes.object("choosing", {}));
+    await world.reconcileNow(routes.object("choosing", {}));
     expect(routes.lines("choosing", after)).toEqual(["GET oidc"]);
     await routes.apply("choosing", { oidc: { ...open, maximumDuration: 60 } });
     expect(routes.module("choosing", "oidc")).toMatchObject({ maximum_duration: 60 });
     await routes.apply("choosing", { oidc: open });
     expect(routes.module("choosing", "oidc")).toMatchObject({ maximum_duration: 0, inactivity_timeout: 60 });
     const settled = routes.lastSeq;
-    await world.look(routes.object("choosing", {}));
+    await world.reconcileNow(routes.object("choosing", {}));
     expect(routes.lines("choosing", settled)).toEqual(["GET oidc"]);
   });
 
@@ -185,7 +185,7 @@ describe("a route", () => {
     await routes.given("turning", webhook({ secretRef: { name: "turning", key: "webhook" } }));
     expect(routes.module("turning", "webhook_verification")).toMatchObject({ secret: "first-value" });
     await world.kube.apply(secret("turning", { webhook: "second-value" }));
-    await world.look(routes.object("turning", {}));
+    await world.reconcileNow(routes.object("turning", {}));
     expect(routes.module("turning", "webhook_verification")).toMatchObject({ secret: "second-value" });
     await routes.apply("turning", webhook({}));
     expect(routes.module("turning", "webhook_verification")).toMatchObject({ secret: "" });

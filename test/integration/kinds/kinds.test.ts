@@ -151,7 +151,7 @@ describe("objects of all kinds", () => {
   test("a fresh look changes nothing, and writes its echo only", async () => {
     const before = await world.quiet();
     const sent = world.changesSent().length;
-    await world.look(...everything);
+    await world.reconcileNow(...everything);
     const after = await world.quiet();
     expect(world.changesSent()).toHaveLength(sent);
     expect(after.writes - before.writes).toBe(everything.length);
@@ -172,7 +172,7 @@ describe("objects of all kinds", () => {
         const { member } = how;
         const before = shown(id, member);
         expect(meddle(id, how)[member], field).not.toEqual(before);
-        const [object] = await world.look(manifestOf(sample));
+        const [object] = await world.reconcileNow(manifestOf(sample));
         expect(shown(id, member), field).toEqual(before);
         expect(object.status.drift, field).toBeUndefined();
       }
@@ -196,7 +196,7 @@ describe("objects of all kinds", () => {
         meddle(id, how);
         expect(shown(id, member), field).toEqual(arrived);
       }
-      await world.look(manifestOf(sample));
+      await world.reconcileNow(manifestOf(sample));
       const sent = world.changesSent(id).slice(before);
       expect(sent.map(({ method }) => method)).toEqual(Object.keys(sample.fields).map(() => "PATCH"));
     });
@@ -215,7 +215,7 @@ describe("objects of all kinds", () => {
         await applied({ ...sample, spec });
         expect(shown(id, member), field).toSatisfy(isCleared);
       }
-      await world.look(manifestOf(sample));
+      await world.reconcileNow(manifestOf(sample));
       expect(world.changesSent(id).length - before).toBe(optional.length);
     });
   });
@@ -229,7 +229,7 @@ describe("objects of all kinds", () => {
       for (const [field, how] of fields.filter(([name]) => isOptional(object.kind, name))) {
         meddle(id, how);
         const foreign = shown(id, how.member);
-        const [now] = await world.look(manifestOf(object));
+        const [now] = await world.reconcileNow(manifestOf(object));
         expect(shown(id, how.member), field).toEqual(foreign);
         expect(now.status.drift, field).toBeUndefined();
       }

@@ -110,10 +110,10 @@ describe("the Secret of a host certificate", () => {
     const { status } = await world.ready("SSHHostCertificate", "hosts");
     const wanted = manifest("SSHHostCertificate", "hosts", {});
     await world.kube.delete("Secret", "hosts");
-    await world.look(wanted);
+    await world.reconcileNow(wanted);
     expect(await certificateIn("hosts")).toBe(status.certificate);
     await world.kube.patch("Secret", "hosts", { data: { "ssh-host-cert.pub": "" } });
-    await world.look(wanted);
+    await world.reconcileNow(wanted);
     expect(await certificateIn("hosts")).toBe(status.certificate);
     expect((await world.ready("SSHHostCertificate", "hosts")).status.id).toBe(status.id);
   });

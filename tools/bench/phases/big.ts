@@ -24,10 +24,10 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
   await sleep(pace.idle * 1000);
   const after = await readingOf(stage);
   const { rss, peak } = await memoryOf(stage.operator.pid);
-  const unlimited = await editsDuringSweep(stage, subjects, { limit: 0, resyncSeconds: pace.sweep, everyMs: 25 });
-  const limited = await editsDuringSweep(stage, subjects, {
+  const unlimited = await editsDuringResync(stage, subjects, { limit: 0, resyncSeconds: pace.bigResync, everyMs: 25 });
+  const limited = await editsDuringResync(stage, subjects, {
     limit: 100,
-    resyncSeconds: pace.limitedSweep,
+    resyncSeconds: pace.limitedBigResync,
     everyMs: 4000,
   });
   const figures = await figuresOf(stage, {
@@ -35,9 +35,9 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
     more: {
       rss,
       idlePercent: percent(before.operatorCPU, after.operatorCPU, pace.idle),
-      sweepRequests: unlimited.lists,
-      ...{ sweepSeconds: unlimited.seconds, edits: unlimited.edits, editP50: unlimited.p50, editP99: unlimited.p99 },
-      ...{ limitedSweepRequests: limited.lists, limitedSweepSeconds: limited.seconds },
+      resyncRequests: unlimited.lists,
+      ...{ resyncSeconds: unlimited.seconds, edits: unlimited.edits, editP50: unlimited.p50, editP99: unlimited.p99 },
+      ...{ limitedResyncRequests: limited.lists, limitedResyncSeconds: limited.seconds },
       ...{ limitedEdits: limited.edits, limitedEditMax: limited.max },
     },
   });
@@ -49,7 +49,7 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
 const percent = (before: number | undefined, after: number | undefined, seconds: number): number | undefined =>
   before === undefined || after === undefined ? undefined : ((after - before) / seconds) * 100;
 
-interface Sweep {
+interface Resync {
   /** The number of list requests. */
   lists: number;
   seconds: number;
@@ -68,7 +68,7 @@ interface Editing {
 }
 
 /** Edits objects during a resync, and measures when each edit arrives at the service. */
-async function editsDuringSweep(stage: Stage, subjects: readonly Subject[], editing: Editing): Promise<Sweep> {
+async function editsDuringResync(stage: Stage, subjects: readonly Subject[], editing: Editing): Promise<Resync> {
   const operator = await stage.startOperator({
     REQUESTS_PER_MINUTE: String(editing.limit),
     RESYNC_INTERVAL: `${editing.resyncSeconds}s`,

@@ -72,7 +72,7 @@ async function floorOf(stage: Stage, count: number): Promise<Floor> {
   const apiServerAfter = await cpuSeconds(apiServer);
   if (!before) throw new Error("The plain client did not start");
   const apiServerCPU = apiServerAfter === undefined ? undefined : apiServerAfter - (before.apiServerCPU ?? 0);
-  await stage.sweepAway(subjects);
+  await stage.removeAll(subjects);
   return { seconds: secondsSince(before.at, times), clientCPU, apiServerCPU };
 }
 

@@ -7,8 +7,8 @@ export interface Pace {
   /** The time at rest in the phase `big`. */
   idle: number;
   /** The resync intervals in the phase `big`, without a request limit and with one. */
-  sweep: number;
-  limitedSweep: number;
+  bigResync: number;
+  limitedBigResync: number;
 }
 
-export const usualPace: Pace = { trickle: 30, resync: 10, idle: 20, sweep: 30, limitedSweep: 120 };
+export const usualPace: Pace = { trickle: 30, resync: 10, idle: 20, bigResync: 30, limitedBigResync: 120 };

@@ -45,7 +45,7 @@ async function floorOf(stage: Stage, seconds: number): Promise<{ floorP50: numbe
   const made = applied(stage, seconds, "floor");
   const { took } = await timed(stage, made);
   await follower.stop();
-  await stage.sweepAway(made);
+  await stage.removeAll(made);
   return { floorP50: percentile(took, 0.5) as number, floorP99: percentile(took, 0.99) as number };
 }
 

@@ -1,4 +1,4 @@
-import type { CertificateSteering } from "../certificates/course.ts";
+import type { ForcedCertificateState } from "../certificates/jobs.ts";
 import type { AgentBehaviour } from "../families/sessions/agents.ts";
 import type { RouteId } from "../settings.ts";
 import type { Members } from "../shape/members.ts";
@@ -34,7 +34,7 @@ export interface Control {
   reset(): void;
 
   /** Sets the state of the certificate job of a reserved domain or agent ingress. */
-  certificate(id: string, steering: CertificateSteering): void;
+  certificate(id: string, forced: ForcedCertificateState): void;
 
   /** Starts a tunnel session, and returns it. Members that are left out have defaults. */
   addSession(members?: Members, behaviour?: AgentBehaviour): Members;

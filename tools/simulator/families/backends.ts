@@ -45,7 +45,7 @@ export const weightedBackends: Collection = {
   // an update that leaves the map out empties it
   fields: { ...texts, backends: { check: map(integer(0, 10_000), anyBackend), initial: {}, whenOmitted: {} } },
   rule: (_, { backends }, id) => notItself(Object.keys(backends as object), id),
-  holds: ({ backends }) => Object.keys(backends as object),
+  uses: ({ backends }) => Object.keys(backends as object),
 };
 
 export const failoverBackends: Collection = {
@@ -58,5 +58,5 @@ export const failoverBackends: Collection = {
   // an update that leaves the list out empties it
   fields: { ...texts, backends: { check: list(anyBackend), initial: [], whenOmitted: [] } },
   rule: (_, { backends }, id) => notItself(backends as string[], id),
-  holds: ({ backends }) => backends as string[],
+  uses: ({ backends }) => backends as string[],
 };

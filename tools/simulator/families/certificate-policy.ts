@@ -18,6 +18,6 @@ const policyOf = (row: Row | undefined): string => JSON.stringify(row?.members.c
 /** A new or different policy starts a job; a policy that is taken away ends it. */
 export function followPolicy(row: Row, before: Row | undefined, context: CollectionContext): void {
   if (policyOf(row) === policyOf(before)) return;
-  const course = context.certificates;
-  row.members.certificate_management_policy ? course.start(row) : course.stop(row);
+  const jobs = context.certificates;
+  row.members.certificate_management_policy ? jobs.start(row) : jobs.stop(row);
 }

@@ -60,7 +60,7 @@ export const reservedDomains: Collection = {
   }),
   changed: followPolicy,
   removed: (row, context) => context.certificates.discard(row),
-  holds: ({ certificate_id: id }) => (id ? [String(id)] : []),
+  uses: ({ certificate_id: id }) => (id ? [String(id)] : []),
   show: ({ certificate_id: id, issued_id: _, region: where, ...members }, links) => ({
     ...members,
     region: where ?? "",

@@ -10,7 +10,7 @@ import { readBody, send } from "./exchange.ts";
 import { type Exchange, performFault } from "./perform-fault.ts";
 import type { Answer } from "./route.ts";
 
-export interface Front {
+export interface ServerParts {
   readonly service: Service;
   readonly log: RequestLog;
   readonly faults: Faults;
@@ -18,9 +18,9 @@ export interface Front {
   readonly control: Control;
 }
 
-export function createFront(front: Front): Server {
+export function createHTTPServer(parts: ServerParts): Server {
   return createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    serve(front, request, response).catch((error: unknown) => fail(error, response));
+    serve(parts, request, response).catch((error: unknown) => fail(error, response));
   });
 }
 
@@ -31,26 +31,26 @@ function fail(error: unknown, response: ServerResponse): void {
   response.destroy();
 }
 
-async function serve(front: Front, message: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(parts: ServerParts, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = "", query = ""] = (message.url ?? "").split(/\?(.*)/s);
-  if (path.startsWith("/_control/")) return serveControl(front.control, path, message, response);
+  if (path.startsWith("/_control/")) return serveControl(parts.control, path, message, response);
 
-  const entry = logged(front, message, path, query);
-  if (front.outage.kind) return refuse(front.outage.kind, entry, response);
+  const entry = logged(parts, message, path, query);
+  if (parts.outage.kind) return refuse(parts.outage.kind, entry, response);
 
-  const action = front.faults.hit(entry);
+  const action = parts.faults.hit(entry);
   if (action) entry.fault = JSON.stringify(action);
   const body = await readBody(message);
   entry.body = parsed(body);
   const request = { method: entry.method, path, query, headers: message.headers, body };
-  const exchange = exchangeOf(front, request, entry, response);
-  const { latencyMs } = front.service.world.settings;
+  const exchange = exchangeOf(parts, request, entry, response);
+  const { latencyMs } = parts.service.world.settings;
   if (latencyMs > 0) await sleep(latencyMs);
   if (action) return performFault(action, exchange);
   send(response, exchange.handle());
 }
 
-function logged({ log, service }: Front, message: IncomingMessage, path: string, query: string): MutableRequest {
+function logged({ log, service }: ServerParts, message: IncomingMessage, path: string, query: string): MutableRequest {
   const { authorization: _, ...headers } = message.headers;
   return log.add({
     time: service.world.clock(),
@@ -61,7 +61,12 @@ function logged({ log, service }: Front, message: IncomingMessage, path: string,
   });
 }
 
-function exchangeOf({ service }: Front, request: Request, entry: MutableRequest, response: ServerResponse): Exchange {
+function exchangeOf(
+  { service }: ServerParts,
+  request: Request,
+  entry: MutableRequest,
+  response: ServerResponse,
+): Exchange {
   const instead = (given: Answer): Answer => {
     entry.status = given.status;
     return given;

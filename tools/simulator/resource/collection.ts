@@ -75,7 +75,7 @@ export interface Collection {
   readonly changed?: (row: Row, before: Row | undefined, context: CollectionContext) => void;
   readonly removed?: (row: Row, context: CollectionContext) => void;
   /** The ids that cannot be deleted while there is a row with these members. */
-  readonly holds?: (members: Members) => readonly string[];
+  readonly uses?: (members: Members) => readonly string[];
   /** The members as answers show them. Default: unchanged. */
   readonly show?: (members: Members, links: Links, id: string) => Members;
   /** Members that only the answer to the create has. */

@@ -34,8 +34,8 @@ export function updateRow(row: Row, given: Members, world: World): Row {
 }
 
 export function deleteRow(row: Row, world: World): void {
-  const holders = world.store.holders(row.id);
-  if (holders.length > 0) throw inUse(world.settings.inUseStatus, `${row.id} is in use by ${holders.join(", ")}`);
+  const users = world.store.users(row.id);
+  if (users.length > 0) throw inUse(world.settings.inUseStatus, `${row.id} is in use by ${users.join(", ")}`);
   removeRow(row, world);
 }
 

@@ -25,7 +25,7 @@ export class Store {
   /** Oldest first. */
   readonly #ordered = new Map<string, Row[]>();
   readonly #unique = new Map<string, string>();
-  readonly #holders = new Map<string, Set<string>>();
+  readonly #users = new Map<string, Set<string>>();
   #changes: Change[] = [];
   #sequence = 0;
 
@@ -97,12 +97,12 @@ export class Store {
   }
 
   /** The ids of the rows that use `id`, which prevents its deletion. */
-  holders(id: string): readonly string[] {
-    return [...(this.#holders.get(id) ?? [])];
+  users(id: string): readonly string[] {
+    return [...(this.#users.get(id) ?? [])];
   }
 
   clear(): void {
-    for (const map of [this.#rows, this.#ordered, this.#unique, this.#holders]) map.clear();
+    for (const map of [this.#rows, this.#ordered, this.#unique, this.#users]) map.clear();
     this.#changes = [];
   }
 
@@ -129,15 +129,15 @@ export class Store {
   #index(row: Row): void {
     const { unique, name } = row.collection;
     if (unique) this.#unique.set(`${name} ${row.members[unique]}`, row.id);
-    for (const id of row.collection.holds?.(row.members) ?? []) {
-      this.#holders.set(id, (this.#holders.get(id) ?? new Set()).add(row.id));
+    for (const id of row.collection.uses?.(row.members) ?? []) {
+      this.#users.set(id, (this.#users.get(id) ?? new Set()).add(row.id));
     }
   }
 
   #unindex(row: Row): void {
     const { unique, name } = row.collection;
     if (unique) this.#unique.delete(`${name} ${row.members[unique]}`);
-    for (const id of row.collection.holds?.(row.members) ?? []) this.#holders.get(id)?.delete(row.id);
+    for (const id of row.collection.uses?.(row.members) ?? []) this.#users.get(id)?.delete(row.id);
   }
 }
 

@@ -70,7 +70,7 @@ export const policy: Module = {
 };
 
 /** The ids that the modules of an edge use. IP policies are not among them: they can be deleted while in use. */
-export function heldByModules({ backend: to, mutual_tls: mutual }: Members): readonly string[] {
+export function usedByModules({ backend: to, mutual_tls: mutual }: Members): readonly string[] {
   const backends = to ? [String((to as Members).backend_id)] : [];
   return [...backends, ...(mutual ? ((mutual as Members).certificate_authority_ids as string[]) : [])];
 }

@@ -7,7 +7,7 @@ import type { Members } from "../../shape/members.ts";
 import { hostport } from "../../shape/names.ts";
 import { list } from "../../shape/scalars.ts";
 import { texts } from "../../shape/texts.ts";
-import { backend, heldByModules, ipRestriction, mutualTls, policy, tlsTermination } from "./edge-modules.ts";
+import { backend, ipRestriction, mutualTls, policy, tlsTermination, usedByModules } from "./edge-modules.ts";
 
 const tcpModules = [backend, ipRestriction, policy];
 const tlsModules = [...tcpModules, mutualTls, tlsTermination];
@@ -30,7 +30,7 @@ export const tcpEdges: Collection = {
   verbs: everyVerb,
   unset: ["missing", "empty"],
   fields: edgeFields(tcpModules),
-  holds: heldByModules,
+  uses: usedByModules,
   show: showEdge(tcpModules),
 };
 
@@ -52,7 +52,7 @@ export const tlsEdges: Collection = {
     const upstream = (termination as Members | null)?.terminate_at === "upstream";
     if (upstream && mutual) throw invalid("mutual_tls: not allowed when TLS is terminated upstream");
   },
-  holds: heldByModules,
+  uses: usedByModules,
   show: showEdge(tlsModules),
 };
 

@@ -36,7 +36,7 @@ export const eventSubscriptions: Collection = {
     sources: { check: sources, initial: [] },
     destination_ids: { check: list(reference("ed")), initial: [] },
   },
-  holds: ({ destination_ids: ids }) => ids as string[],
+  uses: ({ destination_ids: ids }) => ids as string[],
   show: ({ sources: types, destination_ids: ids, ...members }, links, id) => ({
     ...members,
     sources: (types as string[]).map((name) => shown(id, name, links)),

@@ -103,7 +103,7 @@ describe("a certificate job", () => {
   });
 });
 
-describe("steering", () => {
+describe("a state that is forced", () => {
   const job = async (domain: { id: string }) => (await look(domain)).certificate_management_status.provisioning_job;
 
   it.each([

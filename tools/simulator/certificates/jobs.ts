@@ -6,7 +6,7 @@ import { days, stamp } from "../shape/time.ts";
 
 export type CertificateState = "issued" | "provisioning" | "dns_error" | "internal_error";
 
-export interface CertificateSteering {
+export interface ForcedCertificateState {
   readonly state: CertificateState;
   readonly msg?: string;
   /** RFC 3339. */
@@ -25,7 +25,7 @@ interface Status {
   readonly provisioning_job: Job | null;
 }
 
-export interface CourseOptions {
+export interface CertificateJobsOptions {
   readonly store: Store;
   readonly agenda: Agenda;
   readonly clock: () => number;
@@ -45,10 +45,10 @@ const troubles = {
 const unresolvable = ".dns-error.example";
 
 /** Runs the certificate jobs of rows that have a `certificate_management_policy`. */
-export class CertificateCourse {
-  readonly #options: CourseOptions;
+export class CertificateJobs {
+  readonly #options: CertificateJobsOptions;
 
-  constructor(options: CourseOptions) {
+  constructor(options: CertificateJobsOptions) {
     this.#options = options;
   }
 
@@ -75,7 +75,7 @@ export class CertificateCourse {
   }
 
   /** Sets a state, which stays until the next call. A job that is set to `provisioning` never finishes. */
-  steer(row: Row, { state, msg, retriesAt }: CertificateSteering): void {
+  force(row: Row, { state, msg, retriesAt }: ForcedCertificateState): void {
     if (!row.members.certificate_management_policy) throw new Error(`${row.id} has no certificate policy`);
     if (state === "issued") {
       this.#issue(row.id);
@@ -114,7 +114,7 @@ export class CertificateCourse {
     const row = this.#options.store.find(id);
     if (!row || statusOf(row).provisioning_job !== job) return;
     const state = String(row.members.domain).endsWith(unresolvable) ? "dns_error" : "issued";
-    this.steer(row, { state });
+    this.force(row, { state });
   }
 
   #issue(id: string): void {

@@ -8,7 +8,7 @@ import type { Faults } from "./faults.ts";
 import type { Outage } from "./outage.ts";
 import type { RequestLog } from "./request-log.ts";
 
-export interface Controlled {
+export interface ControlParts {
   readonly service: Service;
   readonly log: RequestLog;
   readonly faults: Faults;
@@ -20,7 +20,7 @@ export interface Controlled {
 }
 
 /** Resets the account, and returns its control. */
-export function createControl({ service, log, faults, outage, apiKey, origin }: Controlled): Control {
+export function createControl({ service, log, faults, outage, apiKey, origin }: ControlParts): Control {
   const { world, rateLimit } = service;
   const { agents, certificates, keyring, settings, store, random } = world;
 
@@ -44,7 +44,7 @@ export function createControl({ service, log, faults, outage, apiKey, origin }: 
     clearRequests: () => log.clear(),
     count: (filter) => log.read(filter).length,
     reset,
-    certificate: (id, steering) => certificates.steer(existing(world, id), steering),
+    certificate: (id, forced) => certificates.force(existing(world, id), forced),
     addSession: (members = {}, behaviour) => viewOf(store, origin()).show(agents.connect(members, behaviour)),
     removeSession: (id) => agents.stop(existing(world, id)),
     behave: (id, behaviour) => agents.behave(existing(world, id), behaviour),
