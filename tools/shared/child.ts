@@ -36,7 +36,7 @@ export class Child {
     const output = log === undefined ? "pipe" : openSync(log, "w");
     this.#log = log;
     this.#process = spawn(process.execPath, ["--import", endWithParent, ...nodeFlags, main, ...args], {
-      env,
+      env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
       stdio: ["ignore", output, stderr ?? output, "ipc"],
       detached: true,
     });
