@@ -10,9 +10,12 @@ export interface Condition {
   observedGeneration?: number;
 }
 
+/** The values that a spec takes from one Secret, all of them from one read. */
 export interface SecretVersion {
   name: string;
   resourceVersion: string;
+  /** The key whose value each field took, by the path of the field. Statuses of earlier versions have none. */
+  keys?: Readonly<Record<string, string>>;
 }
 
 /** The status that every kind has; each kind adds the read-only members of its resource. */

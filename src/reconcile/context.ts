@@ -12,6 +12,7 @@ import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
 import { type ManagedObject, retiringIDs, type SecretVersion } from "../objects/object.ts";
 import type { Owner } from "../objects/ownership.ts";
+import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
@@ -121,3 +122,10 @@ export const now = ({ clock }: ReconcileContext): number => clock.date().getTime
 /** Spec fields whose values the account has from this object, before this reconcile has sent anything. */
 export const appliedOf = ({ state, object }: ReconcileContext): readonly string[] =>
   state.sentFields ?? object.status?.appliedFields ?? [];
+
+/**
+ * The Secret values that the account had from this object before this reconcile. Nobody knows which ones are in a remote
+ * that was just found.
+ */
+export const appliedSecretsOf = (context: Pick<ReconcileContext, "object" | "changes">): SecretVersion[] =>
+  has(context, "Recovered") || has(context, "Adopted") ? [] : appliedSecretsOfObject(context.object);

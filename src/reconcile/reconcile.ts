@@ -3,6 +3,7 @@ import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import { isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";
 import { Retry } from "../objects/reconcile-error.ts";
+import { areSameVersions } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { readinessOf } from "../schema/readiness.ts";
@@ -12,7 +13,7 @@ import { deleteObject } from "./apply/delete.ts";
 import { ensureOutputSecret } from "./apply/output-secret.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
-import { appliedOf, has, now, type ReconcileContext } from "./context.ts";
+import { appliedOf, appliedSecretsOf, has, now, type ReconcileContext } from "./context.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
 import { findRemote } from "./find/find.ts";
@@ -77,6 +78,7 @@ async function observe(context: ReconcileContext): Promise<Remote> {
 async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
   const found = await findRemote(context);
+  if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
   if (found && hasFinalizer(context)) state.remote = found;
   const desired = await resolveDesired(kind, context.object, context.cluster);
@@ -94,7 +96,8 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   const remote = await update(context, desired, current);
   state.remote = remote;
   state.appliedFields = applied;
-  state.appliedSecrets = desired.secrets;
+  const known = state.appliedSecrets ?? appliedSecretsOf(context);
+  if (!areSameVersions(desired.secrets, known)) state.appliedSecrets = desired.secrets;
   state.appliedDigest = desired.digest;
   return remote;
 }

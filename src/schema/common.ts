@@ -95,7 +95,11 @@ export const observations = {
 
 const secretVersion = z.object({
   name: z.string().describe("Name of the Secret."),
-  resourceVersion: z.string().describe("Its resourceVersion when its value was last sent."),
+  resourceVersion: z.string().describe("Its resourceVersion when its values were last sent."),
+  keys: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("The key whose value was sent, by the path of the spec field that names it."),
 });
 
 const commonStatus = {

@@ -26,9 +26,9 @@ afterAll(async () => {
 
 const start = (env: Record<string, string>) => world.startOperator(env, { kubeconfig: gate.kubeconfig });
 
-const destination = (name: string, secretName = name) =>
+const destination = (name: string, secretName = name, key = "token") =>
   manifest("EventDestination", name, {
-    target: { monitoring: { apiKeyRef: { name: secretName, key: "token" }, service: "s" } },
+    target: { monitoring: { apiKeyRef: { name: secretName, key }, service: "s" } },
   });
 
 /** A few seconds, so that a loaded machine is late and an interval is not mistaken for a watch. */
@@ -72,6 +72,19 @@ describe("with it", () => {
     const { status } = await world.ready("EventDestination", "plain");
     await world.kube.apply(secret("plain", { token: "second" }));
     await soon("it is sent", async () => sent(status.id).some((body) => body.includes("second")));
+  });
+
+  test("a Secret and the key that is taken from it change together, and the new value is sent", async () => {
+    await world.kube.apply(secret("moving", { at0: "value 0" }), destination("moving", "moving", "at0"));
+    const { status } = await world.ready("EventDestination", "moving");
+    for (const count of [1, 2, 3, 4, 5]) {
+      const key = `at${count}`;
+      // the old key stays, so that a look before the edit of the object succeeds with the new Secret
+      await world.kube.apply(secret("moving", { [`at${count - 1}`]: "revoked", [key]: `value ${count}` }));
+      await world.kube.apply(destination("moving", "moving", key));
+      const last = async () => sent(status.id).at(-1)?.includes(`value ${count}`);
+      await soon(`value ${count} is sent last`, last);
+    }
   });
 
   test("a renewed certificate replaces the one before", async () => {

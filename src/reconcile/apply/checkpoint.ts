@@ -1,22 +1,28 @@
+import type { SecretVersion } from "../../objects/object.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
+import { areSameVersions, keptWhileSending } from "../../objects/secret-versions.ts";
 import { visible } from "../../schema/wire/applied.ts";
-import { has, now, type ReconcileContext } from "../context.ts";
+import { appliedSecretsOf, has, now, type ReconcileContext } from "../context.ts";
 import { nextStatus } from "../status/report.ts";
 
 /**
  * Writes into the status, before an update is sent, what the next process needs if this one dies: the fields that are
- * about to be set, so that they are cleared when a later spec drops them, and the id of a remote that an interrupted
- * create made, since a remote without an owner mark is found by its values, which the update changes. A create needs no
- * checkpoint: its fields are in its intent.
+ * about to be set, so that they are cleared when a later spec drops them; Secret values that are about to be replaced by
+ * those of other keys, so that they are sent again when a later spec goes back to them; and the id of a remote that an
+ * interrupted create made, since a remote without an owner mark is found by its values, which the update changes. A
+ * create needs no checkpoint: its fields are in its intent.
  */
-export async function checkpointUpdate(context: ReconcileContext): Promise<void> {
+export async function checkpointUpdate(context: ReconcileContext, secrets: readonly SecretVersion[]): Promise<void> {
   const { kind, object, cluster, state } = context;
   const { status = {} } = object;
   if (has(context, "Created")) return;
   if (has(context, "Recovered") && status.id !== state.remote?.id) await checkpointID(context, "Updating the resource");
   const { appliedFields = [] } = state;
-  if (visible(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
-  await cluster.writeStatus(kind, object, { ...status, appliedFields });
+  const applied = appliedSecretsOf(context);
+  const appliedSecrets = keptWhileSending(applied, secrets);
+  const keepsSecrets = areSameVersions(appliedSecrets, applied);
+  if (keepsSecrets && visible(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
+  await cluster.writeStatus(kind, object, { ...status, appliedFields, ...(!keepsSecrets && { appliedSecrets }) });
   const { namespace, name, uid, generation } = object.metadata;
   const written = cluster.get(kind.kind, namespace, name);
   if (written?.metadata.uid !== uid || written.metadata.generation !== generation)

@@ -8,6 +8,7 @@ import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import {
   creatableRemotesOf,
+  has,
   now,
   type ReconcileContext,
   readRemote,
@@ -43,7 +44,8 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   }
   const remote = await sendCreate(context, body, intent, old);
   // From here on both ids reach the status, even when a later step fails.
-  Object.assign(context.state, { remote, appliedSecrets: desired.secrets });
+  context.state.remote = remote;
+  if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
   if (old !== undefined) retire(context, old);
   if (context.kind.output?.once) await writeOutputSecret(context, remote);
   // An answer that could not be read gives nothing but the id.

@@ -3,11 +3,20 @@ import type { Remote } from "../../gateway/resource.ts";
 import { conditionOf } from "../../objects/object.ts";
 import { canBeMarked, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
+import { unsentFields } from "../../objects/secret-versions.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { visible } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
-import { appliedOf, has, type ReconcileContext, readRemote, requestOptions, updatableRemotesOf } from "../context.ts";
+import {
+  appliedOf,
+  appliedSecretsOf,
+  has,
+  type ReconcileContext,
+  readRemote,
+  requestOptions,
+  updatableRemotesOf,
+} from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { remoteMissing } from "../find/conflicts.ts";
@@ -36,7 +45,7 @@ export async function update(context: ReconcileContext, desired: Desired, found:
     reportDrift(context, needed, reason);
     return remote;
   }
-  const updated = canBeSent(context, needed) ? await applyPlan(context, needed, remote) : undefined;
+  const updated = canBeSent(context, needed) ? await applyPlan(context, desired, needed, remote) : undefined;
   if (!updated) return withoutUpdate(context, desired, remote);
   remote = updated;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted });
@@ -82,8 +91,8 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   const { kind, object } = context;
   const { body, secrets } = desired;
   const seen = fromAnswer(kind.spec, remote);
-  const sent = context.state.appliedSecrets ?? object.status?.appliedSecrets;
-  const renewed = renewedMembers(kind, object.spec, secrets, sent);
+  const unsent = unsentFields(secrets, context.state.appliedSecrets ?? appliedSecretsOf(context));
+  const renewed = renewedMembers(kind, object.spec, unsent);
   if (mustBeMarked(context, remote, isDrift(context, desired))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, remote, applied) };
   return plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) });
@@ -130,12 +139,9 @@ function isDrift(context: ReconcileContext, desired: Desired): boolean {
 }
 
 /** Whether a reference, ConfigMap or Secret of the spec has a value now that was never sent. */
-function hasNewValues({ object }: ReconcileContext, { secrets, digest }: Desired): boolean {
-  const { appliedSecrets: sent = [], appliedDigest = digest } = object.status ?? {};
-  if (appliedDigest !== digest) return true;
-  return !secrets.every((one) =>
-    sent.some(({ name, resourceVersion }) => one.name === name && one.resourceVersion === resourceVersion),
-  );
+function hasNewValues(context: ReconcileContext, { secrets, digest }: Desired): boolean {
+  const { appliedDigest = digest } = context.object.status ?? {};
+  return appliedDigest !== digest || unsentFields(secrets, appliedSecretsOf(context)).length > 0;
 }
 
 async function readAgain(context: ReconcileContext, { id }: Remote): Promise<Remote> {
@@ -233,10 +239,11 @@ const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blo
 /** Undefined when the service turns out to lack the update operation. */
 async function applyPlan(
   context: ReconcileContext,
+  { secrets }: Desired,
   { body, remove }: Plan,
   remote: Remote,
 ): Promise<Remote | undefined> {
-  await checkpointUpdate(context);
+  await checkpointUpdate(context, secrets);
   context.state.sent = true;
   let latest = remote;
   if (Object.keys(body).length > 0) {

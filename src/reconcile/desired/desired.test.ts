@@ -82,7 +82,8 @@ describe("a Secret", () => {
     cluster.setSecret("dd", { api: "hush" });
     const { body, secrets } = await desired(EventDestination, monitored("dd"));
     expect(body).toEqual({ target: { monitoring: { api_key: "hush" } } });
-    expect(secrets).toEqual([{ name: "dd", resourceVersion: cluster.secretNow("dd")?.resourceVersion }]);
+    const { resourceVersion } = cluster.secretNow("dd") ?? {};
+    expect(secrets).toEqual([{ name: "dd", resourceVersion, keys: { "target.monitoring.apiKeyRef": "api" } }]);
   });
 
   it("is read once, however many of its keys are used", async () => {

@@ -101,7 +101,8 @@ async function readSecrets(
         `Create Secret "${name}" in this namespace: spec.${needed[0]?.path} refers to it`,
       );
     for (const { key, path } of needed) values.set(path, keyValue(secret.data, name, key, path));
-    versions.push({ name, resourceVersion: secret.resourceVersion });
+    const keys = Object.fromEntries(needed.map(({ key, path }) => [path, key]));
+    versions.push({ name, resourceVersion: secret.resourceVersion, keys });
   }
   return versions;
 }

@@ -1,6 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod";
-import type { SecretVersion } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { type Difference, differences, membersOf } from "../../schema/wire/compare.ts";
@@ -83,24 +81,13 @@ function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Diffe
 }
 
 /**
- * Members with a value of a Secret that has changed since it was sent. Members that only a create accepts are left out:
- * answers show their value, so they are compared like any other.
+ * Members that hold a Secret's value that was not sent yet; `unsent` are the paths of their fields. Members that the
+ * service takes on create only show in its answers what they hold, and are compared by that.
  */
-export function renewedMembers(
-  kind: Kind,
-  spec: Record<string, unknown>,
-  current: readonly SecretVersion[],
-  sent: readonly SecretVersion[] | undefined,
-): string[] {
-  const changed = current.filter(
-    ({ name, resourceVersion }) => !sent?.some((one) => isDeepStrictEqual(one, { name, resourceVersion })),
-  );
-  const names = new Set(changed.map(({ name }) => name));
+export function renewedMembers(kind: Kind, spec: Record<string, unknown>, unsent: readonly string[]): string[] {
   const members = Object.entries(kind.spec.shape) as [string, z.ZodType][];
   return members
-    .filter(([field, schema]) =>
-      needsOf(schema, spec[field]).some((need) => need.sort === "secret" && names.has(need.name)),
-    )
+    .filter(([field, schema]) => needsOf(schema, spec[field], field).some(({ path }) => unsent.includes(path)))
     .filter(([, schema]) => !traitsOf(schema).spreads && !traitsOf(schema).createOnly)
     .map(([field, schema]) => sentAs(field, schema));
 }

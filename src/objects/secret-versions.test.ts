@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { ManagedObject, SecretVersion } from "./object.ts";
+import { appliedSecretsOf, areSameVersions, keptWhileSending, unsentFields } from "./secret-versions.ts";
+
+const version = (resourceVersion: string, keys?: Record<string, string>, name = "dd"): SecretVersion => ({
+  ...{ name, resourceVersion },
+  ...(keys && { keys }),
+});
+
+describe("unsentFields", () => {
+  it.each<[string, SecretVersion[], SecretVersion[], string[]]>([
+    ["was never sent", [version("1", { a: "x" })], [], ["a"]],
+    ["has changed", [version("2", { a: "x" })], [version("1", { a: "x" })], ["a"]],
+    ["is as it was sent", [version("1", { a: "x" })], [version("1", { a: "x" })], []],
+    ["is of another key", [version("1", { a: "y" })], [version("1", { a: "x" })], ["a"]],
+    ["is another field's", [version("1", { a: "x", b: "y" })], [version("1", { a: "y", b: "x" })], ["a", "b"]],
+    ["is of another Secret", [version("1", { a: "x" }, "other")], [version("1", { a: "x" })], ["a"]],
+    ["was sent under any key", [version("1", { a: "x" })], [version("1")], []],
+  ])("names the field whose value %s", (_, current, applied, expected) => {
+    expect(unsentFields(current, applied)).toEqual(expected);
+  });
+});
+
+describe("areSameVersions", () => {
+  const one = version("1", { a: "x" });
+
+  it.each<[boolean, string, SecretVersion[], SecretVersion[]]>([
+    [true, "equal", [one], [one]],
+    [true, "equal but for keys that nobody wrote down", [one], [version("1")]],
+    [false, "without a Secret", [one], []],
+    [false, "with a field more", [one], [version("1", { a: "x", b: "y" })]],
+  ])("is %s of versions that are %s", (expected, _, some, others) => {
+    expect(areSameVersions(some, others)).toBe(expected);
+    expect(areSameVersions(others, some)).toBe(expected);
+  });
+});
+
+describe("keptWhileSending", () => {
+  it.each<[string, SecretVersion[], SecretVersion[], SecretVersion[]]>([
+    [
+      "another version: an old one never comes back",
+      [version("1", { a: "x" })],
+      [version("2", { a: "x" })],
+      [version("1", { a: "x" })],
+    ],
+    ["another key", [version("1", { a: "x", b: "y" })], [version("1", { a: "z", b: "y" })], [version("1", { b: "y" })]],
+    ["another Secret", [version("1", { a: "x" })], [version("1", { a: "x" }, "other")], []],
+    ["nothing any more", [version("1", { a: "x" })], [], []],
+    ["what an earlier version sent", [version("1")], [version("1", { a: "x" })], [version("1", { a: "x" })]],
+  ])("keeps what counts while a field takes %s", (_, applied, next, expected) => {
+    expect(keptWhileSending(applied, next)).toEqual(expected);
+  });
+});
+
+describe("appliedSecretsOf", () => {
+  const objectWith = (status: "True" | "False", observedGeneration: number): ManagedObject => ({
+    ...{ apiVersion: "tunnelgateway.dev/v1", kind: "EventDestination", spec: {} },
+    metadata: { name: "a", namespace: "n", uid: "u", generation: 2 },
+    status: {
+      appliedSecrets: [version("1"), version("1", { a: "x" }, "other")],
+      conditions: [
+        { type: "Synced", status, observedGeneration, reason: "Available", message: "", lastTransitionTime: "" },
+      ],
+    },
+  });
+
+  it.each([
+    ["of this generation", objectWith("True", 2), ["dd", "other"]],
+    ["of an earlier generation", objectWith("True", 1), ["other"]],
+    ["of a request that failed", objectWith("False", 2), ["other"]],
+  ])("believes an entry without keys only where the status is %s", (_, object, expected) => {
+    expect(appliedSecretsOf(object).map(({ name }) => name)).toEqual(expected);
+  });
+});

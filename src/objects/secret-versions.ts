@@ -1,0 +1,37 @@
+import { conditionOf, type ManagedObject, type SecretVersion } from "./object.ts";
+
+// A value is identified by its Secret, its key and the resourceVersion with which it was read.
+
+/**
+ * The Secret values that the account has from this object, as its status says. An earlier version of the operator wrote
+ * no keys: such an entry stands for the keys in the spec, but only while the spec is the one that it was written for.
+ */
+export function appliedSecretsOf({ status, metadata }: ManagedObject): SecretVersion[] {
+  const synced = conditionOf(status, "Synced");
+  const isOfThisSpec = synced?.status === "True" && synced.observedGeneration === metadata.generation;
+  return (status?.appliedSecrets ?? []).filter(({ keys }) => keys !== undefined || isOfThisSpec);
+}
+
+/** Paths of the spec fields whose value in `current` is not among the applied ones. */
+export const unsentFields = (current: readonly SecretVersion[], applied: readonly SecretVersion[]): string[] =>
+  current.flatMap(({ name, resourceVersion, keys = {} }) => {
+    const known = applied.find((one) => one.name === name && one.resourceVersion === resourceVersion);
+    if (known && !known.keys) return [];
+    return Object.keys(keys).filter((field) => known?.keys?.[field] !== keys[field]);
+  });
+
+/** Whether both name the same values. */
+export const areSameVersions = (some: readonly SecretVersion[], others: readonly SecretVersion[]): boolean =>
+  some.length === others.length && [...unsentFields(some, others), ...unsentFields(others, some)].length === 0;
+
+/**
+ * The applied values that still count while `next` is being sent: if the spec is changed back before the outcome is
+ * known, nothing may look as if it had been there all the time. A version never comes back, a key or a name may.
+ */
+export function keptWhileSending(applied: readonly SecretVersion[], next: readonly SecretVersion[]): SecretVersion[] {
+  return applied.flatMap((version) => {
+    const wanted = next.find(({ name }) => name === version.name)?.keys;
+    const keys = Object.entries(version.keys ?? wanted ?? {}).filter(([field, key]) => wanted?.[field] === key);
+    return keys.length > 0 ? [{ ...version, keys: Object.fromEntries(keys) }] : [];
+  });
+}

@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+  scene.cluster.setSecret("dd", { one: "first", two: "second" });
+});
+
+const monitored = (key: string, more = {}) => ({
+  target: { monitoring: { apiKeyRef: { name: "dd", key }, ...more } },
+});
+
+/** The values that reached the service, in their order. */
+const sent = (): unknown[] =>
+  scene.gateway.calls.flatMap(({ body }) => {
+    const { monitoring } = (body?.["target"] ?? {}) as { monitoring?: { api_key: string } };
+    return monitoring?.api_key ?? body?.["client_secret"] ?? body?.["secret"] ?? [];
+  });
+
+const applied = (object: ManagedObject) => scene.cluster.now(object).status?.appliedSecrets;
+
+describe("a value of a Secret is sent again", () => {
+  it("when the reference names another key of it", async () => {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    scene.cluster.apply(EventDestination, "dd", monitored("two"));
+    await scene.look(object);
+    expect(sent()).toEqual(["second"]);
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
+  });
+
+  it("when Secret and key change together, and a look in between has seen the new Secret with the old key", async () => {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    scene.cluster.setSecret("dd", { one: "first", two: "new" });
+    await scene.look(object);
+    scene.cluster.apply(EventDestination, "dd", monitored("two"));
+    await scene.look(object);
+    expect(sent()).toEqual(["first", "new"]);
+  });
+
+  it("when two fields swap the keys of one Secret", async () => {
+    scene.gateway.put(HTTPSEdgeRoute.remote, { id: "edghtsrt_1" });
+    const spec = (oidc: string, hook: string) => ({
+      ...{ edgeId: "edghts_1", routeId: "edghtsrt_1" },
+      oidc: { issuer: "https://issuer", clientId: "c", clientSecretRef: { name: "dd", key: oidc } },
+      webhookVerification: { provider: "p", secretRef: { name: "dd", key: hook } },
+    });
+    const object = await scene.given(HTTPSEdgeRoute, "r", spec("one", "two"));
+    scene.cluster.apply(HTTPSEdgeRoute, "r", spec("two", "one"));
+    await scene.look(object);
+    expect(sent()).toEqual(["second", "first"]);
+    await scene.look(object);
+    expect(sent()).toEqual(["second", "first"]);
+  });
+
+  it("when the Secret changes while the value is under way", async () => {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    scene.cluster.setSecret("dd", { one: "newer" });
+    const { resourceVersion } = scene.cluster.secretNow("dd") ?? {};
+    scene.gateway.beforeCall = () => {
+      scene.gateway.beforeCall = () => {};
+      scene.cluster.setSecret("dd", { one: "newest" });
+    };
+    await scene.look(object);
+    expect(applied(object)).toMatchObject([{ name: "dd", resourceVersion }]);
+    await scene.look(object);
+    expect(sent()).toEqual(["newer", "newest"]);
+  });
+
+  it("when its field was dropped and comes back", async () => {
+    scene.gateway.put(HTTPSEdgeRoute.remote, { id: "edghtsrt_1" });
+    const route = { edgeId: "edghts_1", routeId: "edghtsrt_1" };
+    const spec = (secretRef?: object) => ({
+      ...route,
+      webhookVerification: { provider: "p", ...(secretRef && { secretRef }) },
+    });
+    const secretRef = { name: "dd", key: "one" };
+    const object = await scene.given(HTTPSEdgeRoute, "r", spec(secretRef));
+    scene.cluster.apply(HTTPSEdgeRoute, "r", spec());
+    await scene.look(object);
+    scene.cluster.apply(HTTPSEdgeRoute, "r", spec(secretRef));
+    await scene.look(object);
+    expect(sent()).toEqual(["first"]);
+  });
+});
+
+describe("the versions of Secrets in the status", () => {
+  it("name the key that each field has taken", async () => {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    const { resourceVersion } = scene.cluster.secretNow("dd") ?? {};
+    expect(applied(object)).toEqual([{ name: "dd", resourceVersion, keys: { "target.monitoring.apiKeyRef": "one" } }]);
+  });
+
+  it("are of what was sent, not of what was refused", async () => {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    scene.gateway.refuse("update", 500);
+    scene.cluster.apply(EventDestination, "dd", monitored("two"));
+    await scene.look(object);
+    expect(applied(object) ?? []).toEqual([]);
+    await scene.look(object);
+    expect(sent()).toEqual(["second", "second"]);
+    expect(applied(object)).toHaveLength(1);
+  });
+
+  it("say nothing of a value that may have been replaced by a process that died, also when the spec is changed back", async () => {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    scene.cluster.apply(EventDestination, "dd", monitored("two"));
+    scene.cluster.beforeWrite = () => {
+      if (sent().length > 0) throw new Outdated("killed");
+    };
+    await scene.look(object);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    scene.cluster.apply(EventDestination, "dd", monitored("one"));
+    await scene.look(object);
+    expect(sent()).toEqual(["second", "first"]);
+  });
+
+  it("say nothing of a remote that was made again by a process that died", async () => {
+    scene.gateway.refuse("update", 405);
+    const object = await scene.given(EventDestination, "dd", { ...monitored("one"), replacement: "Recreate" });
+    scene.cluster.apply(EventDestination, "dd", { ...monitored("two"), replacement: "Recreate" });
+    scene.gateway.loseAnswer("create");
+    await scene.look(object);
+    scene.cluster.apply(EventDestination, "dd", { ...monitored("one"), replacement: "Recreate" });
+    await scene.settle(object);
+    expect(sent().at(-1)).toBe("first");
+  });
+
+  it("cost no write of their own where only the Secret has changed", async () => {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    scene.cluster.setSecret("dd", { one: "newer" });
+    await scene.look(object);
+    expect(sent()).toEqual(["newer"]);
+    expect(scene.cluster.writes).toEqual(["writeStatus"]);
+  });
+
+  it("follow a Secret whose values are compared, so that changes of others still count as drift", async () => {
+    const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    scene.cluster.setSecret("tls", { "tls.crt": pem, "tls.key": "k" });
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem, "tls.key": "k", more: "m" });
+    await scene.look(object);
+    expect(scene.gateway.taken()).toEqual([]);
+    expect(applied(object)).toMatchObject([{ resourceVersion: scene.cluster.secretNow("tls")?.resourceVersion }]);
+  });
+});
+
+describe("a status that names no keys, as an earlier version wrote it", () => {
+  async function older(): Promise<ManagedObject> {
+    const object = await scene.given(EventDestination, "dd", monitored("one"));
+    const { appliedSecrets = [], ...rest } = object.status as Status;
+    const status = { ...rest, appliedSecrets: appliedSecrets.map(({ keys: _, ...version }) => version) };
+    await scene.cluster.writeStatus(EventDestination, object, status);
+    scene.forget();
+    return scene.cluster.now(object);
+  }
+
+  it("is believed where it speaks of this generation: nothing is sent, and nothing written", async () => {
+    const object = await older();
+    scene.restart();
+    await scene.look(object);
+    expect(sent()).toEqual([]);
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
+  it("is not believed after an edit", async () => {
+    const object = await older();
+    scene.cluster.apply(EventDestination, "dd", monitored("two"));
+    await scene.look(object);
+    expect(sent()).toEqual(["second"]);
+    expect(applied(object)).toMatchObject([{ keys: { "target.monitoring.apiKeyRef": "two" } }]);
+  });
+});
