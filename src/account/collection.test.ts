@@ -39,7 +39,7 @@ describe("a list", () => {
     const collection = of(ipPolicies);
     await collection.listed(0, "sync");
     expect(collection.allCached()).toHaveLength(5);
-    expect(gateway.taken()).toEqual(["list", "list", "list"]);
+    expect(gateway.takeCalls()).toEqual(["list", "list", "list"]);
   });
 
   it("needs nobody to be told of it", async () => {
@@ -57,7 +57,7 @@ describe("a list", () => {
   it("is shared by all who ask while it is under way", async () => {
     const collection = of(ipPolicies);
     await Promise.all([collection.listed(0, "edit"), collection.listed(0, "sync"), collection.get("ipp_1", request)]);
-    expect(gateway.taken()).toEqual(["list", "get ipp_1"]);
+    expect(gateway.takeCalls()).toEqual(["list", "get ipp_1"]);
   });
 
   it("is not asked for again by who is content with an older one", async () => {
@@ -65,9 +65,9 @@ describe("a list", () => {
     await collection.listed(clock.now(), "sync");
     await clock.advance(1000);
     await collection.listed(clock.now() - 1000, "sync");
-    expect(gateway.taken()).toEqual(["list"]);
+    expect(gateway.takeCalls()).toEqual(["list"]);
     await collection.listed(clock.now(), "sync");
-    expect(gateway.taken()).toEqual(["list"]);
+    expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
   it("that began too early is waited for and followed by another, which the late ones share", async () => {
@@ -80,7 +80,7 @@ describe("a list", () => {
       .advance(1)
       .then(() => Promise.all([collection.listed(since, "edit"), collection.listed(since, "edit")]));
     await Promise.all([early, late]);
-    expect(gateway.taken()).toEqual(["list", "list"]);
+    expect(gateway.takeCalls()).toEqual(["list", "list"]);
   });
 
   it("that fails is tried again by the next who asks", async () => {
@@ -113,7 +113,7 @@ describe("a list", () => {
     await expect(collection.listed(0, "sync")).rejects.toMatchObject({ status: 429 });
     const next = collection.listed(0, "sync");
     await clock.advance(8999);
-    expect(gateway.taken()).toEqual(["list"]);
+    expect(gateway.takeCalls()).toEqual(["list"]);
     await clock.advance(1);
     await next;
   });
@@ -125,13 +125,13 @@ describe("a resource", () => {
     const collection = of(ipPolicies);
     expect(await collection.get(id, request)).toMatchObject({ id });
     expect(await collection.get(id, request)).toMatchObject({ id });
-    expect(gateway.taken()).toEqual(["list"]);
+    expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
   it("is asked for where the list does not have it, and gone only when a 404 says so", async () => {
     const collection = of(ipPolicies);
     expect(await collection.get("ipp_404", request)).toBeUndefined();
-    expect(gateway.taken()).toEqual(["list", "get ipp_404"]);
+    expect(gateway.takeCalls()).toEqual(["list", "get ipp_404"]);
     gateway.refuse("get", 500);
     await expect(collection.get("ipp_404", request)).rejects.toMatchObject({ status: 500 });
   });
@@ -140,7 +140,7 @@ describe("a resource", () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.read(id, request);
-    expect(gateway.taken()).toEqual([`get ${id}`]);
+    expect(gateway.takeCalls()).toEqual([`get ${id}`]);
     expect(collection.cached(id)).toMatchObject({ id });
   });
 
@@ -165,7 +165,7 @@ describe("a resource", () => {
 
   it("counts as removed when it was not there", async () => {
     await of(ipPolicies).delete("ipp_404", request);
-    expect(gateway.taken()).toEqual(["delete ipp_404"]);
+    expect(gateway.takeCalls()).toEqual(["delete ipp_404"]);
   });
 
   it("loses a module that was removed", async () => {
@@ -193,23 +193,23 @@ describe("a recent look", () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.get(id, request);
-    gateway.taken();
+    gateway.takeCalls();
     await clock.advance(1000);
     await collection.getSince(id, 0, 1, request);
-    expect(gateway.taken()).toEqual([]);
+    expect(gateway.takeCalls()).toEqual([]);
   });
 
   it("asks for one resource, or for all where that is fewer requests", async () => {
     for (let count = 0; count < 250; count += 1) gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.listed(0, "sync");
-    gateway.taken();
+    gateway.takeCalls();
     await clock.advance(1000);
     await collection.getSince("ipp_1", 1000, 2, request);
-    expect(gateway.taken()).toEqual(["get ipp_1"]);
+    expect(gateway.takeCalls()).toEqual(["get ipp_1"]);
     await collection.getSince("ipp_2", 1000, 3, request);
     await collection.getSince("ipp_3", 1000, 3, request);
-    expect(gateway.taken()).toEqual(["list", "list", "list"]);
+    expect(gateway.takeCalls()).toEqual(["list", "list", "list"]);
   });
 });
 
@@ -223,7 +223,7 @@ describe("a key that is refused", () => {
     const all = Promise.all(answers);
     await clock.advance(60_000);
     expect(await all).toEqual(Array.from({ length: 40 }, () => 401));
-    expect(gateway.taken()).toHaveLength(12);
+    expect(gateway.takeCalls()).toHaveLength(12);
   });
 });
 
@@ -245,7 +245,7 @@ describe("a process that does not lead", () => {
     await expect(collection.update(id, { description: "a" }, request)).rejects.toThrow(NotLeading);
     await expect(collection.delete(id, request)).rejects.toThrow(NotLeading);
     await expect(collection.deleteModule(id, "policy", tcpEdgePolicy, request)).rejects.toThrow(NotLeading);
-    expect(gateway.taken()).toEqual([]);
+    expect(gateway.takeCalls()).toEqual([]);
   });
 
   it("says nothing about the service when it lost the lease before the request was written", async () => {

@@ -49,14 +49,14 @@ describe("entries", () => {
     expect(await entries.get(`${id}/c.v0`, request)).toBeUndefined();
     await entries.listed(0, "sync");
     expect(entries.allCached().map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
-    expect(gateway.taken()).toEqual(["list"]);
+    expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
   it("are asked for with their parent when it must be certain", async () => {
     await entries.listed(0, "sync");
     gateway.change(remote, id, { sources: of("c.v0") });
     expect(await entries.read(`${id}/c.v0`, request)).toBeDefined();
-    expect(gateway.taken()).toEqual(["list", `get ${id}`]);
+    expect(gateway.takeCalls()).toEqual(["list", `get ${id}`]);
   });
 
   it("are gone with their parent", async () => {
@@ -68,16 +68,16 @@ describe("entries", () => {
 
   it("are known from own answers without a list", async () => {
     const made = await parents.create({ sources: of("x.v0") }, request);
-    gateway.taken();
+    gateway.takeCalls();
     expect(await entries.get(`${made.id}/x.v0`, request)).toBeDefined();
-    expect(gateway.taken()).toEqual([]);
+    expect(gateway.takeCalls()).toEqual([]);
   });
 });
 
 describe("an entry that is put in or taken out here", () => {
   beforeEach(async () => {
     await entries.listed(0, "sync");
-    gateway.taken();
+    gateway.takeCalls();
   });
 
   it("is known at once, and nobody is told", async () => {
@@ -88,7 +88,7 @@ describe("an entry that is put in or taken out here", () => {
     expect(await entries.delete(`${id}/a.v0`, request)).toBe(true);
     expect(entries.allCached().map((one) => one.id)).toEqual([`${id}/b.v0`, `${id}/c.v0`]);
     expect(deltas).toEqual([]);
-    expect(gateway.taken()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
+    expect(gateway.takeCalls()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
   });
 
   it("that was not there any more is gone all the same", async () => {
@@ -99,7 +99,7 @@ describe("an entry that is put in or taken out here", () => {
 
   it("is not begun where its parent is not in the account", async () => {
     await expect(entries.admit(request, { subscription_id: "esb_none", type: "a.v0" })).rejects.toThrow(Waiting);
-    expect(gateway.taken()).toEqual([]);
+    expect(gateway.takeCalls()).toEqual([]);
   });
 
   it("waits for a parent that turns out to be gone", async () => {

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import type { Row } from "../reconcile/testing/fake-gateway.ts";
+import type { FakeRemote } from "../reconcile/testing/fake-gateway.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
 import { annotations } from "../schema/contract.ts";
 
 let scene: Scene;
-let lost: Row[];
+let lost: FakeRemote[];
 
 beforeEach(() => {
   scene = new Scene();
@@ -23,7 +23,7 @@ async function given(count: number): Promise<ManagedObject[]> {
 
 /** Removes remotes, as if somebody had deleted them or (all) the key belonged to another account. */
 function loseRemotes(count = Number.POSITIVE_INFINITY): void {
-  lost = scene.gateway.rowsOf(IPPolicy.remote).slice(0, count);
+  lost = scene.gateway.remotesOf(IPPolicy.remote).slice(0, count);
   for (const { id } of lost) scene.gateway.drop(IPPolicy.remote, id);
 }
 
@@ -31,7 +31,7 @@ function restoreRemotes(): void {
   for (const row of lost) scene.gateway.put(IPPolicy.remote, row);
 }
 
-const rows = () => scene.gateway.rowsOf(IPPolicy.remote);
+const rows = () => scene.gateway.remotesOf(IPPolicy.remote);
 
 const syncedOf = (object: ManagedObject) => scene.condition(object, "Synced");
 
@@ -40,7 +40,7 @@ const requestReconcile = (object: ManagedObject, value: string) =>
 
 async function remove(object: ManagedObject): Promise<void> {
   scene.cluster.delete(object);
-  await scene.look(object);
+  await scene.reconcile(object);
 }
 
 describe("remotes that are missing", () => {
@@ -54,7 +54,7 @@ describe("remotes that are missing", () => {
     const objects = await given(of);
     loseRemotes(missing);
     await scene.resync(IPPolicy);
-    for (const object of objects) await scene.look(object);
+    for (const object of objects) await scene.reconcile(object);
     expect(rows()).toHaveLength(made ? of : of - missing);
     expect(syncedOf(objects[0] as ManagedObject)?.reason).toBe(made ? "Available" : "AccountMismatch");
     for (const object of objects) expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -65,7 +65,7 @@ describe("remotes that are missing", () => {
     loseRemotes();
     scene.cluster.apply(IPPolicy, "policy-0", { description: "edited" });
     await scene.settle(object as ManagedObject, 4);
-    expect(scene.gateway.taken()).not.toContain("create");
+    expect(scene.gateway.takeCalls()).not.toContain("create");
     expect(syncedOf(object as ManagedObject)?.reason).toBe("AccountMismatch");
   });
 
@@ -84,15 +84,15 @@ describe("remotes that are missing", () => {
     loseRemotes();
     await scene.resync(IPPolicy);
     requestReconcile(first, "before the loss is reported");
-    for (const object of objects) await scene.look(object);
-    await scene.look(first);
+    for (const object of objects) await scene.reconcile(object);
+    await scene.reconcile(first);
     expect(rows()).toEqual([]);
 
     requestReconcile(first, "after the loss was reported");
     scene.gateway.refuse("create", 403);
-    await scene.look(first);
-    await scene.look(first);
-    await scene.look(second);
+    await scene.reconcile(first);
+    await scene.reconcile(first);
+    await scene.reconcile(second);
     expect(rows().map(({ id }) => id)).toEqual([scene.idOf(first)]);
     expect(syncedOf(first)?.reason).toBe("Available");
   });
@@ -105,14 +105,14 @@ describe("remotes that are missing", () => {
     const [object] = await given(10);
     loseRemotes();
     await scene.resync(IPPolicy);
-    await scene.look(object as ManagedObject);
+    await scene.reconcile(object as ManagedObject);
     const fresh = scene.cluster.apply(IPPolicy, "fresh");
-    await scene.look(fresh);
+    await scene.reconcile(fresh);
     expect(scene.reason(fresh)).toMatch(/^AccountMismatch: /);
     expect(rows()).toEqual([]);
     restoreRemotes();
     await scene.resync(IPPolicy);
-    await scene.look(fresh);
+    await scene.reconcile(fresh);
     expect(scene.condition(fresh, "Ready")?.status).toBe("True");
   });
 });
@@ -125,22 +125,22 @@ describe("an account with a suspected loss", () => {
     const objects = await given(10);
     loseRemotes();
     await scene.resync(IPPolicy);
-    for (const object of objects) await scene.look(object);
-    scene.gateway.taken();
+    for (const object of objects) await scene.reconcile(object);
+    scene.gateway.takeCalls();
     for (let second = 0; second < 60; second += 1) {
       await scene.clock.advance(1000);
       await recheckMissing();
     }
     // after 2, 4, 8, 16 and 20 seconds
-    expect(scene.gateway.taken()).toHaveLength(5);
+    expect(scene.gateway.takeCalls()).toHaveLength(5);
     restoreRemotes();
     await scene.clock.advance(20_000);
     await recheckMissing();
     await scene.clock.advance(20_000);
     await recheckMissing();
-    expect(scene.gateway.taken().map((call) => call.split(" ")[0])).toEqual(["get", "list"]);
-    for (const object of objects) await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls().map((call) => call.split(" ")[0])).toEqual(["get", "list"]);
+    for (const object of objects) await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     for (const object of objects) expect(syncedOf(object)?.reason).toBe("Available");
   });
 });
@@ -155,7 +155,7 @@ describe("a delete that is answered 404", () => {
     expect(scene.reason(object)).toMatch(/^AccountMismatch: /);
     restoreRemotes();
     await scene.resync(IPPolicy);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(rows()).toHaveLength(9);
   });
@@ -182,7 +182,7 @@ describe("a delete that is answered 404", () => {
       // until the circuit breaker is closed again
       await scene.clock.advance(120_000);
     }
-    for (const object of objects) await scene.look(object);
+    for (const object of objects) await scene.reconcile(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
   });
 
@@ -191,7 +191,7 @@ describe("a delete that is answered 404", () => {
     for (const object of objects) scene.cluster.delete(object);
     loseRemotes();
     scene.restart();
-    for (const object of objects) await scene.look(object);
+    for (const object of objects) await scene.reconcile(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
   });
 
@@ -200,7 +200,7 @@ describe("a delete that is answered 404", () => {
     for (const object of objects) scene.cluster.delete(object);
     loseRemotes();
     scene.restart();
-    for (const object of objects) await scene.look(object);
+    for (const object of objects) await scene.reconcile(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(40);
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { seed } from "../runtime/testing/seed.ts";
-import { casts, courses, playedBy, rareCourses } from "./testing/random-steps.ts";
+import { rareExamples, stepLists, subjectSets, withSubjectFrom } from "./testing/random-steps.ts";
 import { subjects } from "./testing/random-subjects.ts";
 import { happened, World } from "./testing/random-world.ts";
 
@@ -22,15 +22,15 @@ test(`whatever happens, in whatever order, cluster and account agree in the end;
   timeout: 180_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.subarray([...subjects.keys()]), casts, courses, async (there, cast, taken) => {
+    fc.asyncProperty(fc.subarray([...subjects.keys()]), subjectSets, stepLists, async (there, indexes, steps) => {
       const world = new World();
       await world.begin(there);
-      for (const step of taken) await world.take(playedBy(cast, step));
+      for (const step of steps) await world.run(withSubjectFrom(indexes, step));
       await world.calmDown();
       world.expectAgreement();
       world.expectNoLeftovers();
     }),
-    { numRuns: Number(process.env["RANDOM_RUNS"] ?? 100), seed: given, examples: rareCourses },
+    { numRuns: Number(process.env["RANDOM_RUNS"] ?? 100), seed: given, examples: rareExamples },
   );
   expect(happened).toEqual(new Set([...happened, ...expected]));
 });

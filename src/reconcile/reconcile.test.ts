@@ -20,27 +20,27 @@ describe("a value from a Secret", () => {
 
   it("is read at use, and looked at again at the next resync", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", spec);
-    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 300 });
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.gateway.calls[0]?.body).toMatchObject({ target: { monitoring: { api_key: "first" } } });
   });
 
   it("is sent again when it has changed, and only then", async () => {
     const object = await scene.given(EventDestination, "dd", spec);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     scene.cluster.setSecret("dd", { api: "second" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(bodies()).toMatchObject([{ target: { monitoring: { api_key: "second" } } }]);
     expect(scene.cluster.events).toEqual([]);
-    scene.gateway.taken();
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    scene.gateway.takeCalls();
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
   it("reaches no status, event or message", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", spec);
     scene.gateway.refuse("create", 400, { serviceMessage: "bad key" });
-    await scene.look(object);
+    await scene.reconcile(object);
     await scene.settle(object);
     expect(JSON.stringify([scene.cluster.now(object), scene.cluster.events])).not.toContain("first");
   });
@@ -49,11 +49,11 @@ describe("a value from a Secret", () => {
     const object = scene.cluster.apply(EventDestination, "dd", {
       target: { monitoring: { apiKeyRef: { name: "other", key: "api" } } },
     });
-    expect(await scene.look(object)).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
+    expect(await scene.reconcile(object)).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
     expect(scene.reason(object)).toMatch(/^SecretNotReady: Create Secret "other"/);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     scene.cluster.setSecret("other", { api: "third" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
@@ -61,9 +61,9 @@ describe("a value from a Secret", () => {
     const visits = async ({ secretsWatched }: { secretsWatched: boolean }) => {
       const some = new Scene({ secretsWatched });
       const object = some.cluster.apply(EventDestination, "dd", spec);
-      const first = await some.look(object);
+      const first = await some.reconcile(object);
       await some.clock.advance(3_600_000);
-      return [first, await some.look(object)];
+      return [first, await some.reconcile(object)];
     };
     expect(await visits({ secretsWatched: false })).toEqual([{ requeueAfterSeconds: 1 }, { requeueAfterSeconds: 30 }]);
     const resync = { requeueAfterSeconds: RESYNC_SECONDS };
@@ -73,11 +73,11 @@ describe("a value from a Secret", () => {
   it("leaves an object ready when it cannot be read any more, and says so", async () => {
     const object = await scene.given(EventDestination, "dd", spec);
     scene.cluster.setSecret("dd", {});
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "SecretNotReady" });
     scene.cluster.setSecret("dd", { api: "back" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Synced")?.status).toBe("True");
   });
 });
@@ -87,13 +87,13 @@ describe("a paused object", () => {
     const object = await scene.given(IPPolicy, "office", { description: "a" });
     scene.cluster.annotateByHand(object, annotations.paused, "true");
     scene.cluster.apply(IPPolicy, "office", { description: "b" });
-    expect(await scene.look(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.condition(object, "Paused")?.status).toBe("True");
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     scene.cluster.annotateByHand(object, annotations.paused, "false");
-    await scene.look(object);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "b" }]);
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ description: "b" }]);
     expect(scene.condition(object, "Paused")).toBeUndefined();
   });
 });
@@ -105,7 +105,7 @@ describe("a status that cannot be written", () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeStatus") throw refusal;
     };
-    expect(await scene.look(object)).toEqual({ backoff: true, error: refusal });
+    expect(await scene.reconcile(object)).toEqual({ backoff: true, error: refusal });
   });
 
   it("since the object has changed meanwhile is written at the next look", async () => {
@@ -113,11 +113,11 @@ describe("a status that cannot be written", () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeStatus") throw new Outdated("the object has changed");
     };
-    expect(await scene.look(object)).toEqual({ stale: true });
+    expect(await scene.reconcile(object)).toEqual({ stale: true });
     scene.cluster.beforeWrite = () => {};
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
   });
 });
 
@@ -126,10 +126,10 @@ describe("an outage", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.restart();
     scene.gateway.refuse("list", 503);
-    expect(await scene.look(object)).toEqual({ backoff: true });
+    expect(await scene.reconcile(object)).toEqual({ backoff: true });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "ServiceUnavailable" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Synced")?.status).toBe("True");
   });
 });

@@ -47,7 +47,7 @@ it("counts each field that was put right, and no edit", async () => {
   const object = await changed(TunnelGroupBackend, spec, { description: "theirs", labels: { a: "secret" } });
   await look(object);
   await look(scene.cluster.apply(TunnelGroupBackend, "one", { ...spec, description: "new" }));
-  expect(scene.gateway.taken().filter((call) => call.startsWith("update"))).toHaveLength(2);
+  expect(scene.gateway.takeCalls().filter((call) => call.startsWith("update"))).toHaveLength(2);
   expect((await series("tunnelgateway_drift_corrections_total")).sort()).toEqual([
     '{kind="TunnelGroupBackend",field="description"} 1',
     '{kind="TunnelGroupBackend",field="labels"} 1',

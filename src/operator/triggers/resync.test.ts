@@ -84,7 +84,7 @@ describe("a sweep", () => {
     const end = begin();
     await clock.advance((SECONDS - 60) * 1000);
     await account.collection(reservedDomains).listed(clock.now(), "edit");
-    gateway.taken();
+    gateway.takeCalls();
     expect(await listedWithin(120)).toEqual([]);
     expect(await listedWithin(SECONDS)).toEqual(["reserved_domains"]);
     await end();

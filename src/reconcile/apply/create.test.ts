@@ -15,8 +15,8 @@ beforeEach(() => {
 describe("a straight create", () => {
   it("is one POST, two writes to the cluster and no event", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "the office" });
-    expect(await scene.look(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual(["create"]);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.gateway.takeCalls()).toEqual(["create"]);
     expect(scene.cluster.writes).toEqual(["annotate", "writeStatus"]);
     expect(scene.cluster.events).toEqual([]);
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", reason: "Available" });
@@ -24,25 +24,25 @@ describe("a straight create", () => {
 
   it("sends nothing and writes nothing when it is looked at again", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
-    expect(await scene.look(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual([]);
-    expect(await scene.look(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.cluster.writes).toEqual([]);
   });
 
   it("marks what it makes, and holds on to the object until it is deleted", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
-    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
-    expect(JSON.parse(String(row?.["metadata"]))).toMatchObject({ team: "a" });
+    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject({ team: "a" });
     expect(object.metadata.finalizers).toEqual([FINALIZER]);
     expect(object.metadata.annotations).toHaveProperty([annotations.createIntent]);
   });
 
   it("leaves opaque metadata exactly as it is", async () => {
     await scene.given(IPPolicy, "office", { metadata: "  our text  " });
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ metadata: "  our text  " }]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ metadata: "  our text  " }]);
   });
 
   it("is recorded before it is sent", async () => {
@@ -50,8 +50,8 @@ describe("a straight create", () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "annotate") expect(scene.gateway.calls).toEqual([]);
     };
-    await scene.look(object);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
   });
 
   it("is not sent when somebody else wrote first", async () => {
@@ -59,18 +59,18 @@ describe("a straight create", () => {
     const context = scene.contextFor(object);
     scene.cluster.apply(IPPolicy, "office", { description: "meanwhile" });
     expect(await reconcile(context, { resyncSeconds: 300 })).toEqual({ stale: true });
-    expect(scene.gateway.taken()).toEqual(["list"]);
+    expect(scene.gateway.takeCalls()).toEqual(["list"]);
   });
 
   it("is not sent when recording it took longer than it may", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     scene.cluster.beforeWrite = (write) => (write === "annotate" ? scene.clock.advance(DEADLINE_MS) : undefined);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.reason(object)).toMatch(/^Creating: /);
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
   });
 });
 
@@ -80,8 +80,8 @@ describe("a create whose answer holds the id and little else that can be read", 
   it("saves the id and reads the rest", async () => {
     scene.gateway.loseAnswer("create", unreadable);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["create", "get rd_1"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["create", "get rd_1"]);
     expect(scene.idOf(object)).toBe("rd_1");
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
@@ -90,13 +90,13 @@ describe("a create whose answer holds the id and little else that can be read", 
     scene.gateway.loseAnswer("create", unreadable);
     scene.gateway.loseAnswer("get", unreadable);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    expect(await scene.look(object)).toEqual({ backoff: true });
+    expect(await scene.reconcile(object)).toEqual({ backoff: true });
     expect(scene.idOf(object)).toBe("rd_1");
     expect(scene.reason(object)).toMatch(/^UnexpectedResponse: /);
     scene.restart();
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(ReservedDomain.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(ReservedDomain.remote)).toHaveLength(1);
   });
 });
 
@@ -104,18 +104,18 @@ describe("a create that was refused", () => {
   it("says what the service said, and is not sought afterwards", async () => {
     scene.gateway.refuse("create", 400, { serviceMessage: "no more policies" });
     const object = scene.cluster.apply(IPPolicy, "office");
-    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 1800 });
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^InvalidSpec: .*no more policies/);
-    scene.forget();
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["create"]);
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["create"]);
   });
 
   it("prints the lines that take over what has the name already", async () => {
     scene.gateway.seed(ReservedDomain.remote, { domain: "A.example.com." });
     scene.gateway.refuse("create", 409);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^AlreadyExists: .*adopt: \{id: rd_1\}/);
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
   });
@@ -123,17 +123,17 @@ describe("a create that was refused", () => {
   it.each([400, 409, 422])("finds out whether the name is taken, as %i may say so", async (status) => {
     scene.gateway.refuse("create", status);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^InvalidSpec: /);
   });
 
   it("goes on as soon as the spec takes over what is there", async () => {
     scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com" });
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
     scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", adopt: { id: "rd_1" } });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.idOf(object)).toBe("rd_1");
   });
@@ -141,10 +141,10 @@ describe("a create that was refused", () => {
   it("is tried again when the service asked for patience", async () => {
     scene.gateway.refuse("create", 429, { retryAfterSeconds: 7 });
     const object = scene.cluster.apply(IPPolicy, "office");
-    expect(await scene.look(object)).toEqual({ backoff: true, atLeastSeconds: 7 });
+    expect(await scene.reconcile(object)).toEqual({ backoff: true, atLeastSeconds: 7 });
     await scene.clock.advance(7000);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["create", "create"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["create", "create"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 });

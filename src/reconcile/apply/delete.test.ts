@@ -22,16 +22,16 @@ const restricted = (...names: string[]) => ({
   ipRestriction: { enabled: true, ipPolicyRefs: names.map((name) => ({ name })) },
 });
 
-async function deleted(object: ManagedObject): Promise<ReturnType<Scene["look"]>> {
+async function deleted(object: ManagedObject): Promise<ReturnType<Scene["reconcile"]>> {
   scene.cluster.delete(object);
-  return scene.look(object);
+  return scene.reconcile(object);
 }
 
 describe("a deletion", () => {
   it("is one DELETE, and then the object goes", async () => {
     const object = await scene.given(IPPolicy, "office");
     expect(await deleted(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual(["delete ipp_1"]);
+    expect(scene.gateway.takeCalls()).toEqual(["delete ipp_1"]);
     expect(scene.cluster.writes).toEqual(["removeFinalizer"]);
     expect(scene.cluster.exists(object)).toBe(false);
   });
@@ -49,12 +49,12 @@ describe("a deletion", () => {
     scene.cluster.apply(IPPolicy, "office", object.spec, { finalizers });
     await deleted(object);
     expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
-    scene.forget();
-    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 1800 });
+    scene.resetCounts();
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^Deleting: .*example.com\/other/);
-    expect(scene.gateway.taken()).toEqual([]);
-    scene.forget();
-    await scene.look(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    scene.resetCounts();
+    await scene.reconcile(object);
     expect(scene.cluster.writes).toEqual([]);
   });
 
@@ -64,14 +64,14 @@ describe("a deletion", () => {
     scene.cluster.delete(object);
     for (let count = 0; count < 200; count += 1) {
       scene.gateway.refuse("delete", [500, 503, 409, 403, 400][count % 5] as number);
-      const visit = await scene.look(object);
-      expect(visit).not.toEqual({});
+      const result = await scene.reconcile(object);
+      expect(result).not.toEqual({});
       expect(scene.cluster.now(object).metadata.finalizers).toHaveLength(1);
       await scene.clock.advance(1800_000);
     }
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
   it("goes on after an outage", async () => {
@@ -79,9 +79,9 @@ describe("a deletion", () => {
     scene.gateway.refuse("delete", 503);
     expect(await deleted(object)).toEqual({ backoff: true });
     expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
   it.each([402, 410, 418, 423])("is tried again for ever when the service refuses it with %i", async (status) => {
@@ -89,11 +89,11 @@ describe("a deletion", () => {
     scene.cluster.delete(object);
     for (let count = 0; count < 5; count += 1) {
       scene.gateway.refuse("delete", status, { serviceMessage: "not today" });
-      expect(await scene.look(object)).toEqual({ backoff: true });
+      expect(await scene.reconcile(object)).toEqual({ backoff: true });
       expect(scene.reason(object)).toMatch(/^UnexpectedResponse: .*not today/);
       expect(scene.condition(object, "Stalled")).toBeUndefined();
     }
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -101,7 +101,7 @@ describe("a deletion", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.loseAnswer("delete");
     await deleted(object);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -109,14 +109,14 @@ describe("a deletion", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.annotateByHand(object, annotations.paused, "true");
     expect(await deleted(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(true);
   });
 
   it("only says who holds an object that was never worked on", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers: ["example.com/other"] });
     await deleted(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
     expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
   });
@@ -146,9 +146,9 @@ describe("a remote that outlives its object", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.apply(IPPolicy, "office", spec);
     await deleted(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
   });
 
   it.each([
@@ -159,7 +159,7 @@ describe("a remote that outlives its object", () => {
     const object = await scene.given(IPPolicy, "office", { adopt: { id }, ...more });
     await deleted(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(left);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(left);
   });
 
   it("stays, and its object goes, where there is no account to go to", async () => {
@@ -178,7 +178,7 @@ describe("a remote that outlives its object", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.annotateByHand(object, annotations.orphan, "true");
     await deleted(object);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -186,7 +186,7 @@ describe("a remote that outlives its object", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.kindsDeleting.add("IPPolicy");
     await deleted(object);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -196,7 +196,7 @@ describe("a remote that outlives its object", () => {
     await scene.resync(IPPolicy);
     await deleted(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
   it("does not take along what another cluster has marked while no process was there to see it", async () => {
@@ -206,7 +206,7 @@ describe("a remote that outlives its object", () => {
     scene.restart();
     await deleted(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
-    expect(scene.gateway.taken()).toEqual(["list"]);
+    expect(scene.gateway.takeCalls()).toEqual(["list"]);
   });
 });
 
@@ -220,40 +220,40 @@ describe("a deletion before the id was written down", () => {
   it.each(kinds)("finds the remote by %s and deletes it", async (_, kind, spec) => {
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.restart();
     await deleted(object);
-    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
   it("waits until it is certain that there is none", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(await deleted(object)).toHaveProperty("requeueAfterSeconds");
     expect(scene.reason(object)).toMatch(/^Creating: /);
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.taken()).not.toContain("delete ipp_1");
+    expect(scene.gateway.takeCalls()).not.toContain("delete ipp_1");
   });
 
   it("does not wait for what the create was made of", async () => {
     const policy = await scene.given(IPPolicy, "office");
     scene.gateway.loseAnswer("create");
     const edge = scene.cluster.apply(TCPEdge, "db", { metadata: "opaque", ...restricted("office") });
-    await scene.look(edge);
+    await scene.reconcile(edge);
     scene.cluster.apply(IPPolicy, "office", { deletionPolicy: "Retain" });
     await deleted(policy);
     await deleted(edge);
     expect(scene.cluster.exists(edge)).toBe(false);
-    expect(scene.gateway.rowsOf(TCPEdge.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(TCPEdge.remote)).toEqual([]);
   });
 
   it("does not sweep up what was refused", async () => {
     scene.gateway.refuse("create", 400);
     const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(await deleted(object)).toEqual({});
     expect(scene.cluster.exists(object)).toBe(false);
   });
@@ -265,10 +265,10 @@ describe("a remote that others use", () => {
     const edge = await scene.given(TCPEdge, "db", restricted("office"));
     expect(await deleted(policy)).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     scene.cluster.apply(TCPEdge, "db", restricted());
-    await scene.look(edge);
-    await scene.look(policy);
+    await scene.reconcile(edge);
+    await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
@@ -279,17 +279,17 @@ describe("a remote that others use", () => {
     const policy = await scene.given(IPPolicy, "office");
     const edge = await scene.given(TCPEdge, "db", restricted("office"));
     scene.cluster.apply(TCPEdge, "db", spec);
-    await scene.look(edge);
+    await scene.reconcile(edge);
     for (const restart of [false, true]) {
       if (restart) scene.restart();
       expect(await deleted(policy)).toEqual({ requeueAfterSeconds: 1 });
       expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge "db"/);
     }
-    expect(scene.gateway.taken()).not.toContain("delete ipp_1");
+    expect(scene.gateway.takeCalls()).not.toContain("delete ipp_1");
     await scene.given(IPPolicy, "next");
     scene.cluster.apply(TCPEdge, "db", restricted("next"));
-    await scene.look(edge);
-    await scene.look(policy);
+    await scene.reconcile(edge);
+    await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
@@ -300,7 +300,7 @@ describe("a remote that others use", () => {
     await deleted(policy);
     expect(scene.reason(policy)).toMatch(/^Deleting: .*TCPEdge "db"/);
     await scene.clock.advance(61_000);
-    await scene.look(policy);
+    await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
@@ -311,7 +311,7 @@ describe("a remote that others use", () => {
     await deleted(policy);
     scene.clock.setBy(-86_400_000);
     await scene.clock.advance(61_000);
-    await scene.look(policy);
+    await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
@@ -328,7 +328,7 @@ describe("a remote that others use", () => {
     await deleted(policy);
     expect(scene.reason(policy)).toMatch(/^InUse: .*edge edgtcp_9 uses it/);
     expect(scene.condition(policy, "Reconciling")?.status).toBe("True");
-    await scene.look(policy);
+    await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 });
@@ -341,7 +341,7 @@ describe("a remote that the service cannot delete", () => {
     expect(scene.reason(object)).toMatch(/^DeleteUnsupported: Waiting to try again, no action is needed yet/);
     expect(scene.condition(object, "Stalled")).toBeUndefined();
     await scene.clock.advance(120_000);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -354,7 +354,7 @@ describe("a remote that the service cannot delete", () => {
     expect(scene.reason(object)).toContain(annotations.orphan);
     expect(scene.cluster.exists(object)).toBe(true);
     scene.cluster.annotateByHand(object, annotations.orphan, "true");
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 

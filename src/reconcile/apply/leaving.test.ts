@@ -15,7 +15,7 @@ const group = { kind: "TunnelGroupBackend", name: "web" };
 
 async function deleted(object: ManagedObject): Promise<void> {
   scene.cluster.delete(object);
-  await scene.look(object);
+  await scene.reconcile(object);
 }
 
 describe("a remote that the service cannot delete", () => {
@@ -24,10 +24,10 @@ describe("a remote that the service cannot delete", () => {
     await scene.confirmLack(TLSEdge.remote, "delete");
     await deleted(edge);
     expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand/);
-    await scene.look(edge);
-    expect(scene.gateway.taken()).toEqual(["get edgtls_1", "get edgtls_1"]);
+    await scene.reconcile(edge);
+    expect(scene.gateway.takeCalls()).toEqual(["get edgtls_1", "get edgtls_1"]);
     scene.gateway.drop(TLSEdge.remote, "edgtls_1");
-    await scene.look(edge);
+    await scene.reconcile(edge);
     expect(scene.cluster.exists(edge)).toBe(false);
   });
 
@@ -37,24 +37,24 @@ describe("a remote that the service cannot delete", () => {
     await scene.confirmLack(TLSEdge.remote, "update");
     await scene.confirmLack(TLSEdge.remote, "delete");
     scene.gateway.refuse("update", 405);
-    await scene.look(edge);
+    await scene.reconcile(edge);
     expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand, and it is created anew/);
-    expect(scene.gateway.rowsOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_1", description: "one" }]);
+    expect(scene.gateway.remotesOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_1", description: "one" }]);
     scene.gateway.drop(TLSEdge.remote, "edgtls_1");
     await scene.settle(edge, 3);
-    expect(scene.gateway.rowsOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_2", description: "two" }]);
+    expect(scene.gateway.remotesOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_2", description: "two" }]);
   });
 });
 
 describe("a remote that may be recreated", () => {
   it("is deleted and made anew, which is nobody else's doing", async () => {
     const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
-    await scene.look(edge);
-    scene.forget();
+    await scene.reconcile(edge);
+    scene.resetCounts();
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
     await scene.confirmLack(TLSEdge.remote, "update");
-    await scene.look(edge);
-    expect(scene.gateway.taken()).toEqual(["delete edgtls_1", "create"]);
+    await scene.reconcile(edge);
+    expect(scene.gateway.takeCalls()).toEqual(["delete edgtls_1", "create"]);
     expect(scene.cluster.events).toMatchObject([
       { type: "Normal", note: expect.stringContaining("in place of edgtls_1") },
     ]);
@@ -67,10 +67,10 @@ describe("a remote that may be recreated", () => {
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
     scene.gateway.refuse("update", 405);
     scene.gateway.swallow("create");
-    await scene.look(edge);
+    await scene.reconcile(edge);
     scene.restart();
     await scene.settle(edge, 5);
-    expect(scene.gateway.rowsOf(TLSEdge.remote)).toMatchObject([{ description: "two" }]);
+    expect(scene.gateway.remotesOf(TLSEdge.remote)).toMatchObject([{ description: "two" }]);
     expect(scene.condition(edge, "Ready")?.status).toBe("True");
   });
 });
@@ -126,6 +126,6 @@ describe("in a namespace that stays", () => {
     scene.gateway.refuse("delete", 409);
     await deleted(web);
     expect(scene.reason(web)).toMatch(/^InUse: /);
-    expect(scene.gateway.taken()).toEqual([`delete ${scene.idOf(web)}`]);
+    expect(scene.gateway.takeCalls()).toEqual([`delete ${scene.idOf(web)}`]);
   });
 });

@@ -24,20 +24,20 @@ describe.each(["Correct", "Report"] as const)("where changes of others are to be
       mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
       driftPolicy,
     });
-    await scene.look(edge);
+    await scene.reconcile(edge);
     for (const version of ["two", "three", "four", "five"]) {
       scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem(version) });
-      await scene.look(authority);
-      scene.forget();
-      await scene.look(edge);
-      expect(scene.gateway.taken()).toEqual([`update ${scene.idOf(edge)}`]);
+      await scene.reconcile(authority);
+      scene.resetCounts();
+      await scene.reconcile(edge);
+      expect(scene.gateway.takeCalls()).toEqual([`update ${scene.idOf(edge)}`]);
       expect(scene.cluster.events).toEqual([]);
       await scene.settle(authority, 3);
     }
-    expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({
+    expect(scene.gateway.remote(TLSEdge.remote, scene.idOf(edge))).toMatchObject({
       mutual_tls: { certificate_authorities: [{ id: scene.idOf(authority) }] },
     });
-    expect(scene.gateway.rowsOf(CertificateAuthority.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(CertificateAuthority.remote)).toHaveLength(1);
     expect(scene.condition(edge, "Drifted")).toBeUndefined();
   });
 
@@ -45,13 +45,13 @@ describe.each(["Correct", "Report"] as const)("where changes of others are to be
     const address = await scene.given(ReservedAddress, "db");
     scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:1" });
     await scene.resync(ReservedAddress);
-    await scene.look(address);
+    await scene.reconcile(address);
     const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }], driftPolicy });
     scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:2" });
     await scene.resync(ReservedAddress);
-    await scene.look(address);
-    await scene.look(edge);
-    expect(scene.gateway.row(TCPEdge.remote, scene.idOf(edge))).toMatchObject({ hostports: ["1.tcp.example:2"] });
+    await scene.reconcile(address);
+    await scene.reconcile(edge);
+    expect(scene.gateway.remote(TCPEdge.remote, scene.idOf(edge))).toMatchObject({ hostports: ["1.tcp.example:2"] });
   });
 
   it("an authority follows its ConfigMap", async () => {
@@ -60,14 +60,14 @@ describe.each(["Correct", "Report"] as const)("where changes of others are to be
     const authority = await scene.given(CertificateAuthority, "partners", { caPemFrom, driftPolicy });
     scene.cluster.setConfigMap("ca", { pem: pem("two") });
     await scene.settle(authority, 3);
-    expect(scene.gateway.rowsOf(CertificateAuthority.remote)).toMatchObject([{ ca_pem: pem("two") }]);
+    expect(scene.gateway.remotesOf(CertificateAuthority.remote)).toMatchObject([{ ca_pem: pem("two") }]);
   });
 });
 
 describe("what the service refuses", () => {
   const refusedOnce = async (spec: ManagedObject["spec"]) => {
     scene.gateway.refuse("create", 422);
-    return scene.look(scene.cluster.apply(CertificateAuthority, "partners", spec));
+    return scene.reconcile(scene.cluster.apply(CertificateAuthority, "partners", spec));
   };
 
   it("is looked at with the next resync where it comes from a ConfigMap or Secret, which nothing tells of", async () => {
@@ -91,13 +91,13 @@ describe("what somebody else changes", () => {
       driftPolicy: "Report",
     });
     scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem("two") });
-    await scene.look(authority);
-    await scene.look(edge);
+    await scene.reconcile(authority);
+    await scene.reconcile(edge);
     scene.gateway.change(TLSEdge.remote, scene.idOf(edge), { mutual_tls: null });
     await scene.resync(TLSEdge);
-    await scene.look(edge);
+    await scene.reconcile(edge);
     expect(scene.condition(edge, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
-    expect(scene.gateway.row(TLSEdge.remote, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
+    expect(scene.gateway.remote(TLSEdge.remote, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
   });
 });
 
@@ -110,20 +110,20 @@ describe("what somebody else changes while the operator could not look", () => {
     await fail(object);
     scene.gateway.change(IPPolicy.remote, scene.idOf(object), { description: "theirs" });
     await scene.resync(IPPolicy);
-    await scene.look(object);
+    await scene.reconcile(object);
     return object;
   }
 
   const isTold = (object: ManagedObject): void => {
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
-    expect(scene.gateway.row(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+    expect(scene.gateway.remote(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
   };
 
   it("is theirs after an outage of the service", async () => {
     const object = await changedUnseen(async (object) => {
       scene.restart();
       scene.gateway.refuse("list", 503);
-      await scene.look(object);
+      await scene.reconcile(object);
       expect(scene.condition(object, "Synced")?.status).toBe("False");
     });
     isTold(object);
@@ -135,25 +135,25 @@ describe("what somebody else changes while the operator could not look", () => {
     const object = await scene.given(EventDestination, "dd", { target, description: "ours", driftPolicy: "Report" });
     const version = await scene.cluster.secret("team-a", "dd");
     scene.cluster.removeSecret("dd");
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Synced")?.reason).toBe("SecretNotReady");
     scene.cluster.restoreSecret("dd", version);
     scene.gateway.change(EventDestination.remote, scene.idOf(object), { description: "theirs" });
     await scene.resync(EventDestination);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
-    expect(scene.gateway.row(EventDestination.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+    expect(scene.gateway.remote(EventDestination.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
   });
 
   it("cannot be told from an update of ours whose answer was lost", async () => {
     const object = await scene.given(IPPolicy, "office", spec);
     scene.cluster.apply(IPPolicy, "office", { ...spec, description: "next" });
     scene.gateway.loseAnswer("update");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.apply(IPPolicy, "office", spec);
     await scene.resync(IPPolicy);
     await scene.settle(object);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
-    expect(scene.gateway.row(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "ours" });
+    expect(scene.gateway.remote(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "ours" });
   });
 });

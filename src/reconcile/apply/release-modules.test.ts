@@ -4,14 +4,14 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { Scene } from "../testing/scene.ts";
 
-const { remote } = HTTPSEdgeRoute;
+const { remote: resource } = HTTPSEdgeRoute;
 const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };
 const webhookVerification = { enabled: true, provider: "sns" };
 
 let scene: Scene;
 let routeId: string;
 
-const row = (): Record<string, unknown> => scene.gateway.row(remote, routeId) ?? {};
+const remote = (): Record<string, unknown> => scene.gateway.remote(resource, routeId) ?? {};
 const verbs = () => scene.gateway.calls.splice(0).map(({ verb, resource }) => `${verb} ${resource}`);
 const specOf = (modules: object) => ({ edgeId: "edghts_1", routeId, ...modules });
 const given = (modules: object): Promise<ManagedObject> => scene.given(HTTPSEdgeRoute, "route", specOf(modules));
@@ -29,7 +29,7 @@ async function end(object: ManagedObject): Promise<void> {
 
 function begin(options: ConstructorParameters<typeof Scene>[0] = {}): void {
   scene = new Scene(options);
-  routeId = scene.gateway.seed(remote, {}).id;
+  routeId = scene.gateway.seed(resource, {}).id;
 }
 
 beforeEach(() => begin());
@@ -39,7 +39,7 @@ describe("a part whose removal the page does not show", () => {
     const object = await given({ saml });
     await change(object, {});
     expect(verbs()).toEqual(["deleteModule route_saml", "getModule route_saml"]);
-    expect(row()).toMatchObject({ saml: null });
+    expect(remote()).toMatchObject({ saml: null });
   });
 
   it.each([405, 501])(
@@ -49,7 +49,7 @@ describe("a part whose removal the page does not show", () => {
       scene.gateway.refuse("deleteModule", status);
       await change(object, {});
       expect(verbs()).toEqual(["deleteModule route_saml", "putModule route_saml"]);
-      expect(row()).toMatchObject({ saml: { enabled: false, idp_metadata: saml.idpMetadata } });
+      expect(remote()).toMatchObject({ saml: { enabled: false, idp_metadata: saml.idpMetadata } });
       expect(scene.reason(object)).toMatch(/^Available/);
       await change(object, { saml });
       verbs();
@@ -66,7 +66,7 @@ describe("a part whose removal the page does not show", () => {
     await change(object, { saml });
     await scene.clock.advance(3_600_000);
     await end(object);
-    expect(row()).toMatchObject({ saml: null });
+    expect(remote()).toMatchObject({ saml: null });
   });
 
   it("is switched off where 404 says that there is no such operation", async () => {
@@ -74,7 +74,7 @@ describe("a part whose removal the page does not show", () => {
     scene.gateway.refuse("deleteModule", 404);
     await end(object);
     expect(verbs()).toEqual(["deleteModule route_saml", "getModule route_saml", "putModule route_saml"]);
-    expect(row()).toMatchObject({ saml: { enabled: false } });
+    expect(remote()).toMatchObject({ saml: { enabled: false } });
   });
 
   it("is switched off without a try where nothing is to be tried, and left alone where it is off", async () => {
@@ -92,10 +92,10 @@ describe("a part whose removal the page does not show", () => {
 describe("the end of an object that only sets parts", () => {
   it("takes out what it has set, also when the process is another", async () => {
     const object = await given({ saml, webhookVerification });
-    scene.gateway.change(remote, routeId, { oidc: { issuer: "https://theirs.example.org" } });
+    scene.gateway.change(resource, routeId, { oidc: { issuer: "https://theirs.example.org" } });
     scene.restart();
     await end(object);
-    expect(row()).toMatchObject({ saml: null, webhook_verification: null, oidc: expect.anything() });
+    expect(remote()).toMatchObject({ saml: null, webhook_verification: null, oidc: expect.anything() });
     expect(verbs()).not.toContain("getModule route_oidc");
   });
 
@@ -105,24 +105,24 @@ describe("the end of an object that only sets parts", () => {
     beforeEach(async () => {
       object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
       scene.cluster.beforeWrite = (write) => {
-        if (write === "writeStatus" && row()["webhook_verification"]) throw new Outdated("killed");
+        if (write === "writeStatus" && remote()["webhook_verification"]) throw new Outdated("killed");
       };
-      await scene.look(object);
+      await scene.reconcile(object);
       scene.cluster.beforeWrite = () => {};
-      expect(row()).toMatchObject({ webhook_verification: expect.anything() });
+      expect(remote()).toMatchObject({ webhook_verification: expect.anything() });
       expect(scene.cluster.now(object).status?.id).toBeUndefined();
       scene.restart();
     });
 
     it("takes them out", async () => {
       await end(object);
-      expect(row()).toMatchObject({ webhook_verification: null });
+      expect(remote()).toMatchObject({ webhook_verification: null });
     });
 
     it("takes out what the spec has no more when its end comes", async () => {
       scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml }));
       await end(object);
-      expect(row()).toMatchObject({ webhook_verification: null });
+      expect(remote()).toMatchObject({ webhook_verification: null });
     });
   });
 
@@ -131,12 +131,12 @@ describe("the end of an object that only sets parts", () => {
     scene.cluster.loseStatus(object);
     scene.restart();
     await end(object);
-    expect(row()).toMatchObject({ webhook_verification: null });
+    expect(remote()).toMatchObject({ webhook_verification: null });
   });
 
   it("has nothing to take out of what is gone", async () => {
     const object = await given({ webhookVerification });
-    scene.gateway.drop(remote, routeId);
+    scene.gateway.drop(resource, routeId);
     scene.restart();
     await end(object);
     expect(verbs()).toEqual(["getModule route_webhook_verification"]);
@@ -145,12 +145,12 @@ describe("the end of an object that only sets parts", () => {
   it("leaves it to another object that was kept from it", async () => {
     const object = await given({ webhookVerification });
     const rival = scene.cluster.apply(HTTPSEdgeRoute, "rival", specOf({ saml }));
-    await scene.look(rival);
-    await scene.look(object);
+    await scene.reconcile(rival);
+    await scene.reconcile(object);
     for (const one of [rival, object]) expect(scene.reason(one)).toMatch(/^OwnershipConflict/);
     verbs();
     await end(object);
-    await scene.look(rival);
+    await scene.reconcile(rival);
     expect(verbs()).toEqual([
       "deleteModule route_webhook_verification",
       "getModule route_saml",
@@ -160,28 +160,28 @@ describe("the end of an object that only sets parts", () => {
 });
 
 it("what does not exist is missed, with what the service says about it kept", async () => {
-  scene.gateway.drop(remote, routeId);
+  scene.gateway.drop(resource, routeId);
   const object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
-  await scene.look(object);
+  await scene.reconcile(object);
   expect(scene.reason(object)).toMatch(/^RemoteMissing: Create the HTTPS edge route edghts_1\//);
   expect(scene.condition(object, "Stalled")?.status).toBe("True");
 });
 
 it("an answer is believed until the next resync, when the object is due", async () => {
   const object = await given({ webhookVerification });
-  expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 300 });
+  expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
   expect(verbs()).toEqual([]);
-  scene.gateway.change(remote, routeId, { webhook_verification: { enabled: false, provider: "sns" } });
+  scene.gateway.change(resource, routeId, { webhook_verification: { enabled: false, provider: "sns" } });
   await scene.clock.advance(300_000);
-  await scene.look(object);
-  expect(row()).toMatchObject({ webhook_verification: { enabled: true } });
+  await scene.reconcile(object);
+  expect(remote()).toMatchObject({ webhook_verification: { enabled: true } });
 });
 
 describe("what was put into a route when the process ended", () => {
   /** The process ends at its next write of this sort. */
   function dies(at: string): void {
     scene.cluster.beforeWrite = (write) => {
-      if (write === at && row()["webhook_verification"]) throw new Outdated("killed");
+      if (write === at && remote()["webhook_verification"]) throw new Outdated("killed");
     };
   }
 
@@ -197,56 +197,56 @@ describe("what was put into a route when the process ended", () => {
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
     dies("writeStatus");
     await scene.settle(object, 2);
-    expect(row()["webhook_verification"]).toMatchObject({ provider: "sns" });
+    expect(remote()["webhook_verification"]).toMatchObject({ provider: "sns" });
     await endAnew(object);
-    expect(row()).toMatchObject({ saml: null, webhook_verification: null });
+    expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
   });
 
   it("goes with the object, where a Secret had to be waited for first", async () => {
     const secretRef = { name: "route", key: "webhook" };
     const spec = specOf({ webhookVerification: { ...webhookVerification, secretRef } });
     const object = scene.cluster.apply(HTTPSEdgeRoute, "route", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^SecretNotReady/);
     scene.cluster.setSecret("route", { webhook: "w" });
     dies("writeStatus");
     await scene.settle(object, 2);
     await endAnew(object);
-    expect(row()).toMatchObject({ webhook_verification: null });
+    expect(remote()).toMatchObject({ webhook_verification: null });
   });
 
   it("goes also when it arrives while the next process is at work", async () => {
     const object = await given({ saml });
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
     scene.gateway.swallow("putModule");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.restart();
     scene.cluster.delete(object);
-    const visit = await scene.look(object);
-    expect(visit).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
-    scene.gateway.change(remote, routeId, { webhook_verification: { enabled: true, provider: "sns" } });
+    const result = await scene.reconcile(object);
+    expect(result).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
+    scene.gateway.change(resource, routeId, { webhook_verification: { enabled: true, provider: "sns" } });
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(row()).toMatchObject({ saml: null, webhook_verification: null });
+    expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
   });
 
   it("is not waited for where nothing was interrupted", async () => {
     const object = await given({ saml });
     scene.restart();
     scene.cluster.delete(object);
-    expect(await scene.look(object)).toEqual({});
+    expect(await scene.reconcile(object)).toEqual({});
   });
 
   it("is not waited for by a process that has been there for long", async () => {
     const object = await given({ saml });
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
-    await scene.look(object);
+    await scene.reconcile(object);
     dies("writeStatus");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.beforeWrite = () => {};
     await scene.clock.advance(60_000);
     scene.cluster.delete(object);
-    expect(await scene.look(object)).toEqual({});
-    expect(row()).toMatchObject({ saml: null, webhook_verification: null });
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
   });
 });

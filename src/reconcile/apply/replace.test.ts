@@ -13,7 +13,7 @@ const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CE
 let scene: Scene;
 
 beforeEach(() => {
-  scene = new Scene({ more: [TLSCertificate] });
+  scene = new Scene({ extraKinds: [TLSCertificate] });
   scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
 });
 
@@ -21,10 +21,10 @@ describe("a certificate that was renewed", () => {
   it("is uploaded beside the old one, which is deleted then", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("cert_2");
     await scene.settle(object, 3);
-    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([
+    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toMatchObject([
       { id: "cert_2", certificate_pem: pem("second") },
     ]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -36,14 +36,14 @@ describe("a certificate that was renewed", () => {
     const old = scene.idOf(object);
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     scene.gateway.swallow("create", "unsent");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
     scene.cluster.loseStatus(object);
     scene.restart();
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.idOf(object)).not.toBe(old);
-    expect(scene.gateway.rowsOf(TLSCertificate.remote).map(({ id }) => id)).toEqual([scene.idOf(object)]);
+    expect(scene.gateway.remotesOf(TLSCertificate.remote).map(({ id }) => id)).toEqual([scene.idOf(object)]);
   });
 
   it("is kept while a domain may be being created with it", async () => {
@@ -53,26 +53,26 @@ describe("a certificate that was renewed", () => {
       domain: "a.example.com",
       certificateRef: { name: "web" },
     });
-    await scene.look(domain);
+    await scene.reconcile(domain);
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     await scene.settle(object, 3);
-    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toHaveLength(2);
+    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toHaveLength(2);
     await scene.settle(domain, 5);
     await scene.settle(object, 3);
-    expect(scene.gateway.rowsOf(ReservedDomain.remote)).toMatchObject([{ certificate: { id: "cert_2" } }]);
-    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([{ id: "cert_2" }]);
+    expect(scene.gateway.remotesOf(ReservedDomain.remote)).toMatchObject([{ certificate: { id: "cert_2" } }]);
+    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toMatchObject([{ id: "cert_2" }]);
   });
 
   it("is uploaded once more when it was renewed meanwhile, and the one in between goes as well", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
     // deletes the first, and uploads the third
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_2" });
     await scene.settle(object, 3);
-    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toMatchObject([
+    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toMatchObject([
       { id: "cert_3", certificate_pem: pem("third") },
     ]);
   });
@@ -83,20 +83,20 @@ describe("a certificate that was renewed", () => {
     for (const name of ["second", "third", "fourth"]) {
       inUse();
       scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
-      await scene.look(object);
+      await scene.reconcile(object);
       await scene.clock.advance(3_000);
       for (let deletes = 0; deletes < 3; deletes += 1) inUse();
-      await scene.look(object);
+      await scene.reconcile(object);
     }
     expect(scene.cluster.now(object).status).toMatchObject({
       ...{ id: "cert_4", retiring: "cert_1", retiringLater: ["cert_2", "cert_3"] },
     });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    scene.gateway.taken();
+    scene.gateway.takeCalls();
     const reads = scene.cluster.secretReads.length;
     for (let looks = 0; looks < 10; looks += 1) {
       for (let deletes = 0; deletes < 3; deletes += 1) inUse();
-      const result = await scene.look(object);
+      const result = await scene.reconcile(object);
       await scene.clock.advance((result as { requeueAfterSeconds: number }).requeueAfterSeconds * 1000);
     }
     expect(scene.cluster.secretReads.length - reads).toBe(10);
@@ -107,25 +107,25 @@ describe("a certificate that was renewed", () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     for (const name of ["second", "third"]) {
       scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
-      await scene.look(object);
+      await scene.reconcile(object);
       scene.account.deferDelete("cert_1", [3600, 3600]);
     }
     scene.cluster.delete(object);
     await scene.settle(object, 3);
-    expect(scene.gateway.rowsOf(TLSCertificate.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
   it.each(["the next look", "a deletion"])("stays at %s, when another cluster has marked it meanwhile", async (at) => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
-    await scene.look(object);
+    await scene.reconcile(object);
     const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
     scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
     scene.restart();
     if (at === "a deletion") scene.cluster.delete(object);
     await scene.settle(object, 3);
-    expect(scene.gateway.row(TLSCertificate.remote, "cert_1")).toMatchObject({ metadata });
+    expect(scene.gateway.remote(TLSCertificate.remote, "cert_1")).toMatchObject({ metadata });
     if (at === "a deletion") expect(scene.cluster.exists(object)).toBe(false);
     else expect(scene.cluster.now(object).status?.retiring).toBeUndefined();
   });
@@ -133,25 +133,25 @@ describe("a certificate that was renewed", () => {
   const asItLikes = pem("as the service likes it");
 
   it("is not uploaded for ever when the service keeps it otherwise than it was sent", async () => {
-    scene.gateway.normalise = (row) => ({ ...row, certificate_pem: asItLikes });
+    scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: asItLikes });
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
     await scene.settle(object, 30);
-    expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(2);
+    expect(scene.gateway.takeCalls().filter((call) => call === "create").length).toBeLessThanOrEqual(2);
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     scene.restart();
     await scene.settle(object, 3);
-    expect(scene.gateway.taken()).not.toContain("create");
+    expect(scene.gateway.takeCalls()).not.toContain("create");
   });
 
   it("is uploaded when its Secret is renewed, also where the service keeps it otherwise", async () => {
-    scene.gateway.normalise = (row) => ({ ...row, certificate_pem: asItLikes });
+    scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: asItLikes });
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
     await scene.settle(object, 10);
-    scene.gateway.taken();
+    scene.gateway.takeCalls();
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     await scene.settle(object, 10);
-    expect(scene.gateway.taken().filter((call) => call === "create")).toHaveLength(1);
+    expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(1);
   });
 });
 
@@ -165,7 +165,7 @@ describe("a replacement in the middle of which the status was lost", () => {
     scene.restart();
   }
 
-  const left = () => scene.gateway.rowsOf(TLSCertificate.remote);
+  const left = () => scene.gateway.remotesOf(TLSCertificate.remote);
 
   describe.each([
     ["by its mark", {}],
@@ -177,18 +177,18 @@ describe("a replacement in the middle of which the status was lost", () => {
       const object = await scene.given(TLSCertificate, "web", spec);
       renew();
       scene.gateway.swallow("create");
-      await scene.look(object);
+      await scene.reconcile(object);
       restore(object);
       await scene.settle(object);
       expect(left()).toMatchObject([{ id: scene.idOf(object), certificate_pem: pem("second") }]);
-      expect(scene.gateway.taken().filter((call) => call === "create")).toHaveLength(2);
+      expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(2);
     });
 
     it("goes on from the old one, where the service refused to make the new one", async () => {
       const object = await scene.given(TLSCertificate, "web", spec);
       renew();
       scene.gateway.refuse("create", 400);
-      await scene.look(object);
+      await scene.reconcile(object);
       scene.cluster.loseStatus(object);
       await scene.settle(object);
       expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
@@ -198,7 +198,7 @@ describe("a replacement in the middle of which the status was lost", () => {
       const object = await scene.given(TLSCertificate, "web", spec);
       renew();
       scene.gateway.loseAnswer("create");
-      await scene.look(object);
+      await scene.reconcile(object);
       restore(object);
       await scene.settle(object);
       expect(scene.idOf(object)).toBe("cert_2");
@@ -211,7 +211,7 @@ describe("a replacement in the middle of which the status was lost", () => {
         const object = await scene.given(TLSCertificate, "web", spec);
         renew();
         scene.gateway[mishap]("create");
-        await scene.look(object);
+        await scene.reconcile(object);
         restore(object);
         scene.cluster.delete(object);
         await scene.settle(object);
@@ -227,7 +227,7 @@ describe("a replacement in the middle of which the status was lost", () => {
         const object = await scene.given(TLSCertificate, "web", { ...spec, adopt: { id } });
         renew();
         scene.gateway[mishap]("create");
-        await scene.look(object);
+        await scene.reconcile(object);
         restore(object);
         await scene.settle(object);
         expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
@@ -244,7 +244,7 @@ describe("a replacement in the middle of which the status was lost", () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     renew();
     scene.gateway.swallow("create");
-    await scene.look(object);
+    await scene.reconcile(object);
     restore(object);
     const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
     scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
@@ -258,10 +258,10 @@ describe("a replacement in the middle of which the status was lost", () => {
 
 describe("a resource that may be deleted and created anew", () => {
   it("is not so for ever when the service keeps a value otherwise than it was sent", async () => {
-    scene.gateway.normalise = (row) => ({ ...row, region: "eu" });
+    scene.gateway.normalise = (remote) => ({ ...remote, region: "eu" });
     const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", replacement: "Recreate" });
     await scene.settle(object, 30);
-    expect(scene.gateway.taken().filter((call) => call === "create").length).toBeLessThanOrEqual(4);
+    expect(scene.gateway.takeCalls().filter((call) => call === "create").length).toBeLessThanOrEqual(4);
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
   });
 });
@@ -276,7 +276,7 @@ it("what was taken over and then made anew is found again, though the spec names
   scene.restart();
   await scene.settle(object, 4);
   expect(scene.idOf(object)).toBe(made);
-  expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([{ id: made, region: "us" }]);
+  expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([{ id: made, region: "us" }]);
 });
 
 describe("a certificate that was taken over", () => {
@@ -288,26 +288,26 @@ describe("a certificate that was taken over", () => {
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls", adopt: { id } });
     await scene.settle(object, 3);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    return { rows: scene.gateway.rowsOf(TLSCertificate.remote), id };
+    return { remotes: scene.gateway.remotesOf(TLSCertificate.remote), id };
   };
 
   it.each<[string, boolean, number | undefined]>([
     ["is not tried", false, undefined],
     ["is refused", true, 405],
   ])("is not uploaded anew for the sake of its mark, where an update %s", async (_, undocumented, refusal) => {
-    const { rows, id } = await adopting(undocumented, refusal);
-    expect(rows).toMatchObject([{ id, metadata: null }]);
+    const { remotes, id } = await adopting(undocumented, refusal);
+    expect(remotes).toMatchObject([{ id, metadata: null }]);
   });
 
   it("is marked where that can be", async () => {
-    const { rows, id } = await adopting(true);
-    expect(rows).toMatchObject([{ id, metadata: expect.stringContaining("c1/team-a/web") }]);
+    const { remotes, id } = await adopting(true);
+    expect(remotes).toMatchObject([{ id, metadata: expect.stringContaining("c1/team-a/web") }]);
   });
 });
 
 describe("a key whose Secret was lost", () => {
   beforeEach(() => {
-    scene.gateway.normalise = (row) => ({ ...row, token: `token of ${row.id}` });
+    scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
   });
 
   const token = () => scene.cluster.secretNow("ci")?.data["token"];
@@ -318,7 +318,7 @@ describe("a key whose Secret was lost", () => {
     scene.cluster.removeSecret("ci");
     await scene.settle(object, 4);
     expect(token()).toBe("token of ak_2");
-    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: "ak_2" }]);
+    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: "ak_2" }]);
   });
 
   it("is not made where its Secret cannot be written", async () => {
@@ -327,7 +327,7 @@ describe("a key whose Secret was lost", () => {
     };
     const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci" });
     await scene.settle(object, 3);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.reason(object)).toBe("Forbidden: not allowed");
   });
 
@@ -336,7 +336,7 @@ describe("a key whose Secret was lost", () => {
     const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt: { id } });
     await scene.settle(object, 4);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id }]);
+    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id }]);
     expect(scene.cluster.secretNow("ci")).toBeUndefined();
   });
 
@@ -346,11 +346,11 @@ describe("a key whose Secret was lost", () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeSecret") throw new Retry("Forbidden", "not now");
     };
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object, 6);
-    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
     expect(token()).toBe(`token of ${scene.idOf(object)}`);
   });
 
@@ -358,11 +358,11 @@ describe("a key whose Secret was lost", () => {
     const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
     scene.cluster.removeSecret("ci");
     scene.gateway[mishap]("create");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.loseStatus(object);
     scene.restart();
     await scene.settle(object, 12);
-    expect(scene.gateway.rowsOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
     expect(token()).toBe(`token of ${scene.idOf(object)}`);
   });
 });

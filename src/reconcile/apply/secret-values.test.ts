@@ -30,7 +30,7 @@ describe("a value of a Secret is sent again", () => {
   it("when the reference names another key of it", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["second"]);
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
   });
@@ -38,9 +38,9 @@ describe("a value of a Secret is sent again", () => {
   it("when Secret and key change together, and a look in between has seen the new Secret with the old key", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.setSecret("dd", { one: "first", two: "new" });
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["first", "new"]);
   });
 
@@ -53,9 +53,9 @@ describe("a value of a Secret is sent again", () => {
     });
     const object = await scene.given(HTTPSEdgeRoute, "r", spec("one", "two"));
     scene.cluster.apply(HTTPSEdgeRoute, "r", spec("two", "one"));
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["second", "first"]);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["second", "first"]);
   });
 
@@ -67,9 +67,9 @@ describe("a value of a Secret is sent again", () => {
       scene.gateway.beforeCall = () => {};
       scene.cluster.setSecret("dd", { one: "newest" });
     };
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(applied(object)).toMatchObject([{ name: "dd", resourceVersion }]);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["newer", "newest"]);
   });
 
@@ -83,9 +83,9 @@ describe("a value of a Secret is sent again", () => {
     const secretRef = { name: "dd", key: "one" };
     const object = await scene.given(HTTPSEdgeRoute, "r", spec(secretRef));
     scene.cluster.apply(HTTPSEdgeRoute, "r", spec());
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.apply(HTTPSEdgeRoute, "r", spec(secretRef));
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["first"]);
   });
 });
@@ -101,9 +101,9 @@ describe("the versions of Secrets in the status", () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.gateway.refuse("update", 500);
     scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(applied(object) ?? []).toEqual([]);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["second", "second"]);
     expect(applied(object)).toHaveLength(1);
   });
@@ -114,11 +114,11 @@ describe("the versions of Secrets in the status", () => {
     scene.cluster.beforeWrite = () => {
       if (sent().length > 0) throw new Outdated("killed");
     };
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     scene.cluster.apply(EventDestination, "dd", monitored("one"));
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["second", "first"]);
   });
 
@@ -127,18 +127,18 @@ describe("the versions of Secrets in the status", () => {
     await scene.confirmLack(EventDestination.remote, "update");
     scene.cluster.apply(EventDestination, "dd", { ...monitored("two"), replacement: "Recreate" });
     scene.gateway.loseAnswer("create");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.apply(EventDestination, "dd", { ...monitored("one"), replacement: "Recreate" });
-    await scene.look(object);
+    await scene.reconcile(object);
     await scene.clock.advance(300_000);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["second", "first"]);
   });
 
   it("cost no write of their own where only the Secret has changed", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.setSecret("dd", { one: "newer" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["newer"]);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
   });
@@ -148,8 +148,8 @@ describe("the versions of Secrets in the status", () => {
     scene.cluster.setSecret("tls", { "tls.crt": pem, "tls.key": "k" });
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem, "tls.key": "k", more: "m" });
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(applied(object)).toMatchObject([{ resourceVersion: scene.cluster.secretNow("tls")?.resourceVersion }]);
   });
 });
@@ -160,14 +160,14 @@ describe("a status that names no keys, as an earlier version wrote it", () => {
     const { appliedSecrets = [], ...rest } = object.status as Status;
     const status = { ...rest, appliedSecrets: appliedSecrets.map(({ keys: _, ...version }) => version) };
     await scene.cluster.writeStatus(EventDestination, object, status);
-    scene.forget();
+    scene.resetCounts();
     return scene.cluster.now(object);
   }
 
   it("is believed where it speaks of this generation: nothing is sent, and nothing written", async () => {
     const object = await older();
     scene.restart();
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual([]);
     expect(scene.cluster.writes).toEqual([]);
   });
@@ -175,7 +175,7 @@ describe("a status that names no keys, as an earlier version wrote it", () => {
   it("is not believed after an edit", async () => {
     const object = await older();
     scene.cluster.apply(EventDestination, "dd", monitored("two"));
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(sent()).toEqual(["second"]);
     expect(applied(object)).toMatchObject([{ keys: { "target.monitoring.apiKeyRef": "two" } }]);
   });

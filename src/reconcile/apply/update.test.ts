@@ -21,9 +21,9 @@ describe("an edit", () => {
   it("is one PATCH with the whole of what may change, and one write", async () => {
     const object = await scene.given(TunnelGroupBackend, "db", { description: "a", labels: { app: "db" } });
     scene.cluster.apply(TunnelGroupBackend, "db", { description: "b", labels: { app: "db" } });
-    expect(await scene.look(object)).toEqual({});
+    expect(await scene.reconcile(object)).toEqual({});
     expect(bodies()).toMatchObject([{ description: "b", labels: { app: "db" }, metadata: expect.any(String) }]);
-    expect(scene.gateway.taken()).toEqual(["update bkdtg_1"]);
+    expect(scene.gateway.takeCalls()).toEqual(["update bkdtg_1"]);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
   });
@@ -33,8 +33,8 @@ describe("an edit", () => {
     scene.gateway.change(TunnelGroupBackend.remote, "bkdtg_1", { labels: { theirs: "yes" } });
     await scene.resync(TunnelGroupBackend);
     scene.cluster.apply(TunnelGroupBackend, "db", {});
-    await scene.look(object);
-    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toMatchObject([
       { description: "", labels: { theirs: "yes" } },
     ]);
     expect(scene.cluster.now(object).status?.appliedFields).toBeUndefined();
@@ -44,11 +44,11 @@ describe("an edit", () => {
     const object = await scene.given(TunnelGroupBackend, "db", {});
     scene.gateway.loseAnswer("update");
     scene.cluster.apply(TunnelGroupBackend, "db", { description: "a" });
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.apply(TunnelGroupBackend, "db", {});
     scene.restart();
     await scene.settle(object);
-    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
   });
 
   it("is known to the next process before it is sent, so that it is cleared when it is taken back meanwhile", async () => {
@@ -57,13 +57,13 @@ describe("an edit", () => {
     scene.cluster.beforeWrite = () => {
       if (bodies().length > 0) throw new Outdated("killed");
     };
-    await scene.look(object);
-    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     scene.cluster.apply(TunnelGroupBackend, "db", {});
     await scene.settle(object);
-    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
   });
 
   it.each([
@@ -73,35 +73,35 @@ describe("an edit", () => {
     if ("adopt" in more) scene.gateway.seed(TunnelGroupBackend.remote, {});
     else scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(TunnelGroupBackend, "db", more);
-    if (!("adopt" in more)) await scene.look(object);
+    if (!("adopt" in more)) await scene.reconcile(object);
     scene.cluster.apply(TunnelGroupBackend, "db", { ...more, description: "a" });
     scene.cluster.beforeWrite = (write) => {
-      const [row] = scene.gateway.rowsOf(TunnelGroupBackend.remote);
-      if (write === "writeStatus" && row?.["description"] === "a") throw new Outdated("killed");
+      const [remote] = scene.gateway.remotesOf(TunnelGroupBackend.remote);
+      if (write === "writeStatus" && remote?.["description"] === "a") throw new Outdated("killed");
     };
     await scene.settle(object, 3);
-    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     scene.cluster.apply(TunnelGroupBackend, "db", more);
     await scene.settle(object);
-    const [row, ...others] = scene.gateway.rowsOf(TunnelGroupBackend.remote);
+    const [remote, ...others] = scene.gateway.remotesOf(TunnelGroupBackend.remote);
     expect(others).toEqual([]);
-    expect(row?.["description"]).toBeFalsy();
+    expect(remote?.["description"]).toBeFalsy();
   });
 
   it("keeps the owner's mark when the user's metadata goes", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     scene.cluster.apply(IPPolicy, "office", {});
-    await scene.look(object);
-    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(Object.keys(JSON.parse(String(row?.["metadata"])))).toEqual(["tunnelgateway.dev/owner"]);
+    await scene.reconcile(object);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    expect(Object.keys(JSON.parse(String(remote?.["metadata"])))).toEqual(["tunnelgateway.dev/owner"]);
   });
 
   it("sends what only an update takes right after the create", async () => {
     const object = scene.cluster.apply(ReservedAddress, "db", { endpointConfigurationId: "ec_1" });
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["create", "update ra_1"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["create", "update ra_1"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
@@ -109,7 +109,7 @@ describe("an edit", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("update", 422, { serviceMessage: "too long" });
     scene.cluster.apply(IPPolicy, "office", { description: "b" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^InvalidSpec: .*too long/);
     expect(scene.idOf(object)).toBe("ipp_1");
   });
@@ -124,23 +124,23 @@ describe("parts of an edge", () => {
   it("are left out of an update as long as they do not change", async () => {
     const object = await scene.given(TCPEdge, "db", { description: "a", ...whole });
     scene.cluster.apply(TCPEdge, "db", { description: "b", ...whole });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(Object.keys(bodies()[0] ?? {}).sort()).toEqual(["description", "metadata"]);
   });
 
   it("are removed by an operation of their own where there is one", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     scene.cluster.apply(TCPEdge, "db", { backend: whole.backend });
-    expect(await scene.look(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual(["deleteModule edgtcp_1"]);
-    expect(scene.gateway.rowsOf(TCPEdge.remote)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.gateway.takeCalls()).toEqual(["deleteModule edgtcp_1"]);
+    expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
   });
 
   it("are switched off, with their settings, where there is none", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     scene.cluster.apply(TCPEdge, "db", { policy: whole.policy });
-    await scene.look(object);
-    expect(scene.gateway.rowsOf(TCPEdge.remote)).toMatchObject([
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([
       { backend: { enabled: false, backend: { id: "bkdtg_9" } } },
     ]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -164,13 +164,13 @@ describe("a change that somebody else made", () => {
     const object = await scene.given(IPPolicy, "office", { description: "ours" });
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
     await scene.resync(IPPolicy);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["get ipp_1", "update ipp_1"]);
-    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
-    expect(JSON.parse(String(row?.["metadata"]))).toMatchObject(JSON.parse(metadata ?? "{}"));
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "update ipp_1"]);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject(JSON.parse(metadata ?? "{}"));
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
   it.each([
@@ -180,16 +180,16 @@ describe("a change that somebody else made", () => {
     const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
     await scene.resync(IPPolicy);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
   it("is confirmed by a GET and put right", async () => {
     const object = await driftedObject();
-    expect(await scene.look(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual(["get ipp_1", "update ipp_1"]);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "ours" }]);
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "update ipp_1"]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ description: "ours" }]);
     expect(scene.cluster.events).toMatchObject([{ type: "Normal", reason: "RemoteDiffers" }]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
@@ -197,30 +197,30 @@ describe("a change that somebody else made", () => {
   it("is left alone when the list was only late", async () => {
     const object = await driftedObject();
     scene.gateway.change(IPPolicy.remote, "ipp_1", { description: "ours" });
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
     expect(scene.cluster.events).toEqual([]);
   });
 
   it("is told and left where the spec says so, once", async () => {
     const object = await driftedObject({ driftPolicy: "Report" });
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
     expect(scene.cluster.now(object).status?.drift).toEqual(["description"]);
     expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    scene.forget();
-    await scene.look(object);
+    scene.resetCounts();
+    await scene.reconcile(object);
     expect(scene.cluster.writes).toEqual([]);
     expect(scene.cluster.events).toEqual([]);
   });
 
   it("gives way to an edit, also where it would be left", async () => {
     const object = await driftedObject({ driftPolicy: "Report" });
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.apply(IPPolicy, "office", { description: "new", driftPolicy: "Report" });
-    await scene.look(object);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ description: "new" }]);
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ description: "new" }]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
@@ -228,24 +228,24 @@ describe("a change that somebody else made", () => {
     const edge = await scene.given(TCPEdge, "db", { driftPolicy: "Report" });
     const backend = { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "db" } };
     scene.cluster.apply(TCPEdge, "db", { driftPolicy: "Report", backend });
-    await scene.look(edge);
+    await scene.reconcile(edge);
     expect(scene.reason(edge)).toMatch(/^ReferenceNotReady: /);
     await scene.given(TunnelGroupBackend, "db");
-    await scene.look(edge);
+    await scene.reconcile(edge);
     expect(scene.condition(edge, "Drifted")).toBeUndefined();
-    expect(scene.gateway.rowsOf(TCPEdge.remote)).toMatchObject([{ backend: { backend: { id: "bkdtg_2" } } }]);
+    expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([{ backend: { backend: { id: "bkdtg_2" } } }]);
   });
 
   it("is not fought over for ever", async () => {
     const object = await driftedObject();
     for (let round = 0; round < 3; round += 1) {
-      await scene.look(object);
-      expect(scene.gateway.taken()).toContain("update ipp_1");
+      await scene.reconcile(object);
+      expect(scene.gateway.takeCalls()).toContain("update ipp_1");
       scene.gateway.change(IPPolicy.remote, "ipp_1", changed);
       await scene.resync(IPPolicy);
     }
-    await scene.look(object);
-    expect(scene.gateway.taken()).not.toContain("update ipp_1");
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).not.toContain("update ipp_1");
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteNormalises" });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
@@ -253,19 +253,22 @@ describe("a change that somebody else made", () => {
 
 describe("a service that normalises a value", () => {
   beforeEach(() => {
-    scene.gateway.normalise = (row) => ({ ...row, description: String(row["description"] ?? "").toUpperCase() });
+    scene.gateway.normalise = (remote) => ({
+      ...remote,
+      description: String(remote["description"] ?? "").toUpperCase(),
+    });
   });
 
   it("is sent it three times, and then told of for good", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
-    expect(scene.gateway.taken().filter((call) => call === "update ipp_1")).toHaveLength(3);
+    expect(scene.gateway.takeCalls().filter((call) => call === "update ipp_1")).toHaveLength(3);
     expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteNormalises" });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     scene.restart();
-    scene.forget();
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["list", "get ipp_1"]);
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["list", "get ipp_1"]);
     expect(scene.cluster.writes).toEqual([]);
   });
 
@@ -273,7 +276,7 @@ describe("a service that normalises a value", () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
     scene.cluster.apply(IPPolicy, "office", { description: "SMALL" });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
     expect(scene.cluster.now(object).status?.drift).toBeUndefined();
   });
@@ -281,10 +284,10 @@ describe("a service that normalises a value", () => {
   it("is sent another value that the spec comes to say", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
-    scene.forget();
+    scene.resetCounts();
     scene.cluster.apply(IPPolicy, "office", { description: "other" });
-    await scene.look(object);
-    expect(scene.gateway.taken()).toContain("update ipp_1");
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toContain("update ipp_1");
   });
 });
 
@@ -303,17 +306,17 @@ describe("what the service cannot change", () => {
       const other = await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
       refuse(scene.gateway);
       scene.cluster.apply(ReservedDomain, "web", recreate);
-      expect(await scene.look(web)).toEqual({ backoff: true, atLeastSeconds: 120 });
+      expect(await scene.reconcile(web)).toEqual({ backoff: true, atLeastSeconds: 120 });
       expect(scene.reason(web)).toMatch(/^UpdateUnsupported: Waiting to try again, no action is needed yet/);
       expect(scene.condition(web, "Stalled")).toBeUndefined();
-      scene.forget();
+      scene.resetCounts();
       scene.cluster.apply(ReservedDomain, "other", { domain: "b.example.com", description: "new" });
-      await scene.look(other);
-      expect(scene.gateway.taken()).toEqual([]);
+      await scene.reconcile(other);
+      expect(scene.gateway.takeCalls()).toEqual([]);
       await scene.clock.advance(120_000);
-      await scene.look(web);
-      await scene.look(other);
-      expect(scene.gateway.taken()).toEqual(["update rd_1", "update rd_2"]);
+      await scene.reconcile(web);
+      await scene.reconcile(other);
+      expect(scene.gateway.takeCalls()).toEqual(["update rd_1", "update rd_2"]);
       expect(scene.condition(web, "Ready")?.status).toBe("True");
     },
   );
@@ -322,12 +325,12 @@ describe("what the service cannot change", () => {
     const web = await scene.given(ReservedDomain, "web", domain);
     await scene.confirmLack(ReservedDomain.remote, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
-    await scene.look(web);
+    await scene.reconcile(web);
     expect(scene.reason(web)).toMatch(/^ReplacementRequired: .*spec\.description/);
     expect(scene.condition(web, "Stalled")?.status).toBe("True");
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
     await scene.clock.advance(3_600_000);
-    await scene.look(web);
+    await scene.reconcile(web);
     expect(scene.condition(web, "Ready")?.status).toBe("True");
   });
 
@@ -335,9 +338,9 @@ describe("what the service cannot change", () => {
     scene = new Scene({ undocumented: false });
     const web = await scene.given(ReservedDomain, "web", domain);
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
-    await scene.look(web);
+    await scene.reconcile(web);
     expect(scene.reason(web)).toMatch(/^ReplacementRequired: /);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
   it("is made anew where the spec allows it", async () => {
@@ -345,15 +348,15 @@ describe("what the service cannot change", () => {
     await scene.confirmLack(ReservedDomain.remote, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new", replacement: "Recreate" });
     await scene.settle(web);
-    expect(scene.gateway.rowsOf(ReservedDomain.remote)).toMatchObject([{ id: "rd_2", description: "new" }]);
+    expect(scene.gateway.remotesOf(ReservedDomain.remote)).toMatchObject([{ id: "rd_2", description: "new" }]);
     expect(scene.condition(web, "Ready")?.status).toBe("True");
   });
 
   it("stops an object that asks for another value than the service took on create", async () => {
     const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
     const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", adopt: { id } });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ImmutableField: .*spec\.region/);
-    expect(scene.gateway.taken()).toEqual([`get ${id}`]);
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 });

@@ -15,9 +15,9 @@ beforeEach(() => {
   scene = new Scene();
 });
 
-async function deleted(object: ManagedObject): Promise<ReturnType<Scene["look"]>> {
+async function deleted(object: ManagedObject): Promise<ReturnType<Scene["reconcile"]>> {
   scene.cluster.delete(object);
-  return scene.look(object);
+  return scene.reconcile(object);
 }
 
 const restricted = (...names: string[]) => ({
@@ -45,11 +45,11 @@ describe("a module that is switched off", () => {
     const used = await scene.given(kind, "one", spec);
     const user = await scene.given(userKind, "edge", userSpec);
     scene.cluster.apply(userKind, "edge", {});
-    await scene.look(user);
-    expect(JSON.stringify(scene.gateway.rowsOf(userKind.remote))).toContain(`"${scene.idOf(used)}"`);
+    await scene.reconcile(user);
+    expect(JSON.stringify(scene.gateway.remotesOf(userKind.remote))).toContain(`"${scene.idOf(used)}"`);
     await deleted(used);
     expect(scene.cluster.exists(used)).toBe(false);
-    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
   });
 });
 
@@ -63,16 +63,16 @@ describe("an address", () => {
     const address = await scene.given(ReservedAddress, "db");
     scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr });
     await scene.resync(ReservedAddress);
-    await scene.look(address);
+    await scene.reconcile(address);
     const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }] });
     scene.gateway.change(TCPEdge.remote, scene.idOf(edge), { hostports: ["1.tcp.example:1"] });
     scene.cluster.apply(TCPEdge, "db", spec);
     await scene.resync(TCPEdge);
     await deleted(address);
     expect(scene.reason(address)).toMatch(/^InUse: .*TCPEdge "db"/);
-    expect(scene.gateway.taken()).not.toContain(`delete ${scene.idOf(address)}`);
+    expect(scene.gateway.takeCalls()).not.toContain(`delete ${scene.idOf(address)}`);
     scene.cluster.apply(TCPEdge, "db", {});
-    await scene.look(edge);
+    await scene.reconcile(edge);
     await scene.settle(address, 3);
     expect(scene.cluster.exists(address)).toBe(false);
   });

@@ -20,13 +20,13 @@ const kinds: [string, Kind, ManagedObject["spec"]][] = [
   ["its name and mark", ReservedDomain, { domain: "a.example.com" }],
 ];
 
-const creates = () => scene.gateway.taken().filter((call) => call === "create");
+const creates = () => scene.gateway.takeCalls().filter((call) => call === "create");
 
 async function leave(object: ManagedObject): Promise<void> {
   scene.cluster.delete(object);
-  await scene.look(object);
+  await scene.reconcile(object);
   expect(scene.cluster.exists(object)).toBe(false);
-  scene.forget();
+  scene.resetCounts();
 }
 
 describe.each(kinds)("an object that comes again knows what it has left by %s", (_, kind, spec) => {
@@ -39,7 +39,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     await leave(before);
     meanwhile();
     const after = scene.cluster.apply(kind, "one", spec);
-    await scene.look(after);
+    await scene.reconcile(after);
     expect(creates()).toEqual([]);
     expect(scene.idOf(after)).toBe(id);
     expect(scene.condition(after, "Ready")?.status).toBe("True");
@@ -50,18 +50,18 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     const retained = { ...spec, deletionPolicy: "Retain" } as const;
     scene.gateway.swallow("create");
     const before = scene.cluster.apply(kind, "one", retained);
-    await scene.look(before);
+    await scene.reconcile(before);
     const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
     scene.cluster.delete(before);
     const asked = scene.gateway.calls.length;
-    await scene.look(before);
+    await scene.reconcile(before);
     expect(scene.reason(before)).toMatch(/^Creating: /);
     const { id } = scene.gateway.seed(kind.remote, body);
     await scene.settle(before);
     expect(scene.gateway.calls.length).toBe(asked);
     expect(scene.cluster.exists(before)).toBe(false);
     const after = scene.cluster.apply(kind, "one", retained);
-    await scene.look(after);
+    await scene.reconcile(after);
     expect(scene.idOf(after)).toBe(id);
   });
 
@@ -71,9 +71,9 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     scene.cluster.annotateByHand(before, annotations.orphan, "true");
     await leave(before);
     const after = scene.cluster.apply(kind, "one", spec);
-    await scene.look(after);
+    await scene.reconcile(after);
     expect(scene.idOf(after)).toBe(id);
-    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
   it("when a backup kept its spec alone", async () => {
@@ -81,8 +81,8 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     scene.cluster.apply(kind, "one", spec, { annotations: {}, finalizers: [] });
     scene.cluster.loseStatus(before);
     scene.restart();
-    await scene.look(before);
-    expect(scene.gateway.rowsOf(kind.remote).map(({ id }) => id)).toEqual([scene.idOf(before)]);
+    await scene.reconcile(before);
+    expect(scene.gateway.remotesOf(kind.remote).map(({ id }) => id)).toEqual([scene.idOf(before)]);
   });
 
   it("and ends it, also when the status that said so was lost", async () => {
@@ -94,7 +94,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     scene.cluster.delete(after);
     await scene.settle(after);
     expect(scene.cluster.exists(after)).toBe(false);
-    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
   });
 
   it("and has no id of it before it has a finalizer", async () => {
@@ -103,7 +103,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     scene.cluster.beforeWrite = (write) => {
       if (write === "annotate") throw new Retry("Pending", "Waiting for the Kubernetes API");
     };
-    await scene.look(after);
+    await scene.reconcile(after);
     expect(scene.reason(after)).toMatch(/^Pending/);
     expect(scene.idOf(after)).toBe("");
   });
@@ -114,7 +114,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     await leave(before);
     scene.gateway.drop(kind.remote, id);
     const after = scene.cluster.apply(kind, "one", spec);
-    await scene.look(after);
+    await scene.reconcile(after);
     expect(creates()).toEqual(["create"]);
     expect(scene.condition(after, "Ready")?.status).toBe("True");
   });
@@ -126,7 +126,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     const other = scene.cluster.apply(kind, "two", spec);
     await scene.cluster.writeStatus(kind, other, { id });
     const after = scene.cluster.apply(kind, "one", spec);
-    await scene.look(after);
+    await scene.reconcile(after);
     expect(scene.idOf(after)).not.toBe(id);
   });
 
@@ -137,10 +137,10 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     scene.gateway.refuse("list", 403);
     scene.restart();
     const after = scene.cluster.apply(kind, "one", spec);
-    await scene.look(after);
+    await scene.reconcile(after);
     scene.cluster.delete(after);
     expect(scene.cluster.exists(after)).toBe(false);
-    expect(scene.gateway.rowsOf(kind.remote)).toMatchObject([{ id }]);
+    expect(scene.gateway.remotesOf(kind.remote)).toMatchObject([{ id }]);
   });
 });
 
@@ -150,7 +150,7 @@ it("a name that is taken by what the object has left, unknown to this process, i
   const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
   const { id } = scene.gateway.seed(ReservedDomain.remote, { ...spec, metadata });
   const object = scene.cluster.apply(ReservedDomain, "web", spec);
-  await scene.look(object);
+  await scene.reconcile(object);
   expect(scene.idOf(object)).toBe(id);
   expect(scene.condition(object, "Ready")?.status).toBe("True");
 });
@@ -161,10 +161,10 @@ it("what was left with values that cannot be changed stays, and a new one is mad
   const id = scene.idOf(before);
   await leave(before);
   const after = scene.cluster.apply(SSHCredential, "one", { publicKey: "ssh-ed25519 AAAAtwo" });
-  await scene.look(after);
+  await scene.reconcile(after);
   expect(scene.condition(after, "Ready")?.status).toBe("True");
   expect(scene.idOf(after)).not.toBe(id);
-  expect(scene.gateway.rowsOf(SSHCredential.remote)).toHaveLength(2);
+  expect(scene.gateway.remotesOf(SSHCredential.remote)).toHaveLength(2);
 });
 
 describe("several remotes with the mark of one object", () => {
@@ -177,9 +177,9 @@ describe("several remotes with the mark of one object", () => {
     const younger = [1, 2].map(() => scene.gateway.seed(IPPolicy.remote, { metadata }).id);
     scene.cluster.loseStatus(object);
     scene.restart();
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(id);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(3);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(3);
     const [told] = scene.cluster.events;
     expect(told).toMatchObject({ type: "Warning", reason: "OwnershipConflict" });
     for (const double of younger) expect(told?.note).toContain(double);
@@ -191,10 +191,10 @@ describe("several remotes with the mark of one object", () => {
     scene.gateway.refuse("get", 404);
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.delete(object);
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ id }]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ id }]);
   });
 });

@@ -20,55 +20,55 @@ describe("adoption by id", () => {
   it("takes over what is there, puts it right, and marks it", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { description: "old", metadata: '{"theirs":1}' });
     const object = scene.cluster.apply(IPPolicy, "office", { description: "new", adopt: { id } });
-    expect(await scene.look(object)).toEqual({});
-    expect(scene.gateway.taken()).toEqual([`get ${id}`, `update ${id}`]);
-    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(row).toMatchObject({ id, description: "new" });
-    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
-    expect(JSON.parse(String(row?.["metadata"]))).toMatchObject({ theirs: 1 });
+    expect(await scene.reconcile(object)).toEqual({});
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `update ${id}`]);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    expect(remote).toMatchObject({ id, description: "new" });
+    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject({ theirs: 1 });
     expect(scene.cluster.events).toMatchObject([{ note: `Took over ${id}` }]);
   });
 
   it("marks it also where nothing else differs", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { description: "same" });
     const object = scene.cluster.apply(IPPolicy, "office", { description: "same", adopt: { id } });
-    await scene.look(object);
-    const [row] = scene.gateway.rowsOf(IPPolicy.remote);
-    expect(row && ownerMarkOf(row)).toBe("c1/team-a/office");
-    scene.forget();
-    await scene.look(object);
-    expect(scene.gateway.taken().filter((call) => call.startsWith("update"))).toEqual([]);
+    await scene.reconcile(object);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("update"))).toEqual([]);
   });
 
   it("leaves fields alone that the spec does not set", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { description: "theirs", metadata: "opaque" });
-    await scene.look(scene.cluster.apply(IPPolicy, "office", { adopt: { id } }));
-    expect(scene.gateway.row(IPPolicy.remote, id)).toMatchObject({ description: "theirs", metadata: "opaque" });
-    expect(scene.gateway.taken()).toEqual([`get ${id}`]);
+    await scene.reconcile(scene.cluster.apply(IPPolicy, "office", { adopt: { id } }));
+    expect(scene.gateway.remote(IPPolicy.remote, id)).toMatchObject({ description: "theirs", metadata: "opaque" });
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 
   it("stops where there is nothing of this id, and creates nothing", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id: "ipp_404" } });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: Correct spec.adopt.id/);
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
   it("leaves alone what another cluster or object has marked as its own", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
     const object = scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*c2\/team-b\/office/);
-    expect(scene.gateway.taken()).toEqual([`get ${id}`]);
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 
   it("leaves alone what another object here has", async () => {
     const first = await scene.given(IPPolicy, "first");
     const object = scene.cluster.apply(IPPolicy, "second", { adopt: { id: scene.idOf(first) } });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*team-a\/first/);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 });
 
@@ -78,26 +78,26 @@ describe("adoption by name", () => {
   it("takes over what has the same name, however it is written", async () => {
     const { id } = scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com" });
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(id);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
   it("creates one where there is none", async () => {
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["list", "create"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["list", "create"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
   it("does not create a second one while the first may be under way", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.look(object);
-    scene.gateway.taken();
-    await scene.look(object);
+    await scene.reconcile(object);
+    scene.gateway.takeCalls();
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);
-    expect(scene.gateway.taken()).not.toContain("create");
+    expect(scene.gateway.takeCalls()).not.toContain("create");
   });
 });
 
@@ -108,11 +108,11 @@ describe("an object that is only observed", () => {
     scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com", description: "theirs" });
     const spec = { domain: "a.example.com", description: "mine", ...observe };
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
     expect(scene.cluster.now(object).status?.drift).toEqual(["description"]);
-    expect(scene.gateway.taken()).toEqual(["list"]);
+    expect(scene.gateway.takeCalls()).toEqual(["list"]);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
   });
 
@@ -129,7 +129,7 @@ describe("an object that is only observed", () => {
     async (kind, members, spec, shown) => {
       const { id } = scene.gateway.seed(kind.remote, { ...members, description: "theirs" });
       const object = scene.cluster.apply(kind, "one", { ...spec, description: "mine", adopt: { id }, ...observe });
-      expect(await scene.look(object)).toEqual({});
+      expect(await scene.reconcile(object)).toEqual({});
       expect(scene.condition(object, "Ready")?.status).toBe("True");
       expect(scene.cluster.now(object).status?.drift).toEqual(shown);
       expect(scene.cluster.secretReads).toEqual([]);
@@ -139,36 +139,36 @@ describe("an object that is only observed", () => {
   it("may be another's", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
   it("is never created", async () => {
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...observe });
     // is not asked for again and again
-    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 1800 });
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
-    expect(scene.gateway.taken()).toEqual(["list"]);
+    expect(scene.gateway.takeCalls()).toEqual(["list"]);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
     await scene.clock.advance(1_800_000);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
   });
 
   it("is never created anew", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, {});
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.gateway.drop(IPPolicy.remote, id);
     await scene.resync(IPPolicy);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
   it("needs an id where the kind has no name", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", observe);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: Set spec.adopt.id/);
   });
 });
@@ -178,20 +178,20 @@ describe("a remote that somebody else has deleted", () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await scene.resync(IPPolicy);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["get ipp_1", "create"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "create"]);
     expect(scene.idOf(object)).toBe("ipp_2");
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "RemoteMissing" }]);
   });
 
   it("is not created anew when a list has only lost sight of it", async () => {
     const object = await scene.given(IPPolicy, "office");
-    const row = scene.gateway.row(IPPolicy.remote, "ipp_1");
+    const remote = scene.gateway.remote(IPPolicy.remote, "ipp_1");
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await scene.resync(IPPolicy);
-    if (row) scene.gateway.put(IPPolicy.remote, row);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    if (remote) scene.gateway.put(IPPolicy.remote, remote);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
@@ -199,9 +199,9 @@ describe("a remote that somebody else has deleted", () => {
     const object = await scene.given(IPPolicy, "office", { driftPolicy: "Report" });
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await scene.resync(IPPolicy);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
   it("is created once, though the answer was lost and the old id is still in the status", async () => {
@@ -209,26 +209,26 @@ describe("a remote that somebody else has deleted", () => {
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await scene.resync(IPPolicy);
     scene.gateway.loseAnswer("create");
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("False");
     scene.restart();
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toMatchObject([{ id: "ipp_2" }]);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ id: "ipp_2" }]);
     expect(scene.idOf(object)).toBe("ipp_2");
   });
 
   it("is created anew though it was taken over by its id", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, {});
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.gateway.drop(IPPolicy.remote, id);
     await scene.resync(IPPolicy);
     scene.gateway.refuse("create", 503);
-    await scene.look(object);
+    await scene.reconcile(object);
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
   });
 });
 
@@ -238,12 +238,12 @@ describe("two objects with one remote", () => {
     await scene.clock.advance(60_000);
     const younger = await scene.given(IPPolicy, "younger", { description: "b" });
     await scene.cluster.writeStatus(IPPolicy, younger, { ...younger.status, id: scene.idOf(older) });
-    scene.forget();
+    scene.resetCounts();
     scene.cluster.apply(IPPolicy, "younger", { description: "c" });
-    await scene.look(younger);
+    await scene.reconcile(younger);
     expect(scene.reason(younger)).toMatch(/^OwnershipConflict: .*team-a\/older/);
-    expect(scene.gateway.taken()).toEqual([]);
-    await scene.look(older);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    await scene.reconcile(older);
     expect(scene.condition(older, "Ready")?.status).toBe("True");
   });
 });
@@ -251,14 +251,14 @@ describe("two objects with one remote", () => {
 describe("a look that somebody asked for", () => {
   it("asks the service, and says that it did", async () => {
     const object = await scene.given(IPPolicy, "office");
-    await scene.look(object);
-    scene.gateway.taken();
+    await scene.reconcile(object);
+    scene.gateway.takeCalls();
     scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, "now");
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["get ipp_1"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
     expect(scene.cluster.now(object).status?.lastHandledReconcileAt).toBe("now");
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 });
 
@@ -267,19 +267,19 @@ describe("a domain whose certificate is provisioned", () => {
   const provisioning = { certificate_management_status: { provisioning_job: { msg: "validating" } } };
 
   it("is ready as soon as the service says so, without a resync", async () => {
-    scene.gateway.normalise = (row) => ({ ...row, ...provisioning });
+    scene.gateway.normalise = (remote) => ({ ...remote, ...provisioning });
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...policy });
-    expect(await scene.look(object)).toEqual({ requeueAfterSeconds: 5 });
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 5 });
     expect(scene.reason(object)).toMatch(/^CertificateProvisioning: /);
     await scene.clock.advance(5000);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^CertificateProvisioning: /);
     scene.gateway.change(ReservedDomain.remote, "rd_1", {
       certificate_management_status: null,
       certificate: { id: "cert_1" },
     });
     await scene.clock.advance(5000);
-    expect(await scene.look(object)).toEqual({});
+    expect(await scene.reconcile(object)).toEqual({});
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "CertificateReady")?.status).toBe("True");
   });

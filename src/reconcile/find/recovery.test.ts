@@ -38,22 +38,22 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     scene.gateway.seed(kind.remote, other);
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}2`);
-    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(2);
+    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(2);
   });
 
   it("is taken by the next process", async () => {
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.restart();
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
-    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
   it("is taken when the process ended before the id was written down", async () => {
@@ -61,46 +61,46 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeStatus") throw new Outdated("killed");
     };
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.beforeWrite = () => {};
     scene.restart();
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
-    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
   it("is taken when the spec was edited meanwhile, and what the spec has no more is cleared", async () => {
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", { ...spec, description: "first" });
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.restart();
     scene.cluster.apply(kind, "one", { ...spec, metadata: '{"team": "b"}' });
     await scene.settle(object);
-    const [row, ...more] = scene.gateway.rowsOf(kind.remote);
+    const [remote, ...more] = scene.gateway.remotesOf(kind.remote);
     expect(more).toEqual([]);
-    expect(row).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team": "b"') });
-    expect(row?.["description"] || undefined).toBeUndefined();
+    expect(remote).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team": "b"') });
+    expect(remote?.["description"] || undefined).toBeUndefined();
   });
 
   it("is sent again only when it can no longer be under way", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
-    const visit = await scene.look(object);
+    await scene.reconcile(object);
+    const result = await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);
-    expect(visit).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
+    expect(result).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
     await scene.clock.advance(DEADLINE_MS);
-    await scene.look(object);
-    expect(scene.gateway.rowsOf(kind.remote)).toEqual([]);
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
   it("is taken when it arrived during a list that began too early and ended late", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
     const settles = settleTimeMs(DEADLINE_MS);
     await scene.clock.advance(settles - 1000);
@@ -112,22 +112,22 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
       await scene.clock.advance(2000);
       yield* pages;
     };
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.gateway.list = list;
     expect(scene.reason(object)).toMatch(/^Creating: /);
     await scene.settle(object);
-    expect(scene.gateway.rowsOf(kind.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(scene.gateway.remotesOf(kind.remote)).toMatchObject([{ id: scene.idOf(object) }]);
   });
 
   it("is taken when it arrived late", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     const { body } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
     await scene.clock.advance(DEADLINE_MS);
     scene.gateway.seed(kind.remote, body ?? {});
     await scene.settle(object);
-    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
     expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
   });
 
@@ -137,29 +137,29 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
   ])("is settled as soon as ever, and no sooner, when the calendar is set %s", async (_, hours) => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.clock.setBy(hours * 3_600_000);
-    await scene.look(object);
+    await scene.reconcile(object);
     await scene.clock.advance(DEADLINE_MS);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);
     expect(scene.gateway.calls.filter(({ verb }) => verb === "create")).toHaveLength(1);
     await scene.clock.advance(DEADLINE_MS);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
   it("is settled in time when the calendar of the process before was ahead", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.restart();
     scene.clock.setBy(-3 * 3_600_000);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);
     await scene.clock.advance(2 * DEADLINE_MS);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
@@ -167,8 +167,8 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     const first = await scene.given(kind, "first", spec);
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
-    await scene.look(object);
-    await scene.look(object);
+    await scene.reconcile(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).not.toBe(scene.idOf(first));
   });
 });
@@ -179,10 +179,10 @@ describe("a create whose answer was lost, and whose remote bears a mark", () => 
     scene.clock.setBy(hours * 3_600_000);
     scene.gateway.calendar = () => new Date(scene.clock.date().getTime() - hours * 3_600_000);
     scene.gateway.loseAnswer("create");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.cluster.delete(object);
     await scene.settle(object);
-    expect(scene.gateway.rowsOf(TunnelGroupBackend.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toEqual([]);
   });
 });
 
@@ -190,9 +190,9 @@ describe("a create that surely never reached the service", () => {
   it("is sent again at once, without a look", async () => {
     scene.gateway.swallow("create", "unsent");
     const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.look(object);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["create", "create"]);
+    await scene.reconcile(object);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["create", "create"]);
   });
 });
 
@@ -202,9 +202,9 @@ describe("an object that was restored from a backup without its status", () => {
     await scene.clock.advance(90 * 86_400_000);
     scene.cluster.loseStatus(object);
     scene.restart();
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("ipp_1");
-    expect(scene.gateway.rowsOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
   });
 });
 
@@ -231,14 +231,14 @@ describe("a create through an outage", () => {
         const object = outage.cluster.apply(kind, "one", spec);
         for (const mishap of course) {
           mishaps[mishap](outage);
-          await outage.look(object);
+          await outage.reconcile(object);
           outage.cluster.beforeWrite = () => {};
           if (mishap === "killed") outage.restart();
           await outage.clock.advance(5000);
         }
         await outage.settle(object, 40);
         expect(outage.reason(object)).toMatch(/^Available: /);
-        expect(outage.gateway.rowsOf(kind.remote)).toHaveLength(1);
+        expect(outage.gateway.remotesOf(kind.remote)).toHaveLength(1);
       }),
       { numRuns: 60 },
     );
@@ -252,7 +252,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     const object = scene.cluster.apply(ReservedAddress, "db", spec);
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([{ endpoint_configuration: { id: "ec_1" } }]);
+    expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([{ endpoint_configuration: { id: "ec_1" } }]);
   });
 
   it.each([
@@ -262,25 +262,25 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     await scene.clock.advance(7_200_000);
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
-    await scene.look(object);
+    await scene.reconcile(object);
     const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque" });
     const createdAt = new Date(scene.clock.date().getTime() + seconds * 1000).toISOString();
     scene.gateway.change(ReservedAddress.remote, id, { created_at: createdAt });
     await scene.settle(object);
     expect(scene.idOf(object)).not.toBe(id);
-    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
+    expect(scene.gateway.remotesOf(ReservedAddress.remote)).toHaveLength(2);
   });
 
   it("is the oldest of several that may be it, and the others are told and stay", async () => {
     scene.gateway.loseAnswer("create");
     const spec = { metadata: "opaque", description: "one of two" };
     const object = scene.cluster.apply(ReservedAddress, "db", spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     await scene.clock.advance(1000);
     const { id: double } = scene.gateway.seed(ReservedAddress.remote, spec);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("ra_1");
-    expect(scene.gateway.rowsOf(ReservedAddress.remote)).toHaveLength(2);
+    expect(scene.gateway.remotesOf(ReservedAddress.remote)).toHaveLength(2);
     const told = scene.cluster.events.find(({ reason }) => reason === "OwnershipConflict");
     expect(told).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
   });
@@ -288,7 +288,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
   it("is nothing that has more than the spec asked for", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
-    await scene.look(object);
+    await scene.reconcile(object);
     const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque", description: "another" });
     await scene.settle(object);
     expect(scene.idOf(object)).not.toBe(id);
@@ -304,16 +304,16 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
       scene.gateway[second]("create");
       const spec = { metadata: "opaque" };
       const both = [1, 2].map((number) => scene.cluster.apply(ReservedAddress, `same-${number}`, spec));
-      await Promise.all(both.map((object) => scene.look(object)));
+      await Promise.all(both.map((object) => scene.reconcile(object)));
       await scene.clock.advance(1000);
       // neither has written down what it found when the other looks
-      await Promise.all(both.map((object) => scene.look(object)));
+      await Promise.all(both.map((object) => scene.reconcile(object)));
       await Promise.all(both.map((object) => scene.settle(object)));
       expect(both.map((object) => scene.reason(object))).toEqual([
         expect.stringMatching(/^Available: /),
         expect.stringMatching(/^Available: /),
       ]);
-      const ids = scene.gateway.rowsOf(ReservedAddress.remote).map(({ id }) => id);
+      const ids = scene.gateway.remotesOf(ReservedAddress.remote).map(({ id }) => id);
       expect(both.map((object) => scene.idOf(object)).sort()).toEqual(ids.sort());
     },
   );
@@ -325,7 +325,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
       scene.cluster.beforeWrite = (write) => {
         if (write === "writeStatus") throw new Outdated("killed");
       };
-      await scene.look(object);
+      await scene.reconcile(object);
       scene.cluster.beforeWrite = () => {};
       scene.restart();
     }
@@ -340,7 +340,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     it("is found again, and changed", async () => {
       scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque", description: "third" });
       await scene.settle(object);
-      expect(scene.gateway.rowsOf(ReservedAddress.remote)).toMatchObject([
+      expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([
         { id: scene.idOf(object), description: "third" },
       ]);
     });
@@ -348,7 +348,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     it("goes with its object", async () => {
       scene.cluster.delete(object);
       await scene.settle(object);
-      expect(scene.gateway.rowsOf(ReservedAddress.remote)).toEqual([]);
+      expect(scene.gateway.remotesOf(ReservedAddress.remote)).toEqual([]);
     });
   });
 
@@ -358,9 +358,9 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
       metadata: "opaque",
       destinationRefs: [destination],
     });
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ReferenceNotReady: Create EventDestination "logs"/);
-    expect(scene.gateway.taken()).toEqual([]);
+    expect(scene.gateway.takeCalls()).toEqual([]);
   });
 });
 
@@ -368,15 +368,15 @@ describe("the wait for an interrupted create", () => {
   it("ends, and costs few requests", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.look(object);
-    scene.gateway.taken();
-    const visit = await scene.look(object);
-    expect(visit).toHaveProperty("requeueAfterSeconds");
-    const { requeueAfterSeconds } = visit as { requeueAfterSeconds: number };
+    await scene.reconcile(object);
+    scene.gateway.takeCalls();
+    const result = await scene.reconcile(object);
+    expect(result).toHaveProperty("requeueAfterSeconds");
+    const { requeueAfterSeconds } = result as { requeueAfterSeconds: number };
     expect(requeueAfterSeconds * 1000).toBeGreaterThan(DEADLINE_MS);
     expect(requeueAfterSeconds * 1000).toBeLessThan(2 * DEADLINE_MS);
     await scene.clock.advance(requeueAfterSeconds * 1000);
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual(["list", "list", "create"]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["list", "list", "create"]);
   });
 });

@@ -9,7 +9,10 @@ let subscription: ManagedObject;
 let id: string;
 
 const types = (of = id): string[] => {
-  const sources = scene.gateway.row(EventSubscription.remote, of)?.["sources"] as { type: string }[] | null | undefined;
+  const sources = scene.gateway.remote(EventSubscription.remote, of)?.["sources"] as
+    | { type: string }[]
+    | null
+    | undefined;
   return (sources ?? []).map(({ type }) => type);
 };
 const setTypes = (...list: string[]) =>
@@ -47,8 +50,8 @@ describe("an entry that was there already", () => {
   it("is taken when only the refusal of the create tells of it", async () => {
     setTypes("a.v0", "x.v0");
     const object = apply("x", "x.v0");
-    await scene.look(object);
-    expect(scene.gateway.taken()).toEqual([`createSource ${id}/x.v0`, `get ${id}`]);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([`createSource ${id}/x.v0`, `get ${id}`]);
     expect(scene.reason(object)).toMatch(/^Available/);
     expect(preexisting(object)).toBe(true);
     await end(object);
@@ -77,7 +80,7 @@ describe("an entry that was there already", () => {
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
     setTypes("a.v0");
     await scene.resync(EventSubscription);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(types()).toEqual(["a.v0", "x.v0"]);
     expect(preexisting(object)).toBeUndefined();
     await end(object);
@@ -87,7 +90,7 @@ describe("an entry that was there already", () => {
   it("may have been put in by an object whose create is under way", async () => {
     const one = apply("one", "b.v0");
     scene.gateway.loseAnswer("createSource");
-    await scene.look(one);
+    await scene.reconcile(one);
     expect(scene.idOf(one)).toBe("");
     await scene.resync(EventSubscription);
     const two = await scene.given(EventSource, "two", specOf("b.v0"));
@@ -106,21 +109,21 @@ describe("a create of an entry whose answer was lost", () => {
     for (const restart of [false, true]) {
       const object = apply(`lost-${restart}`, `lost_${restart}.v0`);
       scene.gateway.loseAnswer("createSource");
-      await scene.look(object);
+      await scene.reconcile(object);
       if (restart) scene.restart();
       await scene.settle(object);
       expect(scene.reason(object)).toMatch(/^Available/);
       expect(preexisting(object)).toBeUndefined();
     }
-    expect(scene.gateway.taken().filter((call) => call.startsWith("createSource"))).toHaveLength(2);
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("createSource"))).toHaveLength(2);
   });
 
   it("is not sent again before it is certain that it came to nothing", async () => {
     const object = apply("b", "b.v0");
     scene.gateway.swallow("createSource");
-    await scene.look(object);
+    await scene.reconcile(object);
     await scene.clock.advance(1000);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating/);
     expect(types()).toEqual(["a.v0"]);
     await scene.settle(object);
@@ -130,7 +133,7 @@ describe("a create of an entry whose answer was lost", () => {
   it("is sought before its object goes", async () => {
     const object = apply("b", "b.v0");
     scene.gateway.loseAnswer("createSource");
-    await scene.look(object);
+    await scene.reconcile(object);
     scene.restart();
     await end(object);
     expect(types()).toEqual(["a.v0"]);
@@ -142,11 +145,11 @@ describe("the list of the parent", () => {
     const leaving = await scene.given(EventSource, "leaving", specOf("l.v0"));
     const coming = apply("coming", "c.v0");
     scene.gateway.swallow("createSource");
-    await scene.look(coming);
+    await scene.reconcile(coming);
     scene.cluster.delete(leaving);
     expect(types()).toEqual(["a.v0", "l.v0"]);
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.look(subscription);
+    await scene.reconcile(subscription);
     expect(types()).toEqual(["a.v0", "c.v0"]);
     expect(scene.reason(subscription)).toMatch(/^Available/);
   });
@@ -155,22 +158,22 @@ describe("the list of the parent", () => {
     const object = await scene.given(EventSource, "kept", { ...specOf("k.v0"), deletionPolicy: "Retain" });
     scene.cluster.delete(object);
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.look(subscription);
+    await scene.reconcile(subscription);
     expect(types()).toEqual(["a.v0", "k.v0"]);
   });
 
   it("does not ask for what objects that only watch wait for", async () => {
     apply("watching", "w.v0", { managementPolicy: "ObserveOnly" });
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.look(subscription);
+    await scene.reconcile(subscription);
     expect(types()).toEqual(["a.v0"]);
   });
 
   it("is read right before it is replaced, so that nothing is lost that was put in meanwhile", async () => {
     setTypes("a.v0", "x.v0");
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
-    await scene.look(subscription);
-    expect(scene.gateway.taken()).toEqual([`get ${id}`, `update ${id}`]);
+    await scene.reconcile(subscription);
+    expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `update ${id}`]);
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
 });
@@ -195,9 +198,9 @@ describe("an entry of a resource that was made anew", () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
     scene.gateway.drop(EventSubscription.remote, id);
     await scene.resync(EventSubscription);
-    await scene.look(object);
+    await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ReferenceNotReady/);
-    await scene.look(subscription);
+    await scene.reconcile(subscription);
     await scene.settle(object);
     expect(scene.idOf(object)).toBe(`${scene.idOf(subscription)}/b.v0`);
     expect(types(scene.idOf(subscription))).toEqual(["a.v0", "b.v0"]);

@@ -69,14 +69,14 @@ const before = {
 
 type Before = keyof typeof before;
 
-interface Row {
+interface Case {
   outcome: string;
   given: Outcome;
   /** Ready and what stands beside it, for each state before. */
   expected: Partial<Record<Before, string>> & { otherwise: string };
 }
 
-const rows: Row[] = [
+const cases: Case[] = [
   { outcome: "usable", given: settled(), expected: { otherwise: "True Synced" } },
   { outcome: "pending", given: settled(pendingDomain), expected: { otherwise: "False Synced Reconciling" } },
   {
@@ -98,7 +98,7 @@ const rows: Row[] = [
 ];
 
 const states = Object.keys(before) as Before[];
-const matrix = rows.flatMap(({ outcome, given, expected }) =>
+const matrix = cases.flatMap(({ outcome, given, expected }) =>
   states.map((state) => ({ outcome, state, given, expected: expected[state] ?? expected.otherwise })),
 );
 

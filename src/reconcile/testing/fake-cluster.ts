@@ -43,7 +43,7 @@ export class FakeCluster implements Cluster {
       creationTimestamp: this.#time(),
     };
     const { generation } = known?.metadata ?? made;
-    return this.store({
+    return this.#store({
       ...known,
       apiVersion: "tunnelgateway.dev/v1",
       kind: kind.kind,
@@ -62,7 +62,7 @@ export class FakeCluster implements Cluster {
 
   annotateByHand(object: ManagedObject, name: string, value: string): void {
     const { metadata } = this.now(object);
-    this.store({
+    this.#store({
       ...this.now(object),
       metadata: { ...metadata, annotations: { ...metadata.annotations, [name]: value } },
     });
@@ -72,7 +72,7 @@ export class FakeCluster implements Cluster {
     const known = this.now(object);
     if (!known.metadata.finalizers?.length) return void this.#objects.delete(keyOf(known));
     const deletionTimestamp = this.#time();
-    this.store({
+    this.#store({
       ...known,
       metadata: { ...known.metadata, deletionTimestamp, generation: known.metadata.generation + 1 },
     });
@@ -81,7 +81,7 @@ export class FakeCluster implements Cluster {
   /** As after a restore from a backup, which keeps metadata and spec. */
   loseStatus(object: ManagedObject): void {
     const { status: _, ...rest } = this.now(object);
-    this.store(rest);
+    this.#store(rest);
   }
 
   setSecret(name: string, data: Record<string, string>): void {
@@ -162,7 +162,7 @@ export class FakeCluster implements Cluster {
       finalizers: [...finalizers, ...added],
       annotations: { ...present, ...intent },
     };
-    return this.store({ ...known, metadata });
+    return this.#store({ ...known, metadata });
   }
 
   async removeFinalizer(_kind: Kind, object: ManagedObject): Promise<void> {
@@ -170,7 +170,7 @@ export class FakeCluster implements Cluster {
     const known = this.now(object);
     const finalizers = known.metadata.finalizers?.filter((one) => one !== FINALIZER) ?? [];
     if (known.metadata.deletionTimestamp && finalizers.length === 0) this.#objects.delete(keyOf(known));
-    else this.store({ ...known, metadata: { ...known.metadata, finalizers } });
+    else this.#store({ ...known, metadata: { ...known.metadata, finalizers } });
   }
 
   async writeStatus(_kind: Kind, object: ManagedObject, status: Status): Promise<void> {
@@ -179,7 +179,7 @@ export class FakeCluster implements Cluster {
     const [now, known] = [this.now(object).status ?? null, object.status ?? null];
     if (JSON.stringify(now) !== JSON.stringify(known)) throw new Outdated("the status has changed");
     // what is undefined is not sent
-    this.store({ ...this.now(object), status: JSON.parse(JSON.stringify(status)) });
+    this.#store({ ...this.now(object), status: JSON.parse(JSON.stringify(status)) });
   }
 
   async secret(_namespace: string, name: string): Promise<SecretValue | undefined> {
@@ -222,7 +222,7 @@ export class FakeCluster implements Cluster {
     this.writes.push(write);
   }
 
-  store(object: ManagedObject): ManagedObject {
+  #store(object: ManagedObject): ManagedObject {
     const kept = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
     this.#objects.set(keyOf(kept), kept);
     return kept;

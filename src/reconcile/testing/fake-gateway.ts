@@ -5,7 +5,7 @@ import { eventSubscriptions } from "../../gateway/resources/index.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { answerTo, updated } from "../../schema/testing/service.ts";
 
-export type Row = Record<string, unknown> & { id: string };
+export type FakeRemote = Record<string, unknown> & { id: string };
 
 type Verb =
   | "create"
@@ -38,16 +38,16 @@ export class FakeGateway {
   /** Members of a resource that no two of an account may share. */
   readonly unique: Record<string, string> = { reserved_domains: "domain" };
   /** Changes what an answer to a write holds, as a service does that normalises. */
-  normalise: (row: Row) => Row = (row) => row;
+  normalise: (remote: FakeRemote) => FakeRemote = (remote) => remote;
   pageSize = 100;
   /** Told of each call before it is carried out. */
   beforeCall: (call: Call) => void = () => {};
   readonly #clock: Clock;
   /** The service's own. */
   calendar = (): Date => this.#clock.date();
-  readonly #rows = new Map<string, Map<string, Row>>();
+  readonly #remotes = new Map<string, Map<string, FakeRemote>>();
   readonly #faults: { verb: Verb; fault: Fault }[] = [];
-  #made = 0;
+  #created = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -74,158 +74,161 @@ export class FakeGateway {
     this.#faults.push({ verb, fault: { done: false, failure: { kind } } });
   }
 
-  rowsOf(resource: Resource): Row[] {
-    return [...this.#of(resource).values()];
+  remotesOf(resource: Resource): FakeRemote[] {
+    return [...this.#collection(resource).values()];
   }
 
-  row(resource: Resource, id: string): Row | undefined {
-    return this.#of(resource).get(id);
+  remote(resource: Resource, id: string): FakeRemote | undefined {
+    return this.#collection(resource).get(id);
   }
 
   /** Somebody else makes a resource. */
-  seed(resource: Resource, body: Body): Row {
-    return this.#make(resource, body);
+  seed(resource: Resource, body: Body): FakeRemote {
+    return this.#createRemote(resource, body);
   }
 
   /** Somebody else changes a resource. */
   change(resource: Resource, id: string, members: Record<string, unknown>): void {
-    const row = this.row(resource, id);
-    if (!row) throw new TypeError(`no ${id} to change`);
-    this.#of(resource).set(id, { ...row, ...members });
+    const remote = this.remote(resource, id);
+    if (!remote) throw new TypeError(`no ${id} to change`);
+    this.#collection(resource).set(id, { ...remote, ...members });
   }
 
   /** Somebody else deletes a resource. */
   drop(resource: Resource, id: string): void {
-    this.#of(resource).delete(id);
+    this.#collection(resource).delete(id);
   }
 
-  /** A row appears under an id of the test's choice. */
-  put(resource: Resource, row: Row): void {
-    this.#keep(resource, row);
+  /** A remote appears under an id of the test's choice. */
+  put(resource: Resource, remote: FakeRemote): void {
+    this.#store(resource, remote);
   }
 
   /** The calls since the last time, each as `verb` or `verb id`. */
-  taken(): string[] {
+  takeCalls(): string[] {
     return this.calls.splice(0).map(({ verb, id }) => (id ? `${verb} ${id}` : verb));
   }
 
   // the calls of the client
 
   create = async (resource: Resource, body: Body): Promise<never> => {
-    this.#arrive({ verb: "create", resource: resource.name, body });
+    this.#receive({ verb: "create", resource: resource.name, body });
     return this.#perform("create", resource, () => {
       refuseUnknown(body, resource.create);
       const member = this.unique[resource.name];
-      const taken = member && this.rowsOf(resource).some((row) => row[member] === body[member]);
-      if (taken) throw refusal(400, `${member} is taken`);
-      return this.#make(resource, body);
+      const isTaken = member && this.remotesOf(resource).some((remote) => remote[member] === body[member]);
+      if (isTaken) throw refusal(400, `${member} is taken`);
+      return this.#createRemote(resource, body);
     });
   };
 
   get = async (resource: Resource, id: string): Promise<never> => {
-    this.#arrive({ verb: "get", resource: resource.name, id });
-    return this.#perform("get", resource, () => this.#existing(resource, id));
+    this.#receive({ verb: "get", resource: resource.name, id });
+    return this.#perform("get", resource, () => this.#getExisting(resource, id));
   };
 
   update = async (resource: Resource, id: string, body: Body): Promise<never> => {
-    this.#arrive({ verb: "update", resource: resource.name, id, body });
+    this.#receive({ verb: "update", resource: resource.name, id, body });
     return this.#perform("update", resource, () => {
-      const row = this.#existing(resource, id);
+      const remote = this.#getExisting(resource, id);
       refuseUnknown(body, [...resource.update, ...resource.updateUndocumented]);
       if (Object.keys(body).length === 0) throw refusal(400, "nothing to update");
-      return this.#keep(resource, this.normalise({ ...updated(resource, row, body), id }));
+      return this.#store(resource, this.normalise({ ...updated(resource, remote, body), id }));
     });
   };
 
   delete = async (resource: Resource, id: string): Promise<void> => {
-    this.#arrive({ verb: "delete", resource: resource.name, id });
+    this.#receive({ verb: "delete", resource: resource.name, id });
     this.#perform("delete", resource, () => {
-      this.#existing(resource, id);
-      this.#of(resource).delete(id);
+      this.#getExisting(resource, id);
+      this.#collection(resource).delete(id);
     });
   };
 
   async *list(resource: Resource, _options?: CallOptions): AsyncGenerator<Page<never>, void, void> {
-    const rows = this.rowsOf(resource).reverse();
-    for (let from = 0; from === 0 || from < rows.length; from += this.pageSize) {
-      this.#arrive({ verb: "list", resource: resource.name });
-      const page = this.#perform("list", resource, () => rows.slice(from, from + this.pageSize));
-      const last = from + this.pageSize >= rows.length;
+    const remotes = this.remotesOf(resource).reverse();
+    for (let from = 0; from === 0 || from < remotes.length; from += this.pageSize) {
+      this.#receive({ verb: "list", resource: resource.name });
+      const page = this.#perform("list", resource, () => remotes.slice(from, from + this.pageSize));
+      const last = from + this.pageSize >= remotes.length;
       yield { rows: page as never[], problems: [], startedAt: this.#clock.date().getTime(), last };
     }
   }
 
   createSource = async (id: string, type: string): Promise<never> => {
-    this.#arrive({ verb: "createSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
+    this.#receive({ verb: "createSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
     return this.#perform("createSource", eventSubscriptions, () => {
-      const row = this.#existing(eventSubscriptions, id);
-      if (sourcesOf(row).includes(type)) throw refusal(409, `${type} is there`);
+      const remote = this.#getExisting(eventSubscriptions, id);
+      if (sourcesOf(remote).includes(type)) throw refusal(409, `${type} is there`);
       const source = { type, uri: `https://service.test${eventSubscriptions.path}/${id}/sources/${type}` };
-      this.#keep(eventSubscriptions, { ...row, sources: [...((row["sources"] as object[] | null) ?? []), source] });
+      this.#store(eventSubscriptions, {
+        ...remote,
+        sources: [...((remote["sources"] as object[] | null) ?? []), source],
+      });
       return source;
     });
   };
 
   deleteSource = async (id: string, type: string): Promise<void> => {
-    this.#arrive({ verb: "deleteSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
+    this.#receive({ verb: "deleteSource", resource: eventSubscriptions.name, id: `${id}/${type}` });
     this.#perform("deleteSource", eventSubscriptions, () => {
-      const row = this.#existing(eventSubscriptions, id);
-      if (!sourcesOf(row).includes(type)) throw refusal(404, "not found");
-      const left = sourcesOf(row).filter((one) => one !== type);
-      this.#keep(eventSubscriptions, { ...row, sources: left.map((one) => ({ type: one })) });
+      const remote = this.#getExisting(eventSubscriptions, id);
+      if (!sourcesOf(remote).includes(type)) throw refusal(404, "not found");
+      const left = sourcesOf(remote).filter((one) => one !== type);
+      this.#store(eventSubscriptions, { ...remote, sources: left.map((one) => ({ type: one })) });
     });
   };
 
   getModule = async (module: Module, { id }: ModuleOwner): Promise<never> => {
-    this.#arrive({ verb: "getModule", resource: module.name, id });
+    this.#receive({ verb: "getModule", resource: module.name, id });
     return this.#perform("getModule", module, () => {
-      const value = this.#owner(id)?.row[memberOf(module)];
+      const value = this.#owner(id)?.remote[memberOf(module)];
       if (!value) throw refusal(404, "not found");
       return value;
     });
   };
 
   putModule = async (module: Module, { id }: ModuleOwner, body: Body): Promise<never> => {
-    this.#arrive({ verb: "putModule", resource: module.name, id, body });
+    this.#receive({ verb: "putModule", resource: module.name, id, body });
     return this.#perform("putModule", module, () => {
       const owner = this.#owner(id);
       if (!owner) throw refusal(404, "not found");
       refuseUnknown(body, module.put);
       // services echo secrets
       const value = answerTo({ ...module, secrets: [] } as never, body);
-      owner.rows.set(id, { ...owner.row, [memberOf(module)]: value });
+      owner.collection.set(id, { ...owner.remote, [memberOf(module)]: value });
       return value;
     });
   };
 
   deleteModule = async (module: Module, { id }: ModuleOwner): Promise<void> => {
-    this.#arrive({ verb: "deleteModule", resource: module.name, id });
+    this.#receive({ verb: "deleteModule", resource: module.name, id });
     this.#perform("deleteModule", module, () => {
       const owner = this.#owner(id);
-      if (owner) owner.rows.set(id, { ...owner.row, [memberOf(module)]: null });
+      if (owner) owner.collection.set(id, { ...owner.remote, [memberOf(module)]: null });
     });
   };
 
-  #owner(id: string): { rows: Map<string, Row>; row: Row } | undefined {
-    for (const rows of this.#rows.values()) {
-      const row = rows.get(id);
-      if (row) return { rows, row };
+  #owner(id: string): { collection: Map<string, FakeRemote>; remote: FakeRemote } | undefined {
+    for (const collection of this.#remotes.values()) {
+      const remote = collection.get(id);
+      if (remote) return { collection, remote };
     }
     return undefined;
   }
 
-  #arrive(call: Call): void {
+  #receive(call: Call): void {
     this.calls.push(call);
     this.beforeCall(call);
   }
 
   #perform<T>(verb: Verb, { path }: { path: string }, work: () => T): never {
     const index = this.#faults.findIndex((one) => one.verb === verb);
-    const [planned] = index < 0 ? [] : this.#faults.splice(index, 1);
-    if (!planned) return work() as never;
-    const { done, failure } = planned.fault;
-    const made = done ? (work() as { id?: string } | undefined) : undefined;
-    const id = failure.kind === "unreadable" ? { id: made?.id } : {};
+    const [plannedFault] = index < 0 ? [] : this.#faults.splice(index, 1);
+    if (!plannedFault) return work() as never;
+    const { done, failure } = plannedFault.fault;
+    const result = done ? (work() as { id?: string } | undefined) : undefined;
+    const id = failure.kind === "unreadable" ? { id: result?.id } : {};
     throw new GatewayError({
       method: verb.toUpperCase(),
       route: path,
@@ -235,38 +238,39 @@ export class FakeGateway {
     });
   }
 
-  #make(resource: Resource, body: Body): Row {
-    this.#made += 1;
-    const id = `${resource.idPrefix}${this.#made}`;
+  #createRemote(resource: Resource, body: Body): FakeRemote {
+    this.#created += 1;
+    const id = `${resource.idPrefix}${this.#created}`;
     const created = {
       id,
       uri: `https://service.test${resource.path}/${id}`,
       created_at: this.calendar().toISOString(),
     };
-    return this.#keep(resource, this.normalise({ ...answerTo(resource, body), ...created }));
+    return this.#store(resource, this.normalise({ ...answerTo(resource, body), ...created }));
   }
 
-  #keep(resource: Resource, row: Row): Row {
-    this.#of(resource).set(row.id, row);
-    return row;
+  #store(resource: Resource, remote: FakeRemote): FakeRemote {
+    this.#collection(resource).set(remote.id, remote);
+    return remote;
   }
 
-  #existing(resource: Resource, id: string): Row {
-    const row = this.row(resource, id);
-    if (!row) throw refusal(404, "not found");
-    return row;
+  #getExisting(resource: Resource, id: string): FakeRemote {
+    const remote = this.remote(resource, id);
+    if (!remote) throw refusal(404, "not found");
+    return remote;
   }
 
-  #of({ name }: Resource): Map<string, Row> {
-    const rows = this.#rows.get(name) ?? new Map<string, Row>();
-    this.#rows.set(name, rows);
-    return rows;
+  #collection({ name }: Resource): Map<string, FakeRemote> {
+    const collection = this.#remotes.get(name) ?? new Map<string, FakeRemote>();
+    this.#remotes.set(name, collection);
+    return collection;
   }
 }
 
 const memberOf = ({ path }: Module): string => path.split("/").at(-1) ?? "";
 
-const sourcesOf = (row: Row): string[] => ((row["sources"] as { type: string }[] | null) ?? []).map(({ type }) => type);
+const sourcesOf = (remote: FakeRemote): string[] =>
+  ((remote["sources"] as { type: string }[] | null) ?? []).map(({ type }) => type);
 
 function refuseUnknown(body: Body, accepted: readonly string[]): void {
   const [unknown] = Object.keys(body).filter((member) => body[member] !== undefined && !accepted.includes(member));

@@ -10,7 +10,7 @@ const subject = fc.constantFrom(...all);
 const steps = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("apply"), subject, variant: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("delete"), subject, retain: fc.boolean() }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("look"), subject }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("reconcile"), subject }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("everything") }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("drift"), subject }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("drop"), subject }) },
@@ -39,20 +39,20 @@ const steps = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
 /** Those that something is done to: all, or a few, since some things go wrong after several steps with the same. */
-export const casts = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
+export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
 /** What is done, one after the other. */
-export const courses: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
+export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
 /** Courses to what is rare among a hundred: a policy is deleted that an edge needs, and somebody interferes. */
-export const rareCourses: [number[], number[], Step[]][] = [
+export const rareExamples: [number[], number[], Step[]][] = [
   [
     [0, 4],
     all,
     [
       { do: "delete", subject: 0 },
-      { do: "look", subject: 0 },
+      { do: "reconcile", subject: 0 },
     ],
   ],
-  [[0], all, [{ do: "drift", subject: 0 }, { do: "resync" }, { do: "look", subject: 0 }]],
+  [[0], all, [{ do: "drift", subject: 0 }, { do: "resync" }, { do: "reconcile", subject: 0 }]],
 ];
 
 /** One of the things that may be done, with what its sort takes. */
@@ -68,7 +68,7 @@ export type Step = { do: string } & Partial<{
 }>;
 
 /** Each step with one of the cast. */
-export const playedBy = (cast: readonly number[], step: Step): Step => ({
+export const withSubjectFrom = (indexes: readonly number[], step: Step): Step => ({
   ...step,
-  subject: cast[(step.subject ?? 0) % cast.length] as number,
+  subject: indexes[(step.subject ?? 0) % indexes.length] as number,
 });

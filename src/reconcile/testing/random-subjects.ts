@@ -6,7 +6,7 @@ import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
-import type { Row } from "./fake-gateway.ts";
+import type { FakeRemote } from "./fake-gateway.ts";
 
 /** Metadata that has no room for a mark. */
 export const opaque = "ours, and not to be marked";
@@ -17,54 +17,54 @@ export interface Subject {
   name: string;
   spec: (variant: number) => ManagedObject["spec"];
   /** Remotes of this object, without asking the operator. */
-  isOurs: (row: Row) => boolean;
+  isOurs: (remote: FakeRemote) => boolean;
   /** By what it is found again. What only its values tell is not, once those have changed and the status is lost. */
-  known: "mark" | "name" | "values";
+  foundBy: "mark" | "name" | "values";
 }
 
 const byMark =
   (name: string) =>
-  (row: Row): boolean =>
-    ownerMarkOf(row) === `c1/team-a/${name}`;
+  (remote: FakeRemote): boolean =>
+    ownerMarkOf(remote) === `c1/team-a/${name}`;
 
 const words = (variant: number) => ({ description: `words ${variant}` });
 
 export const subjects: readonly Subject[] = [
-  { kind: IPPolicy, name: "policy", spec: words, isOurs: byMark("policy"), known: "mark" },
+  { kind: IPPolicy, name: "policy", spec: words, isOurs: byMark("policy"), foundBy: "mark" },
   {
     kind: IPPolicy,
     name: "unmarked",
     spec: (variant) => ({ ...words(variant), metadata: opaque }),
     isOurs: ({ metadata }) => metadata === opaque,
-    known: "values",
+    foundBy: "values",
   },
   {
     kind: ReservedDomain,
     name: "domain",
     spec: (variant) => ({ ...words(variant), metadata: opaque, domain: "ours.example.com" }),
     isOurs: ({ domain }) => domain === "ours.example.com",
-    known: "name",
+    foundBy: "name",
   },
   {
     kind: TunnelGroupBackend,
     name: "group",
     spec: (variant) => ({ ...words(variant), labels: { variant: String(variant) } }),
     isOurs: byMark("group"),
-    known: "mark",
+    foundBy: "mark",
   },
   {
     kind: TCPEdge,
     name: "edge",
     spec: (variant) => ({ ...words(variant), ipRestriction: { enabled: true, ipPolicyRefs: [{ name: "policy" }] } }),
     isOurs: byMark("edge"),
-    known: "mark",
+    foundBy: "mark",
   },
   {
     kind: TLSCertificate,
     name: "certificate",
     spec: () => ({ secretName: "tls" }),
     isOurs: byMark("certificate"),
-    known: "mark",
+    foundBy: "mark",
   },
 ];
 

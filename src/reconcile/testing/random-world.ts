@@ -6,7 +6,7 @@ import { Retry } from "../../objects/reconcile-error.ts";
 import { settle } from "../../runtime/testing/virtual-clock.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import type { Call, Row } from "./fake-gateway.ts";
+import type { Call, FakeRemote } from "./fake-gateway.ts";
 import type { faults, Step, verbs, writes } from "./random-steps.ts";
 import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";
 import { DEADLINE_MS, Scene } from "./scene.ts";
@@ -33,7 +33,7 @@ export class World {
   readonly #planned: string[] = [];
   #late: Late[] = [];
   readonly scene = new Scene();
-  readonly #others: { kind: Kind; row: Row }[];
+  readonly #others: { kind: Kind; remote: FakeRemote }[];
   /** Whose remotes these are, also after they are gone. */
   readonly #owners = new Map<string, Subject>();
   readonly #faults: string[] = [];
@@ -48,7 +48,7 @@ export class World {
     this.#others = resources.flatMap((kind) =>
       ['{"tunnelgateway.dev/owner":"c2/team-a/policy"}', opaque].map((metadata) => {
         const members = { description: "words 0", metadata, domain: `${metadata.length}.example.com` };
-        return { kind, row: gateway.seed(kind.remote, members) };
+        return { kind, remote: gateway.seed(kind.remote, members) };
       }),
     );
     gateway.beforeCall = (call) => this.#checkCall(call);
@@ -64,7 +64,7 @@ export class World {
     await this.scene.clock.advance(1);
   }
 
-  async take(step: Step): Promise<void> {
+  async run(step: Step): Promise<void> {
     await this.#do(step);
     happened.add(step.do);
     this.#check();
@@ -75,14 +75,14 @@ export class World {
   async calmDown(): Promise<void> {
     this.scene.cluster.beforeWrite = () => {};
     // longer than anything waits for what refers to it
-    for (let round = 0; round < 3; round += 1) await this.#context(40);
+    for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
     this.#settleReferences();
     // a deletion of what was replaced rests for minutes after each refusal
-    for (let round = 0; round < 16; round += 1) await this.#context(round < 4 ? 30 : 600);
+    for (let round = 0; round < 16; round += 1) await this.#waitRound(round < 4 ? 30 : 600);
   }
 
   /** All is looked at and listed, and then this time passes. */
-  async #context(seconds: number): Promise<void> {
+  async #waitRound(seconds: number): Promise<void> {
     await this.#everything();
     await this.#resync();
     this.#check();
@@ -93,17 +93,17 @@ export class World {
     for (const { reason, action } of this.scene.cluster.events) happened.add(`${action}: ${reason}`);
     for (const one of subjects) {
       const object = this.#object(one);
-      const rows = this.#rowsOf(one);
+      const remotes = this.#remotesOf(one);
       if (!object) continue;
       expect(isDeleting(object), `${one.name} is gone`).toBe(false);
       expect(this.scene.reason(object), one.name).toMatch(/^Available/);
-      const [row] = rows;
+      const [remote] = remotes;
       expect(
-        rows.map(({ id }) => id),
+        remotes.map(({ id }) => id),
         one.name,
       ).toEqual([object.status?.id]);
       const { description } = object.spec;
-      if (description) expect(row?.["description"], one.name).toBe(description);
+      if (description) expect(remote?.["description"], one.name).toBe(description);
     }
     this.#expectOthersUntouched();
   }
@@ -111,7 +111,7 @@ export class World {
   /** Remotes of objects that are gone, and were not to be retained. */
   expectNoLeftovers(): void {
     for (const one of subjects) {
-      const left = this.#rowsOf(one).filter(({ id }) => !this.#retained.has(id));
+      const left = this.#remotesOf(one).filter(({ id }) => !this.#retained.has(id));
       if (!this.#object(one)) expect(left, one.name).toEqual([]);
     }
   }
@@ -137,9 +137,9 @@ export class World {
       case "apply":
         return this.#apply(one, step.variant ?? 0);
       case "delete":
-        return this.#delete(one, step.retain === true && one.known === "mark" && one.kind.replacement === undefined);
-      case "look":
-        return this.#look(one);
+        return this.#delete(one, step.retain === true && one.foundBy === "mark" && one.kind.replacement === undefined);
+      case "reconcile":
+        return this.#reconcile(one);
       case "everything":
         return this.#everything();
       case "drift":
@@ -179,11 +179,11 @@ export class World {
     return this.scene.cluster.get(kind.kind, "team-a", name);
   }
 
-  #rowsOf({ kind, isOurs }: Subject): Row[] {
-    return this.scene.gateway.rowsOf(kind.remote).filter((row) => isOurs(row) && !this.#isOther(row.id));
+  #remotesOf({ kind, isOurs }: Subject): FakeRemote[] {
+    return this.scene.gateway.remotesOf(kind.remote).filter((remote) => isOurs(remote) && !this.#isOther(remote.id));
   }
 
-  #isOther = (id: string): boolean => this.#others.some(({ row }) => row.id === id);
+  #isOther = (id: string): boolean => this.#others.some(({ remote }) => remote.id === id);
 
   #apply(one: Subject, variant: number): void {
     const object = this.#object(one);
@@ -199,11 +199,11 @@ export class World {
     this.#noteOwners();
   }
 
-  async #look(one: Subject): Promise<void> {
+  async #reconcile(one: Subject): Promise<void> {
     const object = this.#object(one);
     if (!object) return;
     try {
-      await this.#inTime(this.scene.look(object));
+      await this.#inTime(this.scene.reconcile(object));
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       happened.add("killed");
@@ -213,23 +213,23 @@ export class World {
   }
 
   async #everything(): Promise<void> {
-    for (const one of subjects) await this.#look(one);
+    for (const one of subjects) await this.#reconcile(one);
   }
 
   /** Not so often that the operator gives up on it, and nothing that is known by its values before its id is known. */
   #drift(one: Subject): void {
     const count = (this.#drifts.get(one.name) ?? 0) + 1;
     const id = this.#object(one)?.status?.id;
-    const row = this.#rowsOf(one).find((each) => each.id === id);
-    if (!row || count > 2 || one.kind === TLSCertificate) return;
+    const remote = this.#remotesOf(one).find((each) => each.id === id);
+    if (!remote || count > 2 || one.kind === TLSCertificate) return;
     this.#drifts.set(one.name, count);
     happened.add("drifted");
-    this.scene.gateway.change(one.kind.remote, row.id, { description: "drifted" });
+    this.scene.gateway.change(one.kind.remote, remote.id, { description: "drifted" });
   }
 
   #drop(one: Subject): void {
-    if (this.#rowsOf(one).length > 0) happened.add("dropped");
-    for (const { id } of this.#rowsOf(one)) this.scene.gateway.drop(one.kind.remote, id);
+    if (this.#remotesOf(one).length > 0) happened.add("dropped");
+    for (const { id } of this.#remotesOf(one)) this.scene.gateway.drop(one.kind.remote, id);
   }
 
   #rotate(): void {
@@ -262,7 +262,7 @@ export class World {
   /** From a backup that keeps no status, to a new process. */
   #restore(one: Subject): void {
     const object = this.#object(one);
-    if (!object || isDeleting(object) || one.known === "values") return;
+    if (!object || isDeleting(object) || one.foundBy === "values") return;
     this.scene.cluster.loseStatus(object);
     this.scene.restart();
   }
@@ -297,7 +297,7 @@ export class World {
     for (const { kind, body, until } of this.#late.splice(0)) {
       const { gateway, clock } = this.scene;
       const key = kind.naturalKey;
-      const isTaken = key !== undefined && gateway.rowsOf(kind.remote).some((row) => row[key] === body[key]);
+      const isTaken = key !== undefined && gateway.remotesOf(kind.remote).some((remote) => remote[key] === body[key]);
       if (clock.now() > until || isTaken) continue;
       happened.add("arrived late");
       gateway.seed(kind.remote, body);
@@ -332,29 +332,34 @@ export class World {
   /** An edge that stays has it in its restriction. */
   #isNeeded(id: string): boolean {
     const edge = this.scene.cluster.get(TCPEdge.kind, "team-a", "edge");
-    const row = edge?.status?.id === undefined ? undefined : this.scene.gateway.row(TCPEdge.remote, edge.status.id);
-    return edge !== undefined && !isDeleting(edge) && JSON.stringify(row?.["ip_restriction"] ?? "").includes(`"${id}"`);
+    const remote =
+      edge?.status?.id === undefined ? undefined : this.scene.gateway.remote(TCPEdge.remote, edge.status.id);
+    return (
+      edge !== undefined && !isDeleting(edge) && JSON.stringify(remote?.["ip_restriction"] ?? "").includes(`"${id}"`)
+    );
   }
 
   #noteOwners(): void {
     for (const one of subjects) {
-      const rows = this.#rowsOf(one);
-      for (const { id } of rows) this.#owners.set(id, one);
+      const remotes = this.#remotesOf(one);
+      for (const { id } of remotes) this.#owners.set(id, one);
       const object = this.#object(one);
-      if (object) this.#noteRetained(object, rows);
+      if (object) this.#noteRetained(object, remotes);
     }
   }
 
-  #noteRetained(object: ManagedObject, rows: readonly Row[]): void {
+  #noteRetained(object: ManagedObject, remotes: readonly FakeRemote[]): void {
     if (!isDeleting(object)) this.#retained.delete(object.status?.id ?? "");
     // what an interrupted create makes meanwhile as well
-    else if (isRetained(object)) for (const { id } of rows) this.#retained.add(id);
+    else if (isRetained(object)) for (const { id } of remotes) this.#retained.add(id);
   }
 
   /** Another has taken its place, or it is gone anyway. */
   #isOutdated(one: Subject, id: string): boolean {
-    const rows = this.#rowsOf(one);
-    return rows.every((row) => row.id !== id) || (one.kind.replacement === "CreateFirst" && rows.length > 1);
+    const remotes = this.#remotesOf(one);
+    return (
+      remotes.every((remote) => remote.id !== id) || (one.kind.replacement === "CreateFirst" && remotes.length > 1)
+    );
   }
 
   #check(): void {
@@ -362,12 +367,13 @@ export class World {
     expect(this.#faults).toEqual([]);
     for (const one of subjects) {
       const most = one.kind === TLSCertificate ? 2 : 1;
-      expect(this.#rowsOf(one).length, `remotes of ${one.name}`).toBeLessThanOrEqual(most);
+      expect(this.#remotesOf(one).length, `remotes of ${one.name}`).toBeLessThanOrEqual(most);
     }
     this.#expectOthersUntouched();
   }
 
   #expectOthersUntouched(): void {
-    for (const { kind, row } of this.#others) expect(this.scene.gateway.row(kind.remote, row.id)).toEqual(row);
+    for (const { kind, remote } of this.#others)
+      expect(this.scene.gateway.remote(kind.remote, remote.id)).toEqual(remote);
   }
 }

@@ -19,7 +19,7 @@ export interface SceneOptions {
   /** Whether operations are tried that the API page does not show. */
   undocumented?: boolean;
   /** Kinds beside those of the operator. */
-  more?: readonly Kind[];
+  extraKinds?: readonly Kind[];
   /** A watch tells of Secrets. */
   secretsWatched?: boolean;
 }
@@ -39,7 +39,7 @@ export class Scene {
 
   constructor(options: SceneOptions = {}) {
     this.#options = options;
-    this.#kinds = [...kinds, ...(options.more ?? [])];
+    this.#kinds = [...kinds, ...(options.extraKinds ?? [])];
     this.cluster = new FakeCluster(this.#kinds, this.clock);
     this.#account = this.#start();
   }
@@ -55,7 +55,7 @@ export class Scene {
   }
 
   /** One look at an object, as it is now. */
-  async look(object: ManagedObject): Promise<Result> {
+  async reconcile(object: ManagedObject): Promise<Result> {
     await this.#listOnce(this.#kindOf(object));
     const { secretsWatched = false } = this.#options;
     return reconcile(this.contextFor(object), { resyncSeconds: RESYNC_SECONDS, secretsWatched });
@@ -78,10 +78,10 @@ export class Scene {
   }
 
   /** Looks again as long as the look says that it is due at once or within a time, which passes meanwhile. */
-  async settle(object: ManagedObject, looks = 10): Promise<Result> {
+  async settle(object: ManagedObject, limit = 10): Promise<Result> {
     for (let count = 1; ; count += 1) {
-      const result = await this.look(object);
-      if (Object.keys(result).length === 0 || count === looks) return result;
+      const result = await this.reconcile(object);
+      if (Object.keys(result).length === 0 || count === limit) return result;
       const seconds = "requeueAfterSeconds" in result ? result.requeueAfterSeconds : 1;
       await this.clock.advance(seconds * 1000);
     }
@@ -90,16 +90,16 @@ export class Scene {
   /** An object that was created and is settled; what led there is not counted. */
   async given(kind: Kind, name: string, spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
     const object = this.cluster.apply(kind, name, spec);
-    await this.look(object);
+    await this.reconcile(object);
     if (this.condition(object, "Ready")?.status !== "True")
       throw new TypeError(`${name} is not ready: ${this.reason(object)}`);
-    this.forget();
+    this.resetCounts();
     return this.cluster.now(object);
   }
 
   /** Begins to count calls, writes and notices anew. */
-  forget(): void {
-    this.gateway.taken();
+  resetCounts(): void {
+    this.gateway.takeCalls();
     this.cluster.writes.length = 0;
     this.cluster.events.length = 0;
     this.cluster.secretReads.length = 0;
@@ -109,7 +109,7 @@ export class Scene {
   async resync({ remote }: Kind): Promise<void> {
     await this.clock.advance(1);
     await this.#account.collection(remote).listed(this.clock.now(), "sync");
-    this.gateway.taken();
+    this.gateway.takeCalls();
   }
 
   idOf(object: ManagedObject): string {
