@@ -5,19 +5,19 @@ import { rareExamples, stepLists, subjectSets, withSubjectFrom } from "./testing
 import { subjects } from "./testing/random-subjects.ts";
 import { happened, World } from "./testing/random-world.ts";
 
-// Everything that may happen to a few objects, in any order: at no step is a remote of somebody else's touched, one of
-// ours deleted without cause, or one made twice; and once it is quiet, cluster and account agree.
+// Random steps in any order on a few objects. No step may change a remote of somebody else, delete one of ours without
+// cause, or create one twice. Once nothing more happens, cluster and account must agree.
 
-/** Or else the steps do nothing, and nothing is tested. */
+/** What the random steps must have caused at least once, since otherwise the test proves nothing. */
 const expected = [
   ...["apply", "delete", "restart", "restore", "resync", "rotate", "killed", "refuse", "drifted", "dropped"],
-  // put right, made again, replaced, and waited for
+  // Drift was corrected, a remote recreated, one replaced, and one in use waited for.
   ...["Update: RemoteDiffers", "Create: RemoteMissing", "Create: Updating", "Delete: InUse"],
 ];
 
 const given = seed();
 
-// guards against what nobody thought of when writing the other tests
+// Guards against cases that nobody thought of in the other tests.
 test(`whatever happens, in whatever order, cluster and account agree in the end; CHAOS_SEED=${given}`, {
   timeout: 180_000,
 }, async () => {

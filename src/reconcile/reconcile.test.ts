@@ -18,13 +18,13 @@ describe("a value from a Secret", () => {
 
   beforeEach(() => scene.cluster.setSecret("dd", { api: "first" }));
 
-  it("is read at use, and looked at again at the next resync", async () => {
+  it("is read at each reconcile, and again at the next resync", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", spec);
     expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.gateway.calls[0]?.body).toMatchObject({ target: { monitoring: { api_key: "first" } } });
   });
 
-  it("is sent again when it has changed, and only then", async () => {
+  it("is sent again only when it has changed", async () => {
     const object = await scene.given(EventDestination, "dd", spec);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual([]);
@@ -37,7 +37,7 @@ describe("a value from a Secret", () => {
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
-  it("reaches no status, event or message", async () => {
+  it("appears in no status, event or message", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", spec);
     scene.gateway.refuse("create", 400, { serviceMessage: "bad key" });
     await scene.reconcile(object);
@@ -57,7 +57,7 @@ describe("a value from a Secret", () => {
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("is asked for more and more rarely, and not at all between resyncs where a watch tells of it", async () => {
+  it("is polled less and less often when it is missing, or at each resync when Secrets are watched", async () => {
     const visits = async ({ secretsWatched }: { secretsWatched: boolean }) => {
       const some = new Scene({ secretsWatched });
       const object = some.cluster.apply(EventDestination, "dd", spec);
@@ -70,7 +70,7 @@ describe("a value from a Secret", () => {
     expect(await visits({ secretsWatched: true })).toEqual([resync, resync]);
   });
 
-  it("leaves an object ready when it cannot be read any more, and says so", async () => {
+  it("keeps a ready object ready when it cannot be read, and reports that", async () => {
     const object = await scene.given(EventDestination, "dd", spec);
     scene.cluster.setSecret("dd", {});
     await scene.reconcile(object);
@@ -83,7 +83,7 @@ describe("a value from a Secret", () => {
 });
 
 describe("a paused object", () => {
-  it("is left alone in both directions, and goes on where it was", async () => {
+  it("is not updated until it is resumed", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "a" });
     scene.cluster.annotateByHand(object, annotations.paused, "true");
     scene.cluster.apply(IPPolicy, "office", { description: "b" });
@@ -99,7 +99,7 @@ describe("a paused object", () => {
 });
 
 describe("a status that cannot be written", () => {
-  it("is told in the log, which alone is left, and tried again more and more rarely", async () => {
+  it("returns the error, with a backoff", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     const refusal = new Retry("Pending", "Correct spec.description");
     scene.cluster.beforeWrite = (write) => {
@@ -108,7 +108,7 @@ describe("a status that cannot be written", () => {
     expect(await scene.reconcile(object)).toEqual({ backoff: true, error: refusal });
   });
 
-  it("since the object has changed meanwhile is written at the next look", async () => {
+  it("is written at the next reconcile when the object has changed meanwhile", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeStatus") throw new Outdated("the object has changed");
@@ -122,7 +122,7 @@ describe("a status that cannot be written", () => {
 });
 
 describe("an outage", () => {
-  it("leaves a settled object as it is, without a word", async () => {
+  it("keeps a settled object ready", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.restart();
     scene.gateway.refuse("list", 503);

@@ -7,9 +7,9 @@ import { nextStatus } from "../status/report.ts";
 
 /**
  * Writes into the status, before an update is sent, what the next process needs if this one dies: the fields that are
- * about to be set, so that they are cleared when a later spec drops them; Secret values that are about to be replaced by
- * those of other keys, so that they are sent again when a later spec goes back to them; and the id of a remote that an
- * interrupted create made, since a remote without an owner mark is found by its values, which the update changes. A
+ * about to be set, so that they are cleared when a later spec drops them; Secret values that are about to be replaced
+ * by those of other keys, so that they are sent again when a later spec goes back to them; and the id of a remote that
+ * an interrupted create made, since a remote without an owner mark is found by its values, which the update changes. A
  * create needs no checkpoint: its fields are in its intent.
  */
 export async function checkpointUpdate(context: ReconcileContext, secrets: readonly SecretVersion[]): Promise<void> {

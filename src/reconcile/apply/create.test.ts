@@ -12,8 +12,8 @@ beforeEach(() => {
   scene = new Scene();
 });
 
-describe("a straight create", () => {
-  it("is one POST, two writes to the cluster and no event", async () => {
+describe("a create without failures", () => {
+  it("takes one POST and two cluster writes, and emits no event", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "the office" });
     expect(await scene.reconcile(object)).toEqual({});
     expect(scene.gateway.takeCalls()).toEqual(["create"]);
@@ -22,7 +22,7 @@ describe("a straight create", () => {
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", reason: "Available" });
   });
 
-  it("sends nothing and writes nothing when it is looked at again", async () => {
+  it("sends and writes nothing at the next reconcile", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
     expect(await scene.reconcile(object)).toEqual({});
     expect(scene.gateway.takeCalls()).toEqual([]);
@@ -31,7 +31,7 @@ describe("a straight create", () => {
     expect(scene.cluster.writes).toEqual([]);
   });
 
-  it("marks what it makes, and holds on to the object until it is deleted", async () => {
+  it("sets the owner mark, the finalizer and the intent", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
     expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
@@ -40,12 +40,12 @@ describe("a straight create", () => {
     expect(object.metadata.annotations).toHaveProperty([annotations.createIntent]);
   });
 
-  it("leaves opaque metadata exactly as it is", async () => {
+  it("sends opaque metadata unchanged", async () => {
     await scene.given(IPPolicy, "office", { metadata: "  our text  " });
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ metadata: "  our text  " }]);
   });
 
-  it("is recorded before it is sent", async () => {
+  it("records the intent before it sends the request", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     scene.cluster.beforeWrite = (write) => {
       if (write === "annotate") expect(scene.gateway.calls).toEqual([]);
@@ -54,7 +54,7 @@ describe("a straight create", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
   });
 
-  it("is not sent when somebody else wrote first", async () => {
+  it("is not sent when the object has changed since it was read", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     const context = scene.contextFor(object);
     scene.cluster.apply(IPPolicy, "office", { description: "meanwhile" });
@@ -62,7 +62,7 @@ describe("a straight create", () => {
     expect(scene.gateway.takeCalls()).toEqual(["list"]);
   });
 
-  it("is not sent when recording it took longer than it may", async () => {
+  it("is not sent when recording the intent took too long", async () => {
     const object = scene.cluster.apply(IPPolicy, "office");
     scene.cluster.beforeWrite = (write) => (write === "annotate" ? scene.clock.advance(DEADLINE_MS) : undefined);
     await scene.reconcile(object);
@@ -74,10 +74,10 @@ describe("a straight create", () => {
   });
 });
 
-describe("a create whose answer holds the id and little else that can be read", () => {
+describe("a create whose answer is unreadable except for the id", () => {
   const unreadable = { kind: "unreadable", status: 201 } as const;
 
-  it("saves the id and reads the rest", async () => {
+  it("keeps the id and reads the remote", async () => {
     scene.gateway.loseAnswer("create", unreadable);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
     await scene.reconcile(object);
@@ -86,7 +86,7 @@ describe("a create whose answer holds the id and little else that can be read", 
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("saves the id even when nothing else can be read", async () => {
+  it("keeps the id even when the remote cannot be read", async () => {
     scene.gateway.loseAnswer("create", unreadable);
     scene.gateway.loseAnswer("get", unreadable);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
@@ -101,7 +101,7 @@ describe("a create whose answer holds the id and little else that can be read", 
 });
 
 describe("a create that was refused", () => {
-  it("says what the service said, and is not sought afterwards", async () => {
+  it("reports the service's message, and is not searched for afterwards", async () => {
     scene.gateway.refuse("create", 400, { serviceMessage: "no more policies" });
     const object = scene.cluster.apply(IPPolicy, "office");
     expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 1800 });
@@ -111,7 +111,7 @@ describe("a create that was refused", () => {
     expect(scene.gateway.takeCalls()).toEqual(["create"]);
   });
 
-  it("prints the lines that take over what has the name already", async () => {
+  it("names the spec.adopt lines when the name is taken", async () => {
     scene.gateway.seed(ReservedDomain.remote, { domain: "A.example.com." });
     scene.gateway.refuse("create", 409);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
@@ -120,14 +120,14 @@ describe("a create that was refused", () => {
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
   });
 
-  it.each([400, 409, 422])("finds out whether the name is taken, as %i may say so", async (status) => {
+  it.each([400, 409, 422])("checks after a %i whether the name is taken", async (status) => {
     scene.gateway.refuse("create", status);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^InvalidSpec: /);
   });
 
-  it("goes on as soon as the spec takes over what is there", async () => {
+  it("continues once the spec adopts the existing remote", async () => {
     scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com" });
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
     await scene.reconcile(object);
@@ -138,7 +138,7 @@ describe("a create that was refused", () => {
     expect(scene.idOf(object)).toBe("rd_1");
   });
 
-  it("is tried again when the service asked for patience", async () => {
+  it("is tried again after the Retry-After of a 429", async () => {
     scene.gateway.refuse("create", 429, { retryAfterSeconds: 7 });
     const object = scene.cluster.apply(IPPolicy, "office");
     expect(await scene.reconcile(object)).toEqual({ backoff: true, atLeastSeconds: 7 });

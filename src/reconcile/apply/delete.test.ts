@@ -17,7 +17,7 @@ beforeEach(() => {
   scene = new Scene();
 });
 
-/** An edge that names its policies. */
+/** The spec of an edge that refers to these policies. */
 const restricted = (...names: string[]) => ({
   ipRestriction: { enabled: true, ipPolicyRefs: names.map((name) => ({ name })) },
 });
@@ -28,7 +28,7 @@ async function deleted(object: ManagedObject): Promise<ReturnType<Scene["reconci
 }
 
 describe("a deletion", () => {
-  it("is one DELETE, and then the object goes", async () => {
+  it("sends one DELETE and takes the finalizer off", async () => {
     const object = await scene.given(IPPolicy, "office");
     expect(await deleted(object)).toEqual({});
     expect(scene.gateway.takeCalls()).toEqual(["delete ipp_1"]);
@@ -36,14 +36,14 @@ describe("a deletion", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("takes a 404 for done", async () => {
+  it("counts a 404 as deleted", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await deleted(object);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("leaves the finalizers of others alone", async () => {
+  it("keeps the finalizers of others, and waits for them", async () => {
     const object = await scene.given(IPPolicy, "office");
     const finalizers = [...(object.metadata.finalizers ?? []), "example.com/other"];
     scene.cluster.apply(IPPolicy, "office", object.spec, { finalizers });
@@ -58,8 +58,8 @@ describe("a deletion", () => {
     expect(scene.cluster.writes).toEqual([]);
   });
 
-  // guards against a remote that nobody deletes any more, because it could not be deleted for some days
-  it("is never given up", async () => {
+  // Guards against remotes that are left for ever because they could not be deleted for some days.
+  it("is tried for as long as it fails", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.delete(object);
     for (let count = 0; count < 200; count += 1) {
@@ -74,7 +74,7 @@ describe("a deletion", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
-  it("goes on after an outage", async () => {
+  it("continues after an outage", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("delete", 503);
     expect(await deleted(object)).toEqual({ backoff: true });
@@ -84,7 +84,7 @@ describe("a deletion", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
-  it.each([402, 410, 418, 423])("is tried again for ever when the service refuses it with %i", async (status) => {
+  it.each([402, 410, 418, 423])("is tried again and again after a refusal with %i", async (status) => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.delete(object);
     for (let count = 0; count < 5; count += 1) {
@@ -97,7 +97,7 @@ describe("a deletion", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("goes on after an answer that was lost", async () => {
+  it("continues after its answer was lost", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.loseAnswer("delete");
     await deleted(object);
@@ -105,7 +105,7 @@ describe("a deletion", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("is left alone while the object is paused", async () => {
+  it("waits while the object is paused", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.annotateByHand(object, annotations.paused, "true");
     expect(await deleted(object)).toEqual({});
@@ -113,7 +113,7 @@ describe("a deletion", () => {
     expect(scene.cluster.exists(object)).toBe(true);
   });
 
-  it("only says who holds an object that was never worked on", async () => {
+  it("reports foreign finalizers of an object without its own", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", {}, { finalizers: ["example.com/other"] });
     await deleted(object);
     expect(scene.gateway.takeCalls()).toEqual([]);
@@ -121,7 +121,7 @@ describe("a deletion", () => {
     expect(scene.cluster.now(object).metadata.finalizers).toEqual(["example.com/other"]);
   });
 
-  it("reads no Secret and needs no reference", async () => {
+  it("reads no Secret and needs no references", async () => {
     scene.cluster.setSecret("dd", { api: "key" });
     const destination = await scene.given(EventDestination, "dd", {
       target: { monitoring: { apiKeyRef: { name: "dd", key: "api" } } },
@@ -140,9 +140,9 @@ describe("a deletion", () => {
 
 describe("a remote that outlives its object", () => {
   it.each<[string, ManagedObject["spec"]]>([
-    ["the spec says so", { deletionPolicy: "Retain" }],
-    ["it is only observed", { managementPolicy: "ObserveOnly" }],
-  ])("stays where %s", async (_, spec) => {
+    ["the spec has deletionPolicy: Retain", { deletionPolicy: "Retain" }],
+    ["the spec has managementPolicy: ObserveOnly", { managementPolicy: "ObserveOnly" }],
+  ])("stays when %s", async (_, spec) => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.apply(IPPolicy, "office", spec);
     await deleted(object);
@@ -152,8 +152,12 @@ describe("a remote that outlives its object", () => {
   });
 
   it.each([
-    ["stays when it was taken over", {}, 1],
-    ["goes when it was taken over and the spec says so", { deletionPolicy: "Delete" as const }, 0],
+    ["stays when it was adopted", {}, 1],
+    [
+      "is deleted when it was adopted and the spec has deletionPolicy: Delete",
+      { deletionPolicy: "Delete" as const },
+      0,
+    ],
   ])("%s", async (_, more, left) => {
     const { id } = scene.gateway.seed(IPPolicy.remote, {});
     const object = await scene.given(IPPolicy, "office", { adopt: { id }, ...more });
@@ -162,7 +166,7 @@ describe("a remote that outlives its object", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(left);
   });
 
-  it("stays, and its object goes, where there is no account to go to", async () => {
+  it("stays, and does not block its object when there is no account", async () => {
     const object = await scene.given(IPPolicy, "office", { deletionPolicy: "Retain" });
     scene.cluster.delete(object);
     const context = Object.defineProperty(scene.contextFor(object), "account", {
@@ -174,7 +178,7 @@ describe("a remote that outlives its object", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("stays when the object is released by its annotation", async () => {
+  it("stays when the object has the orphan annotation", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.annotateByHand(object, annotations.orphan, "true");
     await deleted(object);
@@ -182,7 +186,7 @@ describe("a remote that outlives its object", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("stays when its kind is being deleted, which deletes objects without asking", async () => {
+  it("stays when its CustomResourceDefinition is being deleted", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.kindsDeleting.add("IPPolicy");
     await deleted(object);
@@ -190,7 +194,7 @@ describe("a remote that outlives its object", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("stays when somebody else has marked it as his meanwhile", async () => {
+  it("stays when it has the owner mark of another cluster", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });
     await scene.resync(IPPolicy);
@@ -199,7 +203,7 @@ describe("a remote that outlives its object", () => {
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
-  it("does not take along what another cluster has marked while no process was there to see it", async () => {
+  it("stays when another cluster has marked it while no operator was running", async () => {
     const object = await scene.given(IPPolicy, "office");
     const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "office" });
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
@@ -210,11 +214,11 @@ describe("a remote that outlives its object", () => {
   });
 });
 
-describe("a deletion before the id was written down", () => {
+describe("a deletion while the status has no id", () => {
   const kinds: [string, Kind, ManagedObject["spec"]][] = [
-    ["its mark", IPPolicy, {}],
-    ["its name", ReservedDomain, { domain: "a.example.com", metadata: "opaque" }],
-    ["what it was made of", IPPolicy, { description: "a", metadata: "opaque" }],
+    ["its owner mark", IPPolicy, {}],
+    ["its natural key", ReservedDomain, { domain: "a.example.com", metadata: "opaque" }],
+    ["its values", IPPolicy, { description: "a", metadata: "opaque" }],
   ];
 
   it.each(kinds)("finds the remote by %s and deletes it", async (_, kind, spec) => {
@@ -227,7 +231,7 @@ describe("a deletion before the id was written down", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("waits until it is certain that there is none", async () => {
+  it("waits until an interrupted create can no longer be carried out", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(IPPolicy, "office");
     await scene.reconcile(object);
@@ -238,7 +242,7 @@ describe("a deletion before the id was written down", () => {
     expect(scene.gateway.takeCalls()).not.toContain("delete ipp_1");
   });
 
-  it("does not wait for what the create was made of", async () => {
+  it("does not need the references of the spec", async () => {
     const policy = await scene.given(IPPolicy, "office");
     scene.gateway.loseAnswer("create");
     const edge = scene.cluster.apply(TCPEdge, "db", { metadata: "opaque", ...restricted("office") });
@@ -250,7 +254,7 @@ describe("a deletion before the id was written down", () => {
     expect(scene.gateway.remotesOf(TCPEdge.remote)).toEqual([]);
   });
 
-  it("does not sweep up what was refused", async () => {
+  it("does not search for a create that was refused", async () => {
     scene.gateway.refuse("create", 400);
     const object = scene.cluster.apply(IPPolicy, "office");
     await scene.reconcile(object);
@@ -260,7 +264,7 @@ describe("a deletion before the id was written down", () => {
 });
 
 describe("a remote that others use", () => {
-  it("waits for an object that refers to it and stays", async () => {
+  it("waits while an object refers to it", async () => {
     const policy = await scene.given(IPPolicy, "office");
     const edge = await scene.given(TCPEdge, "db", restricted("office"));
     expect(await deleted(policy)).toEqual({ requeueAfterSeconds: 300 });
@@ -273,9 +277,9 @@ describe("a remote that others use", () => {
   });
 
   it.each([
-    ["waits for what is to take its place", restricted("next")],
-    ["names it by its id", { ipRestriction: { enabled: true, ipPolicyRefs: [{ id: "ipp_1" }] } }],
-  ])("waits for a remote that still has it, whose object %s", async (_, spec) => {
+    ["waits for its new reference", restricted("next")],
+    ["refers to it by id", { ipRestriction: { enabled: true, ipPolicyRefs: [{ id: "ipp_1" }] } }],
+  ])("waits while a remote still uses it, whose object %s", async (_, spec) => {
     const policy = await scene.given(IPPolicy, "office");
     const edge = await scene.given(TCPEdge, "db", restricted("office"));
     scene.cluster.apply(TCPEdge, "db", spec);
@@ -293,7 +297,7 @@ describe("a remote that others use", () => {
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
-  it("lets objects that are being deleted go first, but not for ever", async () => {
+  it("waits for referrers that are being deleted, but not for ever", async () => {
     const policy = await scene.given(IPPolicy, "office");
     const edge = await scene.given(TCPEdge, "db", restricted("office"));
     scene.cluster.delete(edge);
@@ -304,7 +308,7 @@ describe("a remote that others use", () => {
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
-  it("does not wait for the calendar where that was set back", async () => {
+  it("does not wait longer when the calendar was set back", async () => {
     const policy = await scene.given(IPPolicy, "office");
     const edge = await scene.given(TCPEdge, "db", restricted("office"));
     scene.cluster.delete(edge);
@@ -315,14 +319,14 @@ describe("a remote that others use", () => {
     expect(scene.cluster.exists(policy)).toBe(false);
   });
 
-  it("names three of those that refer to it, and counts the rest", async () => {
+  it("names three referrers and counts the rest", async () => {
     const policy = await scene.given(IPPolicy, "office");
     for (const name of ["a", "b", "c", "d", "e"]) await scene.given(TCPEdge, name, restricted("office"));
     await deleted(policy);
     expect(scene.reason(policy)).toMatch(/"a", TCPEdge "b", TCPEdge "c" and 2 more/);
   });
 
-  it.each([400, 409])("is tried again when the service says %i", async (status) => {
+  it.each([400, 409])("reports InUse and tries again after a %i", async (status) => {
     const policy = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("delete", status, { serviceMessage: "edge edgtcp_9 uses it" });
     await deleted(policy);
@@ -334,18 +338,21 @@ describe("a remote that others use", () => {
 });
 
 describe("a remote that the service cannot delete", () => {
-  it.each([405, 501])("keeps its object and is tried again after one %i, and no person is called", async (status) => {
-    const object = await scene.given(IPPolicy, "office");
-    scene.gateway.refuse("delete", status);
-    expect(await deleted(object)).toEqual({ backoff: true, atLeastSeconds: 120 });
-    expect(scene.reason(object)).toMatch(/^DeleteUnsupported: Waiting to try again, no action is needed yet/);
-    expect(scene.condition(object, "Stalled")).toBeUndefined();
-    await scene.clock.advance(120_000);
-    await scene.reconcile(object);
-    expect(scene.cluster.exists(object)).toBe(false);
-  });
+  it.each([405, 501])(
+    "blocks its object and is tried again after one %i, with no request to a person",
+    async (status) => {
+      const object = await scene.given(IPPolicy, "office");
+      scene.gateway.refuse("delete", status);
+      expect(await deleted(object)).toEqual({ backoff: true, atLeastSeconds: 120 });
+      expect(scene.reason(object)).toMatch(/^DeleteUnsupported: Waiting to try again, no action is needed yet/);
+      expect(scene.condition(object, "Stalled")).toBeUndefined();
+      await scene.clock.advance(120_000);
+      await scene.reconcile(object);
+      expect(scene.cluster.exists(object)).toBe(false);
+    },
+  );
 
-  it("keeps its object, and says how to release it, once that is certain", async () => {
+  it("blocks its object, and says how to release it, once that is certain", async () => {
     const object = await scene.given(IPPolicy, "office");
     await scene.confirmLack(IPPolicy.remote, "delete");
     await deleted(object);
@@ -358,7 +365,7 @@ describe("a remote that the service cannot delete", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("does not keep a namespace from going away", async () => {
+  it("does not block the deletion of a namespace", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.namespaceDeleting = true;
     scene.gateway.refuse("delete", 405);

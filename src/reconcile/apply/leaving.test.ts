@@ -19,7 +19,7 @@ async function deleted(object: ManagedObject): Promise<void> {
 }
 
 describe("a remote that the service cannot delete", () => {
-  it("keeps its object, until somebody has deleted it", async () => {
+  it("blocks its object until somebody has deleted it", async () => {
     const edge = await scene.given(TLSEdge, "shop");
     await scene.confirmLack(TLSEdge.remote, "delete");
     await deleted(edge);
@@ -31,7 +31,7 @@ describe("a remote that the service cannot delete", () => {
     expect(scene.cluster.exists(edge)).toBe(false);
   });
 
-  it("keeps serving where it may be recreated, until somebody has deleted it", async () => {
+  it("is recreated only once somebody has deleted it", async () => {
     const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
     await scene.confirmLack(TLSEdge.remote, "update");
@@ -46,8 +46,8 @@ describe("a remote that the service cannot delete", () => {
   });
 });
 
-describe("a remote that may be recreated", () => {
-  it("is deleted and made anew, which is nobody else's doing", async () => {
+describe("a remote with replacement: Recreate", () => {
+  it("is deleted and created again, with an event that is no warning", async () => {
     const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
     await scene.reconcile(edge);
     scene.resetCounts();
@@ -62,7 +62,7 @@ describe("a remote that may be recreated", () => {
     expect(scene.idOf(edge)).toBe("edgtls_2");
   });
 
-  it("is made anew by the next process when the one before has only deleted it", async () => {
+  it("is created by the next process when this one has only deleted it", async () => {
     const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
     scene.gateway.refuse("update", 405);
@@ -75,10 +75,10 @@ describe("a remote that may be recreated", () => {
   });
 });
 
-describe("in a namespace that goes away", () => {
+describe("in a namespace that is being deleted", () => {
   const refused = 400;
 
-  it("what cannot be deleted is left, and so is what it uses, and what that uses", async () => {
+  it("a remote that cannot be deleted is left, with the remotes that it uses", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     const split = await scene.given(WeightedBackend, "split", { backends: [{ backendRef: group, weight: 1 }] });
     const edge = await scene.given(TLSEdge, "shop", {
@@ -101,7 +101,7 @@ describe("in a namespace that goes away", () => {
     ]);
   });
 
-  it("what is used by something that has an object waits", async () => {
+  it("a remote that is used by the remote of an object waits", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     await scene.given(WeightedBackend, "split", { backends: [{ backendRef: { id: scene.idOf(web) }, weight: 1 }] });
     scene.cluster.namespaceDeleting = true;
@@ -110,7 +110,7 @@ describe("in a namespace that goes away", () => {
     expect(scene.reason(web)).toMatch(/^InUse: /);
   });
 
-  it("what nothing seems to use waits", async () => {
+  it("a remote in use waits when no user of it is found", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     scene.cluster.namespaceDeleting = true;
     scene.gateway.refuse("delete", refused);
@@ -119,8 +119,8 @@ describe("in a namespace that goes away", () => {
   });
 });
 
-describe("in a namespace that stays", () => {
-  it("what is used by something without an object waits, and costs no list", async () => {
+describe("in a namespace that is not being deleted", () => {
+  it("a remote in use waits, and its users are not searched for", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     scene.gateway.seed(WeightedBackend.remote, { backends: { [scene.idOf(web)]: 1 } });
     scene.gateway.refuse("delete", 409);

@@ -16,9 +16,9 @@ beforeEach(() => {
 
 const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
 
-/** What may be done about what others change; a move is nothing of theirs. */
-describe.each(["Correct", "Report"] as const)("where changes of others are to be met with %s", (driftPolicy) => {
-  it("an edge moves to what takes the place of its authority, and calls nobody else's change", async () => {
+/** A reference with a new value is no change by others, so driftPolicy makes no difference. */
+describe.each(["Correct", "Report"] as const)("with driftPolicy %s", (driftPolicy) => {
+  it("an edge follows the replacement of its authority, which is no drift", async () => {
     const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
     const edge = await scene.given(TLSEdge, "shop", {
       mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
@@ -41,7 +41,7 @@ describe.each(["Correct", "Report"] as const)("where changes of others are to be
     expect(scene.condition(edge, "Drifted")).toBeUndefined();
   });
 
-  it("an edge moves to the address that was made in place of one that is gone", async () => {
+  it("an edge follows the new value of its address", async () => {
     const address = await scene.given(ReservedAddress, "db");
     scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:1" });
     await scene.resync(ReservedAddress);
@@ -64,13 +64,13 @@ describe.each(["Correct", "Report"] as const)("where changes of others are to be
   });
 });
 
-describe("what the service refuses", () => {
+describe("a create that the service refuses", () => {
   const refusedOnce = async (spec: ManagedObject["spec"]) => {
     scene.gateway.refuse("create", 422);
     return scene.reconcile(scene.cluster.apply(CertificateAuthority, "partners", spec));
   };
 
-  it("is looked at with the next resync where it comes from a ConfigMap or Secret, which nothing tells of", async () => {
+  it("is tried again at the next resync when a value comes from a ConfigMap or Secret", async () => {
     scene.cluster.setConfigMap("ca", { pem: pem("one") });
     scene.cluster.setSecret("ca", { pem: pem("one") });
     const key = { name: "ca", key: "pem" };
@@ -78,13 +78,13 @@ describe("what the service refuses", () => {
     expect(await refusedOnce({ caPemFrom: { secretKeyRef: key } })).toEqual({ requeueAfterSeconds: RESYNC_SECONDS });
   });
 
-  it("is looked at half an hour later where it is all in the spec", async () => {
+  it("is tried again after half an hour when all values are in the spec", async () => {
     expect(await refusedOnce({ caPem: pem("one") })).toEqual({ requeueAfterSeconds: 1800 });
   });
 });
 
-describe("what somebody else changes", () => {
-  it("is still told from a move, after one", async () => {
+describe("somebody else's change", () => {
+  it("is reported as drift, also after the edge has followed a replacement", async () => {
     const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
     const edge = await scene.given(TLSEdge, "shop", {
       mutualTls: { enabled: true, certificateAuthorityRefs: [{ name: "partners" }] },
@@ -101,10 +101,10 @@ describe("what somebody else changes", () => {
   });
 });
 
-describe("what somebody else changes while the operator could not look", () => {
+describe("somebody else's change during an outage", () => {
   const spec = { description: "ours", driftPolicy: "Report" } as const;
 
-  /** A settled object, an outage in which it is looked at, and a change that somebody makes meanwhile. */
+  /** Makes a settled object fail one reconcile, and then lets somebody else change its remote. */
   async function changedUnseen(fail: (object: ManagedObject) => Promise<void>): Promise<ManagedObject> {
     const object = await scene.given(IPPolicy, "office", spec);
     await fail(object);
@@ -119,7 +119,7 @@ describe("what somebody else changes while the operator could not look", () => {
     expect(scene.gateway.remote(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
   };
 
-  it("is theirs after an outage of the service", async () => {
+  it("is reported as drift after an outage of the service", async () => {
     const object = await changedUnseen(async (object) => {
       scene.restart();
       scene.gateway.refuse("list", 503);
@@ -129,7 +129,7 @@ describe("what somebody else changes while the operator could not look", () => {
     isTold(object);
   });
 
-  it("is theirs after a time without a Secret", async () => {
+  it("is reported as drift after a Secret was missing", async () => {
     const target = { monitoring: { apiKeyRef: { name: "dd", key: "api" }, service: "s" } };
     scene.cluster.setSecret("dd", { api: "one" });
     const object = await scene.given(EventDestination, "dd", { target, description: "ours", driftPolicy: "Report" });
@@ -145,7 +145,7 @@ describe("what somebody else changes while the operator could not look", () => {
     expect(scene.gateway.remote(EventDestination.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
   });
 
-  it("cannot be told from an update of ours whose answer was lost", async () => {
+  it("is not assumed when an own update's answer was lost", async () => {
     const object = await scene.given(IPPolicy, "office", spec);
     scene.cluster.apply(IPPolicy, "office", { ...spec, description: "next" });
     scene.gateway.loseAnswer("update");

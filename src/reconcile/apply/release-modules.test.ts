@@ -34,8 +34,8 @@ function begin(options: ConstructorParameters<typeof Scene>[0] = {}): void {
 
 beforeEach(() => begin());
 
-describe("a part whose removal the page does not show", () => {
-  it("is removed where the service can, which is seen", async () => {
+describe("a module whose deletion is not documented", () => {
+  it("is deleted, and read back to confirm it", async () => {
     const object = await given({ saml });
     await change(object, {});
     expect(verbs()).toEqual(["deleteModule route_saml", "getModule route_saml"]);
@@ -43,7 +43,7 @@ describe("a part whose removal the page does not show", () => {
   });
 
   it.each([405, 501])(
-    "is switched off where the service answers %i, which is not tried again at once",
+    "is disabled when the service answers %i, and the deletion is not tried again at once",
     async (status) => {
       const object = await given({ saml });
       scene.gateway.refuse("deleteModule", status);
@@ -69,7 +69,7 @@ describe("a part whose removal the page does not show", () => {
     expect(remote()).toMatchObject({ saml: null });
   });
 
-  it("is switched off where 404 says that there is no such operation", async () => {
+  it("is disabled when a 404 means that the operation does not exist", async () => {
     const object = await given({ saml });
     scene.gateway.refuse("deleteModule", 404);
     await end(object);
@@ -77,7 +77,7 @@ describe("a part whose removal the page does not show", () => {
     expect(remote()).toMatchObject({ saml: { enabled: false } });
   });
 
-  it("is switched off without a try where nothing is to be tried, and left alone where it is off", async () => {
+  it("is disabled at once when undocumented operations may not be tried", async () => {
     begin({ undocumented: false });
     const object = await given({ saml });
     await change(object, {});
@@ -89,8 +89,8 @@ describe("a part whose removal the page does not show", () => {
   });
 });
 
-describe("the end of an object that only sets parts", () => {
-  it("takes out what it has set, also when the process is another", async () => {
+describe("the deletion of an object that only sets modules", () => {
+  it("removes the modules that it has set, also by another process", async () => {
     const object = await given({ saml, webhookVerification });
     scene.gateway.change(resource, routeId, { oidc: { issuer: "https://theirs.example.org" } });
     scene.restart();
@@ -99,7 +99,7 @@ describe("the end of an object that only sets parts", () => {
     expect(verbs()).not.toContain("getModule route_oidc");
   });
 
-  describe("and whose process ended when it had set them, and had not said so yet", () => {
+  describe("whose process died after it had set them and before the status said so", () => {
     let object: ManagedObject;
 
     beforeEach(async () => {
@@ -114,19 +114,19 @@ describe("the end of an object that only sets parts", () => {
       scene.restart();
     });
 
-    it("takes them out", async () => {
+    it("removes them", async () => {
       await end(object);
       expect(remote()).toMatchObject({ webhook_verification: null });
     });
 
-    it("takes out what the spec has no more when its end comes", async () => {
+    it("removes modules that a later spec has dropped", async () => {
       scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml }));
       await end(object);
       expect(remote()).toMatchObject({ webhook_verification: null });
     });
   });
 
-  it("takes out what its spec names where the status was lost", async () => {
+  it("removes the modules of its spec when the status was lost", async () => {
     const object = await given({ webhookVerification });
     scene.cluster.loseStatus(object);
     scene.restart();
@@ -134,7 +134,7 @@ describe("the end of an object that only sets parts", () => {
     expect(remote()).toMatchObject({ webhook_verification: null });
   });
 
-  it("has nothing to take out of what is gone", async () => {
+  it("removes nothing when the remote does not exist", async () => {
     const object = await given({ webhookVerification });
     scene.gateway.drop(resource, routeId);
     scene.restart();
@@ -142,7 +142,7 @@ describe("the end of an object that only sets parts", () => {
     expect(verbs()).toEqual(["getModule route_webhook_verification"]);
   });
 
-  it("leaves it to another object that was kept from it", async () => {
+  it("lets a rival object of the same remote set its modules", async () => {
     const object = await given({ webhookVerification });
     const rival = scene.cluster.apply(HTTPSEdgeRoute, "rival", specOf({ saml }));
     await scene.reconcile(rival);
@@ -159,7 +159,7 @@ describe("the end of an object that only sets parts", () => {
   });
 });
 
-it("what does not exist is missed, with what the service says about it kept", async () => {
+it("a remote that does not exist is reported as missing", async () => {
   scene.gateway.drop(resource, routeId);
   const object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
   await scene.reconcile(object);
@@ -167,7 +167,7 @@ it("what does not exist is missed, with what the service says about it kept", as
   expect(scene.condition(object, "Stalled")?.status).toBe("True");
 });
 
-it("an answer is believed until the next resync, when the object is due", async () => {
+it("modules are read again at the next resync", async () => {
   const object = await given({ webhookVerification });
   expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
   expect(verbs()).toEqual([]);
@@ -177,22 +177,22 @@ it("an answer is believed until the next resync, when the object is due", async 
   expect(remote()).toMatchObject({ webhook_verification: { enabled: true } });
 });
 
-describe("what was put into a route when the process ended", () => {
-  /** The process ends at its next write of this sort. */
+describe("a module that was set when the process died", () => {
+  /** The process dies at its next write of this type. */
   function dies(at: string): void {
     scene.cluster.beforeWrite = (write) => {
       if (write === at && remote()["webhook_verification"]) throw new Outdated("killed");
     };
   }
 
-  /** Another process finds that the object is being deleted. */
+  /** Deletes the object under a new process. */
   async function endAnew(object: ManagedObject): Promise<void> {
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     await end(object);
   }
 
-  it("goes with the object, where an edit had added it", async () => {
+  it("is removed with the object when an edit had added it", async () => {
     const object = await given({ saml });
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
     dies("writeStatus");
@@ -202,7 +202,7 @@ describe("what was put into a route when the process ended", () => {
     expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
   });
 
-  it("goes with the object, where a Secret had to be waited for first", async () => {
+  it("is removed with the object when a Secret had to be waited for first", async () => {
     const secretRef = { name: "route", key: "webhook" };
     const spec = specOf({ webhookVerification: { ...webhookVerification, secretRef } });
     const object = scene.cluster.apply(HTTPSEdgeRoute, "route", spec);
@@ -215,7 +215,7 @@ describe("what was put into a route when the process ended", () => {
     expect(remote()).toMatchObject({ webhook_verification: null });
   });
 
-  it("goes also when it arrives while the next process is at work", async () => {
+  it("is removed also when the interrupted request arrives late", async () => {
     const object = await given({ saml });
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
     scene.gateway.swallow("putModule");
@@ -230,14 +230,14 @@ describe("what was put into a route when the process ended", () => {
     expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
   });
 
-  it("is not waited for where nothing was interrupted", async () => {
+  it("is not waited for when no request was interrupted", async () => {
     const object = await given({ saml });
     scene.restart();
     scene.cluster.delete(object);
     expect(await scene.reconcile(object)).toEqual({});
   });
 
-  it("is not waited for by a process that has been there for long", async () => {
+  it("is not waited for by a process that has run for long enough", async () => {
     const object = await given({ saml });
     scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
     await scene.reconcile(object);

@@ -17,8 +17,8 @@ beforeEach(() => {
   scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
 });
 
-describe("a certificate that was renewed", () => {
-  it("is uploaded beside the old one, which is deleted then", async () => {
+describe("a renewed certificate", () => {
+  it("is uploaded beside the old one, which is deleted afterwards", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     await scene.reconcile(object);
@@ -31,7 +31,7 @@ describe("a certificate that was renewed", () => {
     expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
   });
 
-  it("is still there when the upload came to nothing and the status was lost, and is replaced then", async () => {
+  it("replaces the old one, also when the upload failed and the status was lost", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     const old = scene.idOf(object);
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
@@ -46,7 +46,7 @@ describe("a certificate that was renewed", () => {
     expect(scene.gateway.remotesOf(TLSCertificate.remote).map(({ id }) => id)).toEqual([scene.idOf(object)]);
   });
 
-  it("is kept while a domain may be being created with it", async () => {
+  it("keeps the old one while a create of a domain may refer to it", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.gateway.swallow("create");
     const domain = scene.cluster.apply(ReservedDomain, "web", {
@@ -63,12 +63,12 @@ describe("a certificate that was renewed", () => {
     expect(scene.gateway.remotesOf(TLSCertificate.remote)).toMatchObject([{ id: "cert_2" }]);
   });
 
-  it("is uploaded once more when it was renewed meanwhile, and the one in between goes as well", async () => {
+  it("is uploaded again when it is renewed again, and the one in between is deleted as well", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     await scene.reconcile(object);
     scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
-    // deletes the first, and uploads the third
+    // Deletes the first certificate and uploads the third.
     await scene.reconcile(object);
     expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_2" });
     await scene.settle(object, 3);
@@ -77,7 +77,7 @@ describe("a certificate that was renewed", () => {
     ]);
   });
 
-  it("is followed by the next one although the first cannot be deleted, which costs less and less", async () => {
+  it("is replaced again although the first cannot be deleted, which is tried less and less often", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     const inUse = () => scene.gateway.refuse("delete", 400);
     for (const name of ["second", "third", "fourth"]) {
@@ -103,7 +103,7 @@ describe("a certificate that was renewed", () => {
     expect(scene.clock.now()).toBeGreaterThan(30 * 60_000);
   });
 
-  it("is deleted with its object, however many could not be deleted before", async () => {
+  it("is deleted with its object, with all earlier ones that could not be deleted", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     for (const name of ["second", "third"]) {
       scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
@@ -116,23 +116,26 @@ describe("a certificate that was renewed", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it.each(["the next look", "a deletion"])("stays at %s, when another cluster has marked it meanwhile", async (at) => {
-    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
-    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
-    await scene.reconcile(object);
-    const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
-    scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
-    scene.restart();
-    if (at === "a deletion") scene.cluster.delete(object);
-    await scene.settle(object, 3);
-    expect(scene.gateway.remote(TLSCertificate.remote, "cert_1")).toMatchObject({ metadata });
-    if (at === "a deletion") expect(scene.cluster.exists(object)).toBe(false);
-    else expect(scene.cluster.now(object).status?.retiring).toBeUndefined();
-  });
+  it.each(["the next reconcile", "a deletion"])(
+    "leaves the old one at %s when another cluster has marked it",
+    async (at) => {
+      const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+      scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+      await scene.reconcile(object);
+      const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
+      scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
+      scene.restart();
+      if (at === "a deletion") scene.cluster.delete(object);
+      await scene.settle(object, 3);
+      expect(scene.gateway.remote(TLSCertificate.remote, "cert_1")).toMatchObject({ metadata });
+      if (at === "a deletion") expect(scene.cluster.exists(object)).toBe(false);
+      else expect(scene.cluster.now(object).status?.retiring).toBeUndefined();
+    },
+  );
 
   const asItLikes = pem("as the service likes it");
 
-  it("is not uploaded for ever when the service keeps it otherwise than it was sent", async () => {
+  it("is not uploaded again and again when the service normalises it", async () => {
     scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: asItLikes });
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
     await scene.settle(object, 30);
@@ -144,7 +147,7 @@ describe("a certificate that was renewed", () => {
     expect(scene.gateway.takeCalls()).not.toContain("create");
   });
 
-  it("is uploaded when its Secret is renewed, also where the service keeps it otherwise", async () => {
+  it("is uploaded when its Secret changes, also when the service normalises it", async () => {
     scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: asItLikes });
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
     await scene.settle(object, 10);
@@ -155,11 +158,11 @@ describe("a certificate that was renewed", () => {
   });
 });
 
-describe("a replacement in the middle of which the status was lost", () => {
+describe("a replacement during which the status was lost", () => {
   const opaque = "a text of the user's";
   const renew = () => scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
 
-  /** What a restore from a backup leaves to the next process. */
+  /** Removes the status, as a restore from a backup does, and starts a new process. */
   function restore(object: ManagedObject): void {
     scene.cluster.loseStatus(object);
     scene.restart();
@@ -168,12 +171,12 @@ describe("a replacement in the middle of which the status was lost", () => {
   const left = () => scene.gateway.remotesOf(TLSCertificate.remote);
 
   describe.each([
-    ["by its mark", {}],
-    ["by all that was sent", { metadata: opaque }],
-  ])("and whose certificate is known %s", (_, more) => {
+    ["by its owner mark", {}],
+    ["by its values", { metadata: opaque }],
+  ])("with a certificate that is found %s", (_, more) => {
     const spec = { ...more, secretName: "tls" };
 
-    it("goes on from the old one, where the new one was never made", async () => {
+    it("continues from the old remote when no new one was created", async () => {
       const object = await scene.given(TLSCertificate, "web", spec);
       renew();
       scene.gateway.swallow("create");
@@ -184,7 +187,7 @@ describe("a replacement in the middle of which the status was lost", () => {
       expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(2);
     });
 
-    it("goes on from the old one, where the service refused to make the new one", async () => {
+    it("continues from the old remote when the service refused to create a new one", async () => {
       const object = await scene.given(TLSCertificate, "web", spec);
       renew();
       scene.gateway.refuse("create", 400);
@@ -194,7 +197,7 @@ describe("a replacement in the middle of which the status was lost", () => {
       expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
     });
 
-    it("takes the new one and deletes the old one, where both are there", async () => {
+    it("takes the new remote and deletes the old one when both exist", async () => {
       const object = await scene.given(TLSCertificate, "web", spec);
       renew();
       scene.gateway.loseAnswer("create");
@@ -205,23 +208,20 @@ describe("a replacement in the middle of which the status was lost", () => {
       expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
     });
 
-    it.each(["swallow", "loseAnswer"] as const)(
-      "leaves nothing behind when it is deleted then (%s)",
-      async (mishap) => {
-        const object = await scene.given(TLSCertificate, "web", spec);
-        renew();
-        scene.gateway[mishap]("create");
-        await scene.reconcile(object);
-        restore(object);
-        scene.cluster.delete(object);
-        await scene.settle(object);
-        expect(scene.cluster.exists(object)).toBe(false);
-        expect(left()).toEqual([]);
-      },
-    );
+    it.each(["swallow", "loseAnswer"] as const)("leaves no remote when the object is deleted (%s)", async (mishap) => {
+      const object = await scene.given(TLSCertificate, "web", spec);
+      renew();
+      scene.gateway[mishap]("create");
+      await scene.reconcile(object);
+      restore(object);
+      scene.cluster.delete(object);
+      await scene.settle(object);
+      expect(scene.cluster.exists(object)).toBe(false);
+      expect(left()).toEqual([]);
+    });
 
     it.each(["swallow", "loseAnswer"] as const)(
-      "goes on also where the old one was taken over (%s)",
+      "continues also when the old remote was adopted (%s)",
       async (mishap) => {
         const { id } = scene.gateway.seed(TLSCertificate.remote, { certificate_pem: pem("first"), ...more });
         const object = await scene.given(TLSCertificate, "web", { ...spec, adopt: { id } });
@@ -231,7 +231,7 @@ describe("a replacement in the middle of which the status was lost", () => {
         restore(object);
         await scene.settle(object);
         expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
-        // the id that the spec names is gone by now
+        // The remote that spec.adopt.id names no longer exists.
         restore(object);
         await scene.settle(object);
         expect(left()).toMatchObject([{ id: scene.idOf(object) }]);
@@ -240,7 +240,7 @@ describe("a replacement in the middle of which the status was lost", () => {
     );
   });
 
-  it("leaves the old one alone, where somebody else has it by now", async () => {
+  it("leaves the old remote alone when another cluster has marked it", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     renew();
     scene.gateway.swallow("create");
@@ -256,8 +256,8 @@ describe("a replacement in the middle of which the status was lost", () => {
   });
 });
 
-describe("a resource that may be deleted and created anew", () => {
-  it("is not so for ever when the service keeps a value otherwise than it was sent", async () => {
+describe("a remote with replacement: Recreate", () => {
+  it("is not recreated again and again when the service normalises a value", async () => {
     scene.gateway.normalise = (remote) => ({ ...remote, region: "eu" });
     const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", replacement: "Recreate" });
     await scene.settle(object, 30);
@@ -266,7 +266,7 @@ describe("a resource that may be deleted and created anew", () => {
   });
 });
 
-it("what was taken over and then made anew is found again, though the spec names the one before", async () => {
+it("a recreated remote is found again although spec.adopt.id names the old one", async () => {
   const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
   const spec = { region: "us", adopt: { id }, replacement: "Recreate" as const };
   const object = scene.cluster.apply(ReservedAddress, "db", spec);
@@ -279,7 +279,7 @@ it("what was taken over and then made anew is found again, though the spec names
   expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([{ id: made, region: "us" }]);
 });
 
-describe("a certificate that was taken over", () => {
+describe("an adopted certificate", () => {
   const adopting = async (undocumented: boolean, refusal?: number) => {
     scene = new Scene({ undocumented });
     scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
@@ -292,27 +292,27 @@ describe("a certificate that was taken over", () => {
   };
 
   it.each<[string, boolean, number | undefined]>([
-    ["is not tried", false, undefined],
+    ["may not be tried", false, undefined],
     ["is refused", true, 405],
-  ])("is not uploaded anew for the sake of its mark, where an update %s", async (_, undocumented, refusal) => {
+  ])("is not replaced to get an owner mark when an update %s", async (_, undocumented, refusal) => {
     const { remotes, id } = await adopting(undocumented, refusal);
     expect(remotes).toMatchObject([{ id, metadata: null }]);
   });
 
-  it("is marked where that can be", async () => {
+  it("gets the owner mark when it can be updated", async () => {
     const { remotes, id } = await adopting(true);
     expect(remotes).toMatchObject([{ id, metadata: expect.stringContaining("c1/team-a/web") }]);
   });
 });
 
-describe("a key whose Secret was lost", () => {
+describe("an API key whose Secret was lost", () => {
   beforeEach(() => {
     scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
   });
 
   const token = () => scene.cluster.secretNow("ci")?.data["token"];
 
-  it("is made anew, and the old one is deleted", async () => {
+  it("is replaced, and the old one is deleted", async () => {
     const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
     expect(token()).toBe("token of ak_1");
     scene.cluster.removeSecret("ci");
@@ -321,7 +321,7 @@ describe("a key whose Secret was lost", () => {
     expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: "ak_2" }]);
   });
 
-  it("is not made where its Secret cannot be written", async () => {
+  it("is not created when its Secret cannot be written", async () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "tryWriteSecret") throw new Retry("Forbidden", "not allowed");
     };
@@ -331,7 +331,7 @@ describe("a key whose Secret was lost", () => {
     expect(scene.reason(object)).toBe("Forbidden: not allowed");
   });
 
-  it("stays when it was taken over: its token is with whoever made it", async () => {
+  it("is not replaced when it was adopted, since the operator never had its token", async () => {
     const { id } = scene.gateway.seed(APIKey.remote, {});
     const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt: { id } });
     await scene.settle(object, 4);
@@ -340,7 +340,7 @@ describe("a key whose Secret was lost", () => {
     expect(scene.cluster.secretNow("ci")).toBeUndefined();
   });
 
-  it("is deleted also when the Secret of the new one could not be written", async () => {
+  it("is deleted also when the Secret of the new key could not be written", async () => {
     const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
     scene.cluster.removeSecret("ci");
     scene.cluster.beforeWrite = (write) => {
@@ -354,15 +354,18 @@ describe("a key whose Secret was lost", () => {
     expect(token()).toBe(`token of ${scene.idOf(object)}`);
   });
 
-  it.each(["swallow", "loseAnswer"] as const)("leaves one key when its status is lost as well (%s)", async (mishap) => {
-    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
-    scene.cluster.removeSecret("ci");
-    scene.gateway[mishap]("create");
-    await scene.reconcile(object);
-    scene.cluster.loseStatus(object);
-    scene.restart();
-    await scene.settle(object, 12);
-    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
-    expect(token()).toBe(`token of ${scene.idOf(object)}`);
-  });
+  it.each(["swallow", "loseAnswer"] as const)(
+    "is replaced by exactly one key when its status is lost as well (%s)",
+    async (mishap) => {
+      const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+      scene.cluster.removeSecret("ci");
+      scene.gateway[mishap]("create");
+      await scene.reconcile(object);
+      scene.cluster.loseStatus(object);
+      scene.restart();
+      await scene.settle(object, 12);
+      expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+      expect(token()).toBe(`token of ${scene.idOf(object)}`);
+    },
+  );
 });

@@ -17,7 +17,7 @@ const monitored = (key: string, more = {}) => ({
   target: { monitoring: { apiKeyRef: { name: "dd", key }, ...more } },
 });
 
-/** The values that reached the service, in their order. */
+/** The values that reached the service, in order. */
 const sent = (): unknown[] =>
   scene.gateway.calls.flatMap(({ body }) => {
     const { monitoring } = (body?.["target"] ?? {}) as { monitoring?: { api_key: string } };
@@ -35,7 +35,7 @@ describe("a value of a Secret is sent again", () => {
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
   });
 
-  it("when Secret and key change together, and a look in between has seen the new Secret with the old key", async () => {
+  it("when Secret and key change together, and a reconcile in between has seen the new Secret with the old key", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.setSecret("dd", { one: "first", two: "new" });
     await scene.reconcile(object);
@@ -59,7 +59,7 @@ describe("a value of a Secret is sent again", () => {
     expect(sent()).toEqual(["second", "first"]);
   });
 
-  it("when the Secret changes while the value is under way", async () => {
+  it("when the Secret changes while the value is being sent", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.setSecret("dd", { one: "newer" });
     const { resourceVersion } = scene.cluster.secretNow("dd") ?? {};
@@ -91,7 +91,7 @@ describe("a value of a Secret is sent again", () => {
 });
 
 describe("the versions of Secrets in the status", () => {
-  it("name the key that each field has taken", async () => {
+  it("name the key that each field uses", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     const { resourceVersion } = scene.cluster.secretNow("dd") ?? {};
     expect(applied(object)).toEqual([{ name: "dd", resourceVersion, keys: { "target.monitoring.apiKeyRef": "one" } }]);
@@ -108,7 +108,7 @@ describe("the versions of Secrets in the status", () => {
     expect(applied(object)).toHaveLength(1);
   });
 
-  it("say nothing of a value that may have been replaced by a process that died, also when the spec is changed back", async () => {
+  it("leave out a value that a process that died may have replaced, also when the spec is changed back", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.apply(EventDestination, "dd", monitored("two"));
     scene.cluster.beforeWrite = () => {
@@ -122,7 +122,7 @@ describe("the versions of Secrets in the status", () => {
     expect(sent()).toEqual(["second", "first"]);
   });
 
-  it("say nothing of a remote that was made again by a process that died", async () => {
+  it("leave out values of a remote that a process that died has recreated", async () => {
     const object = await scene.given(EventDestination, "dd", { ...monitored("one"), replacement: "Recreate" });
     await scene.confirmLack(EventDestination.remote, "update");
     scene.cluster.apply(EventDestination, "dd", { ...monitored("two"), replacement: "Recreate" });
@@ -135,7 +135,7 @@ describe("the versions of Secrets in the status", () => {
     expect(sent()).toEqual(["second", "first"]);
   });
 
-  it("cost no write of their own where only the Secret has changed", async () => {
+  it("take no extra write when only the Secret has changed", async () => {
     const object = await scene.given(EventDestination, "dd", monitored("one"));
     scene.cluster.setSecret("dd", { one: "newer" });
     await scene.reconcile(object);
@@ -164,7 +164,7 @@ describe("a status that names no keys, as an earlier version wrote it", () => {
     return scene.cluster.now(object);
   }
 
-  it("is believed where it speaks of this generation: nothing is sent, and nothing written", async () => {
+  it("counts for the current generation: nothing is sent, and nothing written", async () => {
     const object = await older();
     scene.restart();
     await scene.reconcile(object);
@@ -172,7 +172,7 @@ describe("a status that names no keys, as an earlier version wrote it", () => {
     expect(scene.cluster.writes).toEqual([]);
   });
 
-  it("is not believed after an edit", async () => {
+  it("does not count after an edit", async () => {
     const object = await older();
     scene.cluster.apply(EventDestination, "dd", monitored("two"));
     await scene.reconcile(object);

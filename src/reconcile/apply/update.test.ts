@@ -18,7 +18,7 @@ beforeEach(() => {
 const bodies = () => scene.gateway.calls.filter(({ verb }) => verb === "update").map(({ body }) => body);
 
 describe("an edit", () => {
-  it("is one PATCH with the whole of what may change, and one write", async () => {
+  it("takes one PATCH with all mutable members, and one cluster write", async () => {
     const object = await scene.given(TunnelGroupBackend, "db", { description: "a", labels: { app: "db" } });
     scene.cluster.apply(TunnelGroupBackend, "db", { description: "b", labels: { app: "db" } });
     expect(await scene.reconcile(object)).toEqual({});
@@ -28,7 +28,7 @@ describe("an edit", () => {
     expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", observedGeneration: 2 });
   });
 
-  it("clears what the spec had and has no more, and leaves alone what it never had", async () => {
+  it("clears fields that the spec has dropped, and leaves fields that it never set", async () => {
     const object = await scene.given(TunnelGroupBackend, "db", { description: "a" });
     scene.gateway.change(TunnelGroupBackend.remote, "bkdtg_1", { labels: { theirs: "yes" } });
     await scene.resync(TunnelGroupBackend);
@@ -40,7 +40,7 @@ describe("an edit", () => {
     expect(scene.cluster.now(object).status?.appliedFields).toBeUndefined();
   });
 
-  it("is remembered as sent when its answer was lost, so that it is cleared when it is taken back", async () => {
+  it("is cleared when it is taken back after its answer was lost", async () => {
     const object = await scene.given(TunnelGroupBackend, "db", {});
     scene.gateway.loseAnswer("update");
     scene.cluster.apply(TunnelGroupBackend, "db", { description: "a" });
@@ -51,7 +51,7 @@ describe("an edit", () => {
     expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
   });
 
-  it("is known to the next process before it is sent, so that it is cleared when it is taken back meanwhile", async () => {
+  it("is cleared when it is taken back after the process died", async () => {
     const object = await scene.given(TunnelGroupBackend, "db", {});
     scene.cluster.apply(TunnelGroupBackend, "db", { description: "a" });
     scene.cluster.beforeWrite = () => {
@@ -67,9 +67,9 @@ describe("an edit", () => {
   });
 
   it.each([
-    ["made by an interrupted create", {}],
-    ["taken over", { adopt: { id: "bkdtg_1" } }],
-  ])("is known to the next process before it is sent, also to what was %s", async (_, more) => {
+    ["created by an interrupted create", {}],
+    ["adopted", { adopt: { id: "bkdtg_1" } }],
+  ])("is cleared when it is taken back after the process died, also on a remote that was %s", async (_, more) => {
     if ("adopt" in more) scene.gateway.seed(TunnelGroupBackend.remote, {});
     else scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(TunnelGroupBackend, "db", more);
@@ -90,7 +90,7 @@ describe("an edit", () => {
     expect(remote?.["description"]).toBeFalsy();
   });
 
-  it("keeps the owner's mark when the user's metadata goes", async () => {
+  it("keeps the owner mark when the spec drops its metadata", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     scene.cluster.apply(IPPolicy, "office", {});
     await scene.reconcile(object);
@@ -98,14 +98,14 @@ describe("an edit", () => {
     expect(Object.keys(JSON.parse(String(remote?.["metadata"])))).toEqual(["tunnelgateway.dev/owner"]);
   });
 
-  it("sends what only an update takes right after the create", async () => {
+  it("sends members that only an update accepts right after the create", async () => {
     const object = scene.cluster.apply(ReservedAddress, "db", { endpointConfigurationId: "ec_1" });
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["create", "update ra_1"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("says what the service says when it refuses", async () => {
+  it("reports the service's message when it refuses", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("update", 422, { serviceMessage: "too long" });
     scene.cluster.apply(IPPolicy, "office", { description: "b" });
@@ -115,20 +115,20 @@ describe("an edit", () => {
   });
 });
 
-describe("parts of an edge", () => {
+describe("modules of an edge", () => {
   const whole = {
     backend: { enabled: true, backendRef: { id: "bkdtg_9" } },
     policy: { enabled: true, inbound: [{ actions: [{ type: "deny" }] }] },
   };
 
-  it("are left out of an update as long as they do not change", async () => {
+  it("are left out of an update when they do not differ", async () => {
     const object = await scene.given(TCPEdge, "db", { description: "a", ...whole });
     scene.cluster.apply(TCPEdge, "db", { description: "b", ...whole });
     await scene.reconcile(object);
     expect(Object.keys(bodies()[0] ?? {}).sort()).toEqual(["description", "metadata"]);
   });
 
-  it("are removed by an operation of their own where there is one", async () => {
+  it("are removed by their delete operation when there is one", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     scene.cluster.apply(TCPEdge, "db", { backend: whole.backend });
     expect(await scene.reconcile(object)).toEqual({});
@@ -136,7 +136,7 @@ describe("parts of an edge", () => {
     expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
   });
 
-  it("are switched off, with their settings, where there is none", async () => {
+  it("are disabled with their settings when there is none", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     scene.cluster.apply(TCPEdge, "db", { policy: whole.policy });
     await scene.reconcile(object);
@@ -147,7 +147,7 @@ describe("parts of an edge", () => {
   });
 });
 
-describe("a change that somebody else made", () => {
+describe("somebody else's change", () => {
   const changed = { description: "theirs" };
 
   async function driftedObject(spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
@@ -158,9 +158,9 @@ describe("a change that somebody else made", () => {
   }
 
   it.each([
-    ["has no metadata any more", null],
-    ["has metadata without it", '{"team":"a"}'],
-  ])("is put right where it was the owner's mark, and the remote %s", async (_, metadata) => {
+    ["has no metadata left", null],
+    ["has metadata without the mark", '{"team":"a"}'],
+  ])("is corrected when it removed the owner mark and the remote %s", async (_, metadata) => {
     const object = await scene.given(IPPolicy, "office", { description: "ours" });
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
     await scene.resync(IPPolicy);
@@ -175,8 +175,8 @@ describe("a change that somebody else made", () => {
 
   it.each([
     ["changes are only reported", { driftPolicy: "Report" as const }, null],
-    ["there is no place for it", {}, "somebody's words"],
-  ])("is left alone where it was the owner's mark and %s", async (_, spec, metadata) => {
+    ["the metadata has no room for it", {}, "somebody's words"],
+  ])("is left alone when it removed the owner mark and %s", async (_, spec, metadata) => {
     const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
     scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
     await scene.resync(IPPolicy);
@@ -185,7 +185,7 @@ describe("a change that somebody else made", () => {
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
-  it("is confirmed by a GET and put right", async () => {
+  it("is confirmed by a GET and corrected", async () => {
     const object = await driftedObject();
     expect(await scene.reconcile(object)).toEqual({});
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "update ipp_1"]);
@@ -194,7 +194,7 @@ describe("a change that somebody else made", () => {
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
-  it("is left alone when the list was only late", async () => {
+  it("is not assumed when only the list was out of date", async () => {
     const object = await driftedObject();
     scene.gateway.change(IPPolicy.remote, "ipp_1", { description: "ours" });
     await scene.reconcile(object);
@@ -202,7 +202,7 @@ describe("a change that somebody else made", () => {
     expect(scene.cluster.events).toEqual([]);
   });
 
-  it("is told and left where the spec says so, once", async () => {
+  it("is reported once and not corrected with driftPolicy: Report", async () => {
     const object = await driftedObject({ driftPolicy: "Report" });
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
@@ -215,7 +215,7 @@ describe("a change that somebody else made", () => {
     expect(scene.cluster.events).toEqual([]);
   });
 
-  it("gives way to an edit, also where it would be left", async () => {
+  it("is overwritten by an edit, also with driftPolicy: Report", async () => {
     const object = await driftedObject({ driftPolicy: "Report" });
     await scene.reconcile(object);
     scene.cluster.apply(IPPolicy, "office", { description: "new", driftPolicy: "Report" });
@@ -224,7 +224,7 @@ describe("a change that somebody else made", () => {
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
-  it("is not what an edit is taken for that had to wait", async () => {
+  it("is not assumed for an edit that had to wait", async () => {
     const edge = await scene.given(TCPEdge, "db", { driftPolicy: "Report" });
     const backend = { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "db" } };
     scene.cluster.apply(TCPEdge, "db", { driftPolicy: "Report", backend });
@@ -236,7 +236,7 @@ describe("a change that somebody else made", () => {
     expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([{ backend: { backend: { id: "bkdtg_2" } } }]);
   });
 
-  it("is not fought over for ever", async () => {
+  it("is reported after three corrections that did not last", async () => {
     const object = await driftedObject();
     for (let round = 0; round < 3; round += 1) {
       await scene.reconcile(object);
@@ -251,7 +251,7 @@ describe("a change that somebody else made", () => {
   });
 });
 
-describe("a service that normalises a value", () => {
+describe("a value that the service normalises", () => {
   beforeEach(() => {
     scene.gateway.normalise = (remote) => ({
       ...remote,
@@ -259,7 +259,7 @@ describe("a service that normalises a value", () => {
     });
   });
 
-  it("is sent it three times, and then told of for good", async () => {
+  it("is sent three times and then reported as drift", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
     expect(scene.gateway.takeCalls().filter((call) => call === "update ipp_1")).toHaveLength(3);
@@ -272,7 +272,7 @@ describe("a service that normalises a value", () => {
     expect(scene.cluster.writes).toEqual([]);
   });
 
-  it("is believed as soon as the spec says the same", async () => {
+  it("is no drift once the spec has the normalised value", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
     scene.cluster.apply(IPPolicy, "office", { description: "SMALL" });
@@ -281,7 +281,7 @@ describe("a service that normalises a value", () => {
     expect(scene.cluster.now(object).status?.drift).toBeUndefined();
   });
 
-  it("is sent another value that the spec comes to say", async () => {
+  it("is sent again when the spec changes", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { description: "small" });
     await scene.settle(object);
     scene.resetCounts();
@@ -291,7 +291,7 @@ describe("a service that normalises a value", () => {
   });
 });
 
-describe("what the service cannot change", () => {
+describe("a field that the service cannot update", () => {
   const domain = { domain: "a.example.com" };
 
   it.each([
@@ -299,7 +299,7 @@ describe("what the service cannot change", () => {
     ["says 501", (gateway: Scene["gateway"]) => gateway.refuse("update", 501)],
     ["says 404 of what a GET finds", (gateway: Scene["gateway"]) => gateway.refuse("update", 404)],
   ])(
-    "is a hint when the service %s once: nothing is recreated, no person is called, and it is tried again",
+    "is tried again when the service %s once: nothing is recreated, and no person is asked to act",
     async (_, refuse) => {
       const recreate = { ...domain, description: "new", replacement: "Recreate" } as const;
       const web = await scene.given(ReservedDomain, "web", domain);
@@ -321,7 +321,7 @@ describe("what the service cannot change", () => {
     },
   );
 
-  it("is told once it is certain, and the next try is an hour away at the most", async () => {
+  it("is reported once it is certain, and tried again within an hour", async () => {
     const web = await scene.given(ReservedDomain, "web", domain);
     await scene.confirmLack(ReservedDomain.remote, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
@@ -334,7 +334,7 @@ describe("what the service cannot change", () => {
     expect(scene.condition(web, "Ready")?.status).toBe("True");
   });
 
-  it("is not tried where the page does not show it and nothing undocumented may be tried", async () => {
+  it("is not tried when it is undocumented and may not be tried", async () => {
     scene = new Scene({ undocumented: false });
     const web = await scene.given(ReservedDomain, "web", domain);
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
@@ -343,7 +343,7 @@ describe("what the service cannot change", () => {
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
-  it("is made anew where the spec allows it", async () => {
+  it("is recreated when the spec has replacement: Recreate", async () => {
     const web = await scene.given(ReservedDomain, "web", domain);
     await scene.confirmLack(ReservedDomain.remote, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new", replacement: "Recreate" });
@@ -352,7 +352,7 @@ describe("what the service cannot change", () => {
     expect(scene.condition(web, "Ready")?.status).toBe("True");
   });
 
-  it("stops an object that asks for another value than the service took on create", async () => {
+  it("blocks an object whose value differs from the one at creation", async () => {
     const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
     const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", adopt: { id } });
     await scene.reconcile(object);

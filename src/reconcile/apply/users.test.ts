@@ -24,7 +24,7 @@ const restricted = (...names: string[]) => ({
   ipRestriction: { enabled: true, ipPolicyRefs: names.map((name) => ({ name })) },
 });
 
-describe("a module that is switched off", () => {
+describe("a disabled module", () => {
   it.each<[string, Kind, ManagedObject["spec"], Kind, ManagedObject["spec"]]>([
     ["IP policy", IPPolicy, {}, TCPEdge, restricted("one")],
     [

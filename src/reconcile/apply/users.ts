@@ -52,7 +52,9 @@ const ignoreIf = (isHarmless: (error: unknown) => boolean) => (error: unknown) =
   if (!isHarmless(error)) throw error;
 };
 
-/** Whether a remote of the kind `user` has in it the remote with this id: the id, or what else a reference to it sends. */
+/**
+ * Whether a remote of the kind `user` has in it the remote with this id: the id, or what else a reference to it sends.
+ */
 export function uses(context: ReconcileContext, user: Kind, remote: Remote | undefined, id: string): boolean {
   if (remote === undefined) return false;
   const used = usedValues(user.spec, remote);

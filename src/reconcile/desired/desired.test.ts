@@ -41,7 +41,7 @@ describe("a reference", () => {
     expect(body).toEqual({ ip_restriction: { enabled: true, ip_policy_ids: ["ipp_1", "ipp_2"] } });
   });
 
-  it("needs an id of its target and nothing more", async () => {
+  it("needs only the id of its target", async () => {
     const conditions = [
       { type: "Ready", status: "False" as const, reason: "InvalidSpec", message: "", lastTransitionTime: "" },
     ];
@@ -65,20 +65,20 @@ describe("a reference", () => {
     );
   });
 
-  it("waits for a field other than the id where that is what is sent", async () => {
+  it("waits for the status field that it sends, when that is not the id", async () => {
     const address = { kind: "ReservedAddress" } as Kind;
     await cluster.writeStatus(address, cluster.apply(address, "db"), { id: "ra_1" });
     expect(await told(TCPEdge, { addressRefs: [{ name: "db" }] })).toMatch(/ReservedAddress "db"/);
   });
 
-  it("does not lean on an object that is being deleted", async () => {
+  it("waits when its target is being deleted", async () => {
     await policy("office", { id: "ipp_1" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
     expect(await told(TCPEdge, restricted({ name: "office" }))).toMatch(/^ReferenceNotReady: Point spec.ipRestriction/);
   });
 });
 
 describe("a Secret", () => {
-  it("gives its value to the request, and its version to remember", async () => {
+  it("adds its value to the request, and its version to the status", async () => {
     cluster.setSecret("dd", { api: "hush" });
     const { body, secrets } = await desired(EventDestination, monitored("dd"));
     expect(body).toEqual({ target: { monitoring: { api_key: "hush" } } });
@@ -116,7 +116,7 @@ describe("a Secret", () => {
 describe("a ConfigMap", () => {
   const spec = { caPemFrom: { configMapKeyRef: { name: "ca", key: "ca.crt" } } };
 
-  it("gives its value to the request", async () => {
+  it("adds its value to the request", async () => {
     cluster.setConfigMap("ca", { "ca.crt": "certificates" });
     expect((await desired(CertificateAuthority, spec)).body).toEqual({ ca_pem: "certificates" });
   });

@@ -14,11 +14,11 @@ describe("a digest", () => {
     ["deep within", { a: [{ b: { c: "x" } }] }, { a: [{ b: { c: "y" } }] }],
     ["in the order of a list", { a: [1, 2] }, { a: [2, 1] }],
     ["from unset to null", {}, { a: null }],
-  ])("is another one after a change %s", (_, one, other) => {
+  ])("differs after a change %s", (_, one, other) => {
     expect(digestOf(one)).not.toBe(digestOf(other));
   });
 
-  it("is short, and tells nothing", () => {
+  it("has 16 hexadecimal digits", () => {
     expect(digestOf({ a: "a value" })).toMatch(/^[0-9a-f]{16}$/);
   });
 });

@@ -12,13 +12,13 @@ const planned = (kind: Kind, sides: Partial<PlanInput>) =>
   plan(kind, { wanted: {}, seen: {}, applied: [], renewed: [], ...sides });
 
 describe("plan", () => {
-  it("is empty where nothing differs", () => {
+  it("is empty when nothing differs", () => {
     expect(isEmpty(planned(TunnelGroupBackend, {}))).toBe(true);
     const sides = { wanted: { labels: { a: "b" } }, seen: { labels: { a: "b" } } };
     expect(isEmpty(planned(TunnelGroupBackend, sides))).toBe(true);
   });
 
-  it("sends lists, maps and texts with any change, as the account has them where the spec says nothing", () => {
+  it("sends all other members with any change, as the account has them when the spec does not set them", () => {
     const sides = { wanted: { description: "new" }, seen: { description: "old", labels: { theirs: "yes" } } };
     expect(planned(TunnelGroupBackend, sides)).toMatchObject({
       body: { description: "new", labels: { theirs: "yes" } },
@@ -44,19 +44,19 @@ describe("plan", () => {
     expect(planned(EventDestination, { wanted, seen }).body).toEqual({ description: "new" });
   });
 
-  it("sends a member again whose Secret has changed", () => {
+  it("sends a member whose Secret has changed", () => {
     const wanted = { target: { monitoring: { api_key: "new" } } };
     const made = planned(EventDestination, { wanted, seen: { target: { monitoring: {} } }, renewed: ["target"] });
     expect(made).toMatchObject({ body: wanted, fields: ["target"], undocumented: ["target"] });
   });
 
-  it("removes by operations of their own what has one, and sends nothing for it", () => {
+  it("removes members by their own operation, and leaves them out of the body", () => {
     const made = planned(TCPEdge, { seen: { policy: { enabled: true } }, applied: ["policy"] });
     expect(made).toMatchObject({ body: {}, remove: ["policy"], fields: ["policy"] });
     expect(isEmpty(made)).toBe(false);
   });
 
-  it("tells apart what cannot be sent, and what the page does not show", () => {
+  it("distinguishes immutable fields and undocumented members", () => {
     const wanted = { domain: "b.com", description: "new" };
     expect(planned(ReservedDomain, { wanted, seen: { domain: "a.com", description: "old" } })).toMatchObject({
       frozen: ["domain"],
@@ -65,7 +65,7 @@ describe("plan", () => {
     });
   });
 
-  it("clears a certificate when the domain is to have a managed one", () => {
+  it("clears the certificate when the spec asks for a managed one", () => {
     const policy = { certificate_management_policy: { authority: "freeca", private_key_type: "rsa" } };
     const made = planned(ReservedDomain, {
       wanted: policy,
@@ -89,12 +89,12 @@ describe("renewedMembers", () => {
   it.each<[string, Kind, Record<string, unknown>, string]>([
     ["a Secret that members are spread from", TLSCertificate, { secretName: "dd" }, "secretName#certificate_pem"],
     [
-      "a text that the service takes on create only",
+      "a text that the service accepts only in a create",
       CertificateAuthority,
       { caPemFrom: { secretKeyRef: { name: "dd", key: "ca" } } },
       "caPemFrom.secretKeyRef",
     ],
-  ])("names nothing that is compared by what it holds, such as %s", (_, kind, given, field) => {
+  ])("leaves out members whose value answers show, such as %s", (_, kind, given, field) => {
     expect(renewedMembers(kind, given, [field])).toEqual([]);
   });
 });

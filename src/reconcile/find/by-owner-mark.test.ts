@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 const kinds: [string, Kind, ManagedObject["spec"]][] = [
-  ["its mark", IPPolicy, { description: "office" }],
+  ["its owner mark", IPPolicy, { description: "office" }],
   ["its name and mark", ReservedDomain, { domain: "a.example.com" }],
 ];
 
@@ -29,11 +29,11 @@ async function leave(object: ManagedObject): Promise<void> {
   scene.resetCounts();
 }
 
-describe.each(kinds)("an object that comes again knows what it has left by %s", (_, kind, spec) => {
+describe.each(kinds)("a new object of the same name, with a remote that is found by %s", (_, kind, spec) => {
   it.each([
     ["in the same process", () => {}],
     ["in another process", () => scene.restart()],
-  ])("when it was retained, %s", async (_when, meanwhile) => {
+  ])("adopts it when it was retained, %s", async (_when, meanwhile) => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
     await leave(before);
@@ -46,7 +46,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.cluster.events).toMatchObject([{ note: `Took over ${id}` }]);
   });
 
-  it("when it was retained while nobody knew yet what its create had made", async () => {
+  it("adopts it when it was retained before its create was known to have succeeded", async () => {
     const retained = { ...spec, deletionPolicy: "Retain" } as const;
     scene.gateway.swallow("create");
     const before = scene.cluster.apply(kind, "one", retained);
@@ -65,7 +65,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.idOf(after)).toBe(id);
   });
 
-  it("when it was released", async () => {
+  it("adopts it when it was released with the orphan annotation", async () => {
     const before = await scene.given(kind, "one", spec);
     const id = scene.idOf(before);
     scene.cluster.annotateByHand(before, annotations.orphan, "true");
@@ -76,7 +76,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
-  it("when a backup kept its spec alone", async () => {
+  it("adopts it when a backup has only the spec", async () => {
     const before = await scene.given(kind, "one", spec);
     scene.cluster.apply(kind, "one", spec, { annotations: {}, finalizers: [] });
     scene.cluster.loseStatus(before);
@@ -85,7 +85,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.gateway.remotesOf(kind.remote).map(({ id }) => id)).toEqual([scene.idOf(before)]);
   });
 
-  it("and ends it, also when the status that said so was lost", async () => {
+  it("deletes it, also when the status was lost", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     await leave(before);
     const after = await scene.given(kind, "one", spec);
@@ -97,7 +97,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
   });
 
-  it("and has no id of it before it has a finalizer", async () => {
+  it("has no id before it has a finalizer", async () => {
     await leave(await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" }));
     const after = scene.cluster.apply(kind, "one", spec);
     scene.cluster.beforeWrite = (write) => {
@@ -108,7 +108,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.idOf(after)).toBe("");
   });
 
-  it("but not what was deleted meanwhile", async () => {
+  it("does not adopt it when it was deleted meanwhile", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
     await leave(before);
@@ -119,7 +119,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.condition(after, "Ready")?.status).toBe("True");
   });
 
-  it("but does not take what another object has by now", async () => {
+  it("does not adopt it when another object has it", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
     await leave(before);
@@ -130,7 +130,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
     expect(scene.idOf(after)).not.toBe(id);
   });
 
-  it("and does not delete what it never took", async () => {
+  it("does not delete it without having adopted it", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
     await leave(before);
@@ -144,7 +144,7 @@ describe.each(kinds)("an object that comes again knows what it has left by %s", 
   });
 });
 
-it("a name that is taken by what the object has left, unknown to this process, is taken", async () => {
+it("a natural key that is taken by a remote with the object's mark leads to its adoption", async () => {
   const spec = { domain: "a.example.com" };
   await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
   const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
@@ -155,7 +155,7 @@ it("a name that is taken by what the object has left, unknown to this process, i
   expect(scene.condition(object, "Ready")?.status).toBe("True");
 });
 
-it("what was left with values that cannot be changed stays, and a new one is made", async () => {
+it("a remote with other immutable values is left, and a new one created", async () => {
   const spec = { publicKey: "ssh-ed25519 AAAAone" };
   const before = await scene.given(SSHCredential, "one", { ...spec, deletionPolicy: "Retain" });
   const id = scene.idOf(before);
@@ -167,10 +167,10 @@ it("what was left with values that cannot be changed stays, and a new one is mad
   expect(scene.gateway.remotesOf(SSHCredential.remote)).toHaveLength(2);
 });
 
-describe("several remotes with the mark of one object", () => {
+describe("several remotes with the owner mark of one object", () => {
   const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "office" });
 
-  it("are told, and the oldest is kept", async () => {
+  it("are reported, and the oldest is adopted", async () => {
     const object = await scene.given(IPPolicy, "office");
     const id = scene.idOf(object);
     await scene.clock.advance(1000);
@@ -185,7 +185,7 @@ describe("several remotes with the mark of one object", () => {
     for (const double of younger) expect(told?.note).toContain(double);
   });
 
-  it("are not deleted with an object whose own create came to nothing", async () => {
+  it("are not deleted with an object whose create failed", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { metadata });
     await scene.clock.advance(60 * 60_000);
     scene.gateway.refuse("get", 404);

@@ -17,7 +17,7 @@ beforeEach(() => {
 const foreign = { metadata: `{"${OWNER_KEY}":"c2/team-b/office"}` };
 
 describe("adoption by id", () => {
-  it("takes over what is there, puts it right, and marks it", async () => {
+  it("takes the remote, corrects it and adds the owner mark", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { description: "old", metadata: '{"theirs":1}' });
     const object = scene.cluster.apply(IPPolicy, "office", { description: "new", adopt: { id } });
     expect(await scene.reconcile(object)).toEqual({});
@@ -29,7 +29,7 @@ describe("adoption by id", () => {
     expect(scene.cluster.events).toMatchObject([{ note: `Took over ${id}` }]);
   });
 
-  it("marks it also where nothing else differs", async () => {
+  it("adds the owner mark also when nothing else differs", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { description: "same" });
     const object = scene.cluster.apply(IPPolicy, "office", { description: "same", adopt: { id } });
     await scene.reconcile(object);
@@ -40,14 +40,14 @@ describe("adoption by id", () => {
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("update"))).toEqual([]);
   });
 
-  it("leaves fields alone that the spec does not set", async () => {
+  it("keeps fields that the spec does not set", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, { description: "theirs", metadata: "opaque" });
     await scene.reconcile(scene.cluster.apply(IPPolicy, "office", { adopt: { id } }));
     expect(scene.gateway.remote(IPPolicy.remote, id)).toMatchObject({ description: "theirs", metadata: "opaque" });
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 
-  it("stops where there is nothing of this id, and creates nothing", async () => {
+  it("blocks when there is no remote with this id", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id: "ipp_404" } });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: Correct spec.adopt.id/);
@@ -55,7 +55,7 @@ describe("adoption by id", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
-  it("leaves alone what another cluster or object has marked as its own", async () => {
+  it("refuses a remote with the owner mark of another cluster or object", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
     const object = scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
     await scene.reconcile(object);
@@ -63,7 +63,7 @@ describe("adoption by id", () => {
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 
-  it("leaves alone what another object here has", async () => {
+  it("refuses a remote that another object has", async () => {
     const first = await scene.given(IPPolicy, "first");
     const object = scene.cluster.apply(IPPolicy, "second", { adopt: { id: scene.idOf(first) } });
     await scene.reconcile(object);
@@ -72,10 +72,10 @@ describe("adoption by id", () => {
   });
 });
 
-describe("adoption by name", () => {
+describe("adoption by natural key", () => {
   const spec = { domain: "A.example.com", adopt: { existing: true as const } };
 
-  it("takes over what has the same name, however it is written", async () => {
+  it("takes the remote with an equal natural key, however it is spelled", async () => {
     const { id } = scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com" });
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
     await scene.reconcile(object);
@@ -83,14 +83,14 @@ describe("adoption by name", () => {
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("creates one where there is none", async () => {
+  it("creates a remote when there is none", async () => {
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["list", "create"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("does not create a second one while the first may be under way", async () => {
+  it("does not create a second remote while a create may be under way", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
     await scene.reconcile(object);
@@ -101,10 +101,10 @@ describe("adoption by name", () => {
   });
 });
 
-describe("an object that is only observed", () => {
+describe("an object that only observes", () => {
   const observe = { managementPolicy: "ObserveOnly" as const };
 
-  it("is found by its name, and shows what differs without writing", async () => {
+  it("finds its remote by the natural key, and reports what differs", async () => {
     scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com", description: "theirs" });
     const spec = { domain: "a.example.com", description: "mine", ...observe };
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
@@ -136,16 +136,16 @@ describe("an object that is only observed", () => {
     },
   );
 
-  it("may be another's", async () => {
+  it("may observe the remote of another object", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("is never created", async () => {
+  it("never creates a remote", async () => {
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...observe });
-    // is not asked for again and again
+    // The next reconcile costs no request.
     expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
     expect(scene.gateway.takeCalls()).toEqual(["list"]);
@@ -155,7 +155,7 @@ describe("an object that is only observed", () => {
     expect(scene.cluster.writes).toEqual(["writeStatus"]);
   });
 
-  it("is never created anew", async () => {
+  it("never recreates a remote", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, {});
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
     await scene.reconcile(object);
@@ -166,7 +166,7 @@ describe("an object that is only observed", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
-  it("needs an id where the kind has no name", async () => {
+  it("needs spec.adopt.id when the kind has no natural key", async () => {
     const object = scene.cluster.apply(IPPolicy, "office", observe);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: Set spec.adopt.id/);
@@ -174,7 +174,7 @@ describe("an object that is only observed", () => {
 });
 
 describe("a remote that somebody else has deleted", () => {
-  it("is created anew once a GET has confirmed it", async () => {
+  it("is recreated once a GET has confirmed that it is missing", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await scene.resync(IPPolicy);
@@ -184,7 +184,7 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "RemoteMissing" }]);
   });
 
-  it("is not created anew when a list has only lost sight of it", async () => {
+  it("is not recreated when only a list lacks it", async () => {
     const object = await scene.given(IPPolicy, "office");
     const remote = scene.gateway.remote(IPPolicy.remote, "ipp_1");
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
@@ -195,7 +195,7 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("is only told where the spec says so", async () => {
+  it("is only reported with driftPolicy: Report", async () => {
     const object = await scene.given(IPPolicy, "office", { driftPolicy: "Report" });
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await scene.resync(IPPolicy);
@@ -204,7 +204,7 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
   });
 
-  it("is created once, though the answer was lost and the old id is still in the status", async () => {
+  it("is recreated only once when the answer was lost and the status has the old id", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.drop(IPPolicy.remote, "ipp_1");
     await scene.resync(IPPolicy);
@@ -218,7 +218,7 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.idOf(object)).toBe("ipp_2");
   });
 
-  it("is created anew though it was taken over by its id", async () => {
+  it("is recreated also when it was adopted by id", async () => {
     const { id } = scene.gateway.seed(IPPolicy.remote, {});
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
     await scene.reconcile(object);
@@ -232,8 +232,8 @@ describe("a remote that somebody else has deleted", () => {
   });
 });
 
-describe("two objects with one remote", () => {
-  it("stays with the one that has had it longer", async () => {
+describe("a remote that two objects have", () => {
+  it("stays with the older object", async () => {
     const older = await scene.given(IPPolicy, "older", { description: "a" });
     await scene.clock.advance(60_000);
     const younger = await scene.given(IPPolicy, "younger", { description: "b" });
@@ -248,8 +248,8 @@ describe("two objects with one remote", () => {
   });
 });
 
-describe("a look that somebody asked for", () => {
-  it("asks the service, and says that it did", async () => {
+describe("the annotation reconcile-requested-at", () => {
+  it("makes the next reconcile read the remote, and is echoed in the status", async () => {
     const object = await scene.given(IPPolicy, "office");
     await scene.reconcile(object);
     scene.gateway.takeCalls();
@@ -262,11 +262,11 @@ describe("a look that somebody asked for", () => {
   });
 });
 
-describe("a domain whose certificate is provisioned", () => {
+describe("a domain whose certificate is being provisioned", () => {
   const policy = { certificateManagementPolicy: { authority: "freeca", privateKeyType: "rsa" } };
   const provisioning = { certificate_management_status: { provisioning_job: { msg: "validating" } } };
 
-  it("is ready as soon as the service says so, without a resync", async () => {
+  it("becomes ready without a resync", async () => {
     scene.gateway.normalise = (remote) => ({ ...remote, ...provisioning });
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", ...policy });
     expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 5 });

@@ -16,9 +16,14 @@ beforeEach(() => {
   scene = new Scene();
 });
 
-/** Kinds by how a remote of theirs is found again, and what is in the account besides. */
+/** One kind for each way to find its remote again, with the spec of another remote in the account. */
 const recoveries = [
-  { how: "by its mark", kind: TunnelGroupBackend, spec: { labels: { app: "db" } }, other: { labels: { app: "db" } } },
+  {
+    how: "by its owner mark",
+    kind: TunnelGroupBackend,
+    spec: { labels: { app: "db" } },
+    other: { labels: { app: "db" } },
+  },
   {
     how: "by its natural key",
     kind: ReservedDomain,
@@ -34,7 +39,7 @@ const recoveries = [
 ];
 
 describe.each(recoveries)("a create whose answer was lost, found again $how", ({ kind, spec, other }) => {
-  it("is taken when it was done", async () => {
+  it("is found when it was carried out", async () => {
     scene.gateway.seed(kind.remote, other);
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", spec);
@@ -46,7 +51,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(2);
   });
 
-  it("is taken by the next process", async () => {
+  it("is found by the next process", async () => {
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
@@ -56,7 +61,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
-  it("is taken when the process ended before the id was written down", async () => {
+  it("is found when the process died before the status had the id", async () => {
     const object = scene.cluster.apply(kind, "one", spec);
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeStatus") throw new Outdated("killed");
@@ -69,7 +74,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
-  it("is taken when the spec was edited meanwhile, and what the spec has no more is cleared", async () => {
+  it("is found when the spec was edited meanwhile, and dropped fields are cleared", async () => {
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", { ...spec, description: "first" });
     await scene.reconcile(object);
@@ -82,7 +87,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(remote?.["description"] || undefined).toBeUndefined();
   });
 
-  it("is sent again only when it can no longer be under way", async () => {
+  it("is sent again only when it can no longer be carried out", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
@@ -97,7 +102,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
-  it("is taken when it arrived during a list that began too early and ended late", async () => {
+  it("is found when it was carried out while a list was running", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
@@ -119,7 +124,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.gateway.remotesOf(kind.remote)).toMatchObject([{ id: scene.idOf(object) }]);
   });
 
-  it("is taken when it arrived late", async () => {
+  it("is found when it was carried out late", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
@@ -134,7 +139,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
   it.each([
     ["forward", 3],
     ["back", -3],
-  ])("is settled as soon as ever, and no sooner, when the calendar is set %s", async (_, hours) => {
+  ])("is settled after the same time when the calendar is set %s", async (_, hours) => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
@@ -150,7 +155,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
   });
 
-  it("is settled in time when the calendar of the process before was ahead", async () => {
+  it("is settled in time when the previous process's calendar was ahead", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
@@ -163,7 +168,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
-  it("is not taken when another object has it", async () => {
+  it("is not adopted when another object has it", async () => {
     const first = await scene.given(kind, "first", spec);
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
@@ -173,8 +178,8 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
   });
 });
 
-describe("a create whose answer was lost, and whose remote bears a mark", () => {
-  it.each([-48, 96])("goes with its object, with the calendar of the process set by %i hours", async (hours) => {
+describe("a create whose answer was lost and whose remote has an owner mark", () => {
+  it.each([-48, 96])("is deleted with its object when the calendar is off by %i hours", async (hours) => {
     const object = scene.cluster.apply(TunnelGroupBackend, "one", {});
     scene.clock.setBy(hours * 3_600_000);
     scene.gateway.calendar = () => new Date(scene.clock.date().getTime() - hours * 3_600_000);
@@ -186,8 +191,8 @@ describe("a create whose answer was lost, and whose remote bears a mark", () => 
   });
 });
 
-describe("a create that surely never reached the service", () => {
-  it("is sent again at once, without a look", async () => {
+describe("a create that certainly never reached the service", () => {
+  it("is sent again at once, without a search", async () => {
     scene.gateway.swallow("create", "unsent");
     const object = scene.cluster.apply(IPPolicy, "office");
     await scene.reconcile(object);
@@ -197,7 +202,7 @@ describe("a create that surely never reached the service", () => {
 });
 
 describe("an object that was restored from a backup without its status", () => {
-  it("finds its remote by the mark, however long ago it was made", async () => {
+  it("finds its remote by the owner mark, however old it is", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
     await scene.clock.advance(90 * 86_400_000);
     scene.cluster.loseStatus(object);
@@ -223,7 +228,7 @@ describe("a create through an outage", () => {
 
   const courses = fc.array(fc.constantFrom(...(Object.keys(mishaps) as (keyof typeof mishaps)[])), { maxLength: 6 });
 
-  it("makes exactly one remote, whatever goes wrong on the way", async () => {
+  it("makes exactly one remote, whatever fails", async () => {
     await fc.assert(
       fc.asyncProperty(courses, fc.nat(recoveries.length - 1), async (course, index) => {
         const { kind, spec } = recoveries[index] as (typeof recoveries)[number];
@@ -245,8 +250,8 @@ describe("a create through an outage", () => {
   });
 });
 
-describe("what an interrupted create made, where its metadata is opaque", () => {
-  it("is known by what a create takes, and the rest is sent then", async () => {
+describe("a remote of an interrupted create with opaque metadata", () => {
+  it("is recognised by the members of the create, and updated with the rest", async () => {
     scene.gateway.loseAnswer("create");
     const spec = { metadata: "opaque", endpointConfigurationId: "ec_1" };
     const object = scene.cluster.apply(ReservedAddress, "db", spec);
@@ -258,7 +263,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
   it.each([
     ["long before", -3600],
     ["long after", 3600],
-  ])("is nothing that was made %s", async (_, seconds) => {
+  ])("is not one that was created %s", async (_, seconds) => {
     await scene.clock.advance(7_200_000);
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
@@ -271,7 +276,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     expect(scene.gateway.remotesOf(ReservedAddress.remote)).toHaveLength(2);
   });
 
-  it("is the oldest of several that may be it, and the others are told and stay", async () => {
+  it("is the oldest of several that match, and the others are reported and left", async () => {
     scene.gateway.loseAnswer("create");
     const spec = { metadata: "opaque", description: "one of two" };
     const object = scene.cluster.apply(ReservedAddress, "db", spec);
@@ -285,7 +290,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
     expect(told).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
   });
 
-  it("is nothing that has more than the spec asked for", async () => {
+  it("is not one that has more than the spec asks for", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
     await scene.reconcile(object);
@@ -297,29 +302,26 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
   it.each([
     ["both were made", "loseAnswer"],
     ["one was made", "swallow"],
-  ] as const)(
-    "is taken by one of two that ask for the same, where %s, and the other has its own",
-    async (_, second) => {
-      scene.gateway.loseAnswer("create");
-      scene.gateway[second]("create");
-      const spec = { metadata: "opaque" };
-      const both = [1, 2].map((number) => scene.cluster.apply(ReservedAddress, `same-${number}`, spec));
-      await Promise.all(both.map((object) => scene.reconcile(object)));
-      await scene.clock.advance(1000);
-      // neither has written down what it found when the other looks
-      await Promise.all(both.map((object) => scene.reconcile(object)));
-      await Promise.all(both.map((object) => scene.settle(object)));
-      expect(both.map((object) => scene.reason(object))).toEqual([
-        expect.stringMatching(/^Available: /),
-        expect.stringMatching(/^Available: /),
-      ]);
-      const ids = scene.gateway.remotesOf(ReservedAddress.remote).map(({ id }) => id);
-      expect(both.map((object) => scene.idOf(object)).sort()).toEqual(ids.sort());
-    },
-  );
+  ] as const)("is found by only one of two objects with equal specs, when %s", async (_, second) => {
+    scene.gateway.loseAnswer("create");
+    scene.gateway[second]("create");
+    const spec = { metadata: "opaque" };
+    const both = [1, 2].map((number) => scene.cluster.apply(ReservedAddress, `same-${number}`, spec));
+    await Promise.all(both.map((object) => scene.reconcile(object)));
+    await scene.clock.advance(1000);
+    // Both search before the status of either has an id.
+    await Promise.all(both.map((object) => scene.reconcile(object)));
+    await Promise.all(both.map((object) => scene.settle(object)));
+    expect(both.map((object) => scene.reason(object))).toEqual([
+      expect.stringMatching(/^Available: /),
+      expect.stringMatching(/^Available: /),
+    ]);
+    const ids = scene.gateway.remotesOf(ReservedAddress.remote).map(({ id }) => id);
+    expect(both.map((object) => scene.idOf(object)).sort()).toEqual(ids.sort());
+  });
 
-  describe("and whose id no status took while the spec was edited", () => {
-    /** Each look is the last of its process: its status is never written. */
+  describe("whose id never reached the status, and whose spec was edited", () => {
+    /** Reconciles in a process that dies before it writes the status. */
     async function lookUnheard(object: ManagedObject, edit: Partial<ManagedObject["spec"]>): Promise<void> {
       scene.cluster.apply(ReservedAddress, object.metadata.name, { metadata: "opaque", ...edit });
       scene.cluster.beforeWrite = (write) => {
@@ -337,7 +339,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
       for (const description of ["first", "second"]) await lookUnheard(object, { description });
     });
 
-    it("is found again, and changed", async () => {
+    it("is found again and updated", async () => {
       scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque", description: "third" });
       await scene.settle(object);
       expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([
@@ -345,14 +347,14 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
       ]);
     });
 
-    it("goes with its object", async () => {
+    it("is deleted with its object", async () => {
       scene.cluster.delete(object);
       await scene.settle(object);
       expect(scene.gateway.remotesOf(ReservedAddress.remote)).toEqual([]);
     });
   });
 
-  it("waits for what the spec refers to, since the create was made of it", async () => {
+  it("is searched for only once the references of the spec are resolved", async () => {
     const destination = { name: "logs" };
     const object = scene.cluster.apply(EventSubscription, "all", {
       metadata: "opaque",
@@ -365,7 +367,7 @@ describe("what an interrupted create made, where its metadata is opaque", () => 
 });
 
 describe("the wait for an interrupted create", () => {
-  it("ends, and costs few requests", async () => {
+  it("ends, and takes few requests", async () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(IPPolicy, "office");
     await scene.reconcile(object);

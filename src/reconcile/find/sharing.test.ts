@@ -37,8 +37,8 @@ beforeEach(async () => {
   await scene.resync(EventSubscription);
 });
 
-describe("an entry that was there already", () => {
-  it("is taken as it is, with nothing sent, and stays", async () => {
+describe("an entry that existed before", () => {
+  it("is taken without a request, and is not deleted with the object", async () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
@@ -47,7 +47,7 @@ describe("an entry that was there already", () => {
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
 
-  it("is taken when only the refusal of the create tells of it", async () => {
+  it("is found when the service refuses to create it", async () => {
     setTypes("a.v0", "x.v0");
     const object = apply("x", "x.v0");
     await scene.reconcile(object);
@@ -58,14 +58,14 @@ describe("an entry that was there already", () => {
     expect(types()).toEqual(["a.v0", "x.v0"]);
   });
 
-  it("is not taken for one that was there when the subscription lists it", async () => {
+  it("does not count as existing before when the subscription's spec lists it", async () => {
     const object = await scene.given(EventSource, "a", specOf("a.v0"));
     expect(preexisting(object)).toBeUndefined();
     await end(object);
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("is as it is for whoever has had it longer", async () => {
+  it("also counts as existing before for a second object", async () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     await scene.given(EventSource, "x", specOf("x.v0"));
@@ -74,7 +74,7 @@ describe("an entry that was there already", () => {
     expect(preexisting(await scene.given(EventSource, "c", specOf("b.v0")))).toBeUndefined();
   });
 
-  it("is no longer older once it was made again here", async () => {
+  it("no longer counts as existing before once it was recreated", async () => {
     setTypes("a.v0", "x.v0");
     await scene.resync(EventSubscription);
     const object = await scene.given(EventSource, "x", specOf("x.v0"));
@@ -87,7 +87,7 @@ describe("an entry that was there already", () => {
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("may have been put in by an object whose create is under way", async () => {
+  it("may come from another object's create that is under way", async () => {
     const one = apply("one", "b.v0");
     scene.gateway.loseAnswer("createSource");
     await scene.reconcile(one);
@@ -105,7 +105,7 @@ describe("an entry that was there already", () => {
 });
 
 describe("a create of an entry whose answer was lost", () => {
-  it("is found, by this process or the next", async () => {
+  it("is found by this process or the next", async () => {
     for (const restart of [false, true]) {
       const object = apply(`lost-${restart}`, `lost_${restart}.v0`);
       scene.gateway.loseAnswer("createSource");
@@ -118,7 +118,7 @@ describe("a create of an entry whose answer was lost", () => {
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("createSource"))).toHaveLength(2);
   });
 
-  it("is not sent again before it is certain that it came to nothing", async () => {
+  it("is not sent again before it can no longer be carried out", async () => {
     const object = apply("b", "b.v0");
     scene.gateway.swallow("createSource");
     await scene.reconcile(object);
@@ -130,7 +130,7 @@ describe("a create of an entry whose answer was lost", () => {
     expect(types()).toEqual(["a.v0", "b.v0"]);
   });
 
-  it("is sought before its object goes", async () => {
+  it("is searched for before its object is deleted", async () => {
     const object = apply("b", "b.v0");
     scene.gateway.loseAnswer("createSource");
     await scene.reconcile(object);
@@ -141,7 +141,7 @@ describe("a create of an entry whose answer was lost", () => {
 });
 
 describe("the list of the parent", () => {
-  it("is sent with entries that are about to be put in, and without those about to be taken out", async () => {
+  it("has the entries that other objects are about to add, and not those they are about to remove", async () => {
     const leaving = await scene.given(EventSource, "leaving", specOf("l.v0"));
     const coming = apply("coming", "c.v0");
     scene.gateway.swallow("createSource");
@@ -154,7 +154,7 @@ describe("the list of the parent", () => {
     expect(scene.reason(subscription)).toMatch(/^Available/);
   });
 
-  it("keeps what an object that goes leaves behind on purpose", async () => {
+  it("keeps entries of deleted objects that retain them", async () => {
     const object = await scene.given(EventSource, "kept", { ...specOf("k.v0"), deletionPolicy: "Retain" });
     scene.cluster.delete(object);
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
@@ -162,14 +162,14 @@ describe("the list of the parent", () => {
     expect(types()).toEqual(["a.v0", "k.v0"]);
   });
 
-  it("does not ask for what objects that only watch wait for", async () => {
+  it("lacks entries that objects only observe", async () => {
     apply("watching", "w.v0", { managementPolicy: "ObserveOnly" });
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     await scene.reconcile(subscription);
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("is read right before it is replaced, so that nothing is lost that was put in meanwhile", async () => {
+  it("is read right before it is replaced, so that new entries are not lost", async () => {
     setTypes("a.v0", "x.v0");
     scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), description: "new" });
     await scene.reconcile(subscription);
@@ -178,13 +178,13 @@ describe("the list of the parent", () => {
   });
 });
 
-describe("an entry of a resource that was made anew", () => {
-  it("is made on the new one, and taken off the old one where that is still there", async () => {
+describe("an entry whose parent was recreated", () => {
+  it("is created in the new parent, and deleted from the old one if that still exists", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
     scene.cluster.delete(subscription);
     scene.cluster.apply(EventSubscription, "next", listing("n.v0"));
     const next = await scene.given(EventSubscription, "next", listing("n.v0"));
-    // as when the subscription of the same name was released and created again
+    // For example, the subscription was released with the orphan annotation and created again.
     const { status } = scene.cluster.now(next);
     await scene.cluster.writeStatus(EventSubscription, scene.cluster.now(subscription), status ?? {});
     scene.cluster.apply(EventSubscription, "audit", listing("a.v0"), { deletionTimestamp: undefined as never });
@@ -194,7 +194,7 @@ describe("an entry of a resource that was made anew", () => {
     expect(types()).toEqual(["a.v0"]);
   });
 
-  it("waits while there is none", async () => {
+  it("waits while there is no parent", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
     scene.gateway.drop(EventSubscription.remote, id);
     await scene.resync(EventSubscription);

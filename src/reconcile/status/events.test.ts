@@ -39,53 +39,53 @@ const [id, state] = ["ipp_1", { remote: { id: "ipp_1" } }];
 const having = (...changes: Change[]) => ({ changes, state });
 const failedHaving = (...changes: Change[]) => ({ changes, state: {} });
 
-describe("notices", () => {
-  it("has none for an object that is ready at once", () => {
+describe("events", () => {
+  it("are none for an object that is ready at once", () => {
     expect(eventsOf(object(unseen), told(ready), having({ type: "Created", id }))).toEqual([]);
     expect(eventsOf({ ...object([]), status: {} }, told(ready), having({ type: "Created", id }))).toEqual([]);
   });
 
-  it("has none when nothing has changed", () => {
+  it("are none when nothing has changed", () => {
     expect(eventsOf(object(ready), told(ready), having())).toEqual([]);
     expect(eventsOf(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), failedHaving())).toEqual([]);
   });
 
-  it("tells once that all is well again after trouble", () => {
+  it("report once that an object is ready again", () => {
     expect(eventsOf(object(failed("InvalidSpec")), told(ready), having())).toMatchObject([
       { type: "Normal", reason: "Available" },
     ]);
   });
 
-  it("has one for a failure that two conditions tell in the same words", () => {
+  it("report a failure once when two conditions have the same reason", () => {
     expect(eventsOf(object(ready), told(failed("InvalidSpec")), failedHaving())).toEqual([
       { type: "Warning", reason: "InvalidSpec", action: "Reconcile", note: "Do this" },
     ]);
   });
 
-  it("has one when the reason changes", () => {
+  it("report a change of the reason", () => {
     expect(eventsOf(object(failed("ServiceUnavailable")), told(failed("RateLimited")), failedHaving())).toMatchObject([
       { reason: "RateLimited" },
     ]);
   });
 
-  it.each(["ReferenceNotReady", "CertificateProvisioning", "Deleting"])("takes %s for the usual course", (reason) => {
+  it.each(["ReferenceNotReady", "CertificateProvisioning", "Deleting"])("are Normal for the reason %s", (reason) => {
     expect(eventsOf(object(unseen), told(failed(reason)), failedHaving())).toMatchObject([{ type: "Normal", reason }]);
   });
 
-  it("names the deletion as what was being done", () => {
+  it("have the action Delete for an object that is being deleted", () => {
     expect(eventsOf(object(ready, {}, true), told(failed("InUse")), failedHaving())).toMatchObject([
       { action: "Delete" },
     ]);
   });
 
-  it("warns of drift that is left", () => {
+  it("warn of drift that is not corrected", () => {
     const drift = [...ready, condition("Drifted", "True", "RemoteDiffers")];
     expect(eventsOf(object(ready), told(drift), having())).toMatchObject([
       { type: "Warning", reason: "RemoteDiffers" },
     ]);
   });
 
-  it("tells of each field that was put right", () => {
+  it("name each field that was corrected", () => {
     const [notice] = eventsOf(
       object(ready),
       told(ready),
@@ -95,14 +95,14 @@ describe("notices", () => {
     expect(notice?.note).toContain("spec.description, spec.labels");
   });
 
-  it("warns of a remote that somebody else had deleted, once there is a new one", () => {
+  it("warn of a remote that somebody else had deleted, once a new one exists", () => {
     expect(
       eventsOf(object(ready), told(ready), having({ type: "Missing", id: "ipp_0" }, { type: "Created", id })),
     ).toMatchObject([{ type: "Warning", reason: "RemoteMissing", action: "Create" }]);
     expect(eventsOf(object(ready), told(ready), failedHaving({ type: "Missing", id: "ipp_0" }))).toEqual([]);
   });
 
-  it("tells of what was taken over, but not of what is only observed", () => {
+  it("report an adoption, but not for an object that only observes", () => {
     expect(eventsOf(object(unseen), told(ready), having({ type: "Adopted", id }))).toMatchObject([
       { note: "Took over ipp_1" },
     ]);

@@ -72,7 +72,7 @@ type Before = keyof typeof before;
 interface Case {
   outcome: string;
   given: Outcome;
-  /** Ready and what stands beside it, for each state before. */
+  /** The summary that is expected for each earlier state. */
   expected: Partial<Record<Before, string>> & { otherwise: string };
 }
 
@@ -88,7 +88,7 @@ const cases: Case[] = [
   {
     outcome: "waiting",
     given: waiting,
-    // nothing was sent, so what is known of the last call stays; where Ready stays too, nothing else would tell
+    // Nothing was sent, so Synced stays as it was, unless Ready stays True: then only Synced can show the problem.
     expected: { ready: "True", edited: "False Synced Reconciling", otherwise: "False Reconciling" },
   },
   { outcome: "to be tried again", given: retrying, expected: { ready: "True", otherwise: "False Reconciling" } },
@@ -102,7 +102,7 @@ const matrix = cases.flatMap(({ outcome, given, expected }) =>
   states.map((state) => ({ outcome, state, given, expected: expected[state] ?? expected.otherwise })),
 );
 
-/** `Ready`'s status, and the other conditions that are True. */
+/** The status of `Ready`, and the names of the other conditions that are True. */
 function summary(status: Status): string {
   const also = ["Synced", "Reconciling", "Stalled"].filter((type) => conditionOf(status, type)?.status === "True");
   return [conditionOf(status, "Ready")?.status, ...also].join(" ");
@@ -136,25 +136,25 @@ describe("the conditions", () => {
     expect(isSameStatus(after, later)).toBe(true);
   });
 
-  it("keep the time while the status of one stays, whatever else is said", () => {
+  it("keep lastTransitionTime while their status stays the same", () => {
     const status = next(objectWith(before.stalled), retrying);
     expect(conditionOf(status, "Ready")).toMatchObject({ reason: "ServiceUnavailable", lastTransitionTime: earlier });
     expect(conditionOf(status, "Reconciling")?.lastTransitionTime).toBe("2026-01-01T12:00:00Z");
   });
 
-  it("are told of the generation that was looked at", () => {
+  it("have the generation that was reconciled", () => {
     const status = next(objectWith(before.edited), settled());
     expect(status.observedGeneration).toBe(2);
     expect(status.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([2, 2]);
   });
 
-  it("do not claim that an edit was sent while it waits", () => {
+  it("do not say that an edit was sent while it waits", () => {
     const status = next(objectWith(before.edited), waiting);
     expect(conditionOf(status, "Synced")).toMatchObject({ status: "True", observedGeneration: 1 });
     expect(conditionOf(status, "Ready")).toMatchObject({ status: "False", observedGeneration: 2 });
   });
 
-  it("do not call an object ready whose remote is certainly gone", () => {
+  it("are not Ready when the remote is missing", () => {
     expect(summary(next(objectWith(before.ready), retrying, {}, [{ type: "Missing", id: "rd_1" }]))).toBe(
       "False Reconciling",
     );
@@ -163,7 +163,7 @@ describe("the conditions", () => {
     );
   });
 
-  it.each([waiting, retrying])("do not call an object ready that is being deleted", (outcome) => {
+  it.each([waiting, retrying])("are not Ready while the object is being deleted", (outcome) => {
     expect(conditionOf(next(objectWith(before.ready, {}, true), outcome), "Ready")?.status).toBe("False");
   });
 
@@ -174,7 +174,7 @@ describe("the conditions", () => {
     expect(message).toMatch(/^first second x+…$/);
   });
 
-  it("keep what a kind has to say when a later pass does not get that far", () => {
+  it("keep the kind's own conditions when a later reconcile fails", () => {
     const certificate = condition("CertificateReady", "True", "Available");
     const drift = condition("Drifted", "True", "RemoteDiffers");
     const status = next(objectWith([...before.ready, certificate, drift], { drift: ["region"] }), retrying);
@@ -183,7 +183,7 @@ describe("the conditions", () => {
     expect(status.drift).toEqual(["region"]);
   });
 
-  it("tell of drift, and stop when it is gone", () => {
+  it("report drift, and drop it when it is gone", () => {
     const drift = { fields: ["description"], reason: "RemoteDiffers", message: "Put it right" } as const;
     const told = next(objectWith(before.ready), settled(), { drift: { ...drift, fields: [...drift.fields] } });
     expect(told.drift).toEqual(["description"]);
@@ -197,7 +197,7 @@ describe("the conditions", () => {
 describe("a paused object", () => {
   const paused: Outcome = { type: "paused" };
 
-  it("keeps everything it said, and says that it is paused", () => {
+  it("keeps its status and adds Paused", () => {
     const object = objectWith(before.edited, { id: "rd_1", observedGeneration: 1 });
     const status = next(object, paused);
     expect(status).toMatchObject({ id: "rd_1", observedGeneration: 1 });
@@ -205,7 +205,7 @@ describe("a paused object", () => {
     expect(conditionOf(status, "Paused")).toMatchObject({ status: "True", reason: "Paused" });
   });
 
-  it("says so once", () => {
+  it("writes Paused once", () => {
     const object = objectWith(before.ready);
     const once = next(object, paused);
     expect(
@@ -217,7 +217,7 @@ describe("a paused object", () => {
     ).toEqual(once);
   });
 
-  it("says nothing of it any more when it goes on", () => {
+  it("drops Paused when it resumes", () => {
     const status = next({ ...objectWith([]), status: next(objectWith(before.ready), paused) }, settled());
     expect(conditionOf(status, "Paused")).toBeUndefined();
   });
@@ -226,14 +226,14 @@ describe("a paused object", () => {
 describe("the rest of the status", () => {
   const known: Status = { id: "rd_1", cnameTarget: "x.example.net", appliedFields: ["domain"] };
 
-  it("takes over what the answer shows, and forgets what it shows no more", () => {
+  it("shows the members of the answer, and clears those that it lacks", () => {
     const remote = { id: "rd_1", created_at: earlier, domain: "a.example.com", cname_target: null };
     const status = next(objectWith([], known), settled(), { remote });
     expect(status).toMatchObject({ id: "rd_1", createdAt: earlier, domain: "a.example.com" });
     expect(status["cnameTarget"]).toBeUndefined();
   });
 
-  it("loses nothing to an answer of which only the id could be read", () => {
+  it("keeps its fields when only the id of an answer was readable", () => {
     const status = next(objectWith([], known), retrying, { remote: { id: "rd_1" } });
     expect(status).toMatchObject({ id: "rd_1", cnameTarget: "x.example.net" });
   });
@@ -242,28 +242,28 @@ describe("the rest of the status", () => {
     expect(next(objectWith(before.unseen), retrying, { remote: { id: "rd_2" } }).id).toBe("rd_2");
   });
 
-  it("keeps the id of a remote that is gone until another takes its place, so that it is not made unasked", () => {
+  it("keeps the id of a missing remote until a new one replaces it", () => {
     const status = next(objectWith(before.ready, known), retrying, {}, [{ type: "Missing", id: "rd_1" }]);
     expect(status.id).toBe(known.id);
     expect(status.appliedFields).toEqual(["domain"]);
   });
 
-  it("keeps no empty list", () => {
+  it("has no empty lists", () => {
     const status = next(objectWith([], known), settled(), { appliedFields: [], appliedSecrets: [] });
     expect(status.appliedFields).toBeUndefined();
     expect(status.appliedSecrets).toBeUndefined();
   });
 
   it.each([
-    ["echoes a request for a look once it was had", settled(), "now"],
-    ["does not echo it before", retrying, undefined],
+    ["echoes reconcile-requested-at after a reconcile", settled(), "now"],
+    ["does not echo it after a failure", retrying, undefined],
   ])("%s", (_, outcome, echoed) => {
     const object = objectWith(before.ready);
     object.metadata.annotations = { [annotations.reconcileRequestedAt]: "now" };
     expect(next(object, outcome).lastHandledReconcileAt).toBe(echoed);
   });
 
-  it("names the fields that are set, in the order of the kind", () => {
+  it("lists the applied fields in the order of the kind", () => {
     const spec = { region: null, domain: "a.example.com", description: "", deletionPolicy: "Retain" };
     expect(appliedFields(ReservedDomain, spec)).toEqual(["description", "domain"]);
   });

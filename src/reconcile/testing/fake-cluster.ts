@@ -9,17 +9,17 @@ import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "
 
 type Metadata = Partial<ManagedObject["metadata"]>;
 
-/** Objects, Secrets and ConfigMaps of one namespace, `team-a`, in memory. */
+/** Objects, Secrets and ConfigMaps of one namespace, `team-a`, kept in memory. */
 export class FakeCluster implements Cluster {
-  /** Own writes, in order. */
+  /** The operator's writes, in order. */
   readonly writes: string[] = [];
   readonly events: EventDraft[] = [];
   /** Names of the Secrets that were read. */
   readonly secretReads: string[] = [];
   namespaceDeleting = false;
-  /** Kinds whose definition is being deleted. */
+  /** Kinds whose CustomResourceDefinition is being deleted. */
   readonly kindsDeleting = new Set<string>();
-  /** Called before an own write; what it throws, the write throws. */
+  /** Called before each of the operator's writes. What it throws, the write throws. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
   readonly #kinds: readonly Kind[];
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ export class FakeCluster implements Cluster {
     this.#clock = clock;
   }
 
-  // what a user does
+  // What users do.
 
   apply(kind: Kind, name: string, spec: ManagedObject["spec"] = {}, metadata: Metadata = {}): ManagedObject {
     const known = this.get(kind.kind, "team-a", name);
@@ -78,7 +78,7 @@ export class FakeCluster implements Cluster {
     });
   }
 
-  /** As after a restore from a backup, which keeps metadata and spec. */
+  /** Removes the status, as a restore from a backup does that has only metadata and spec. */
   loseStatus(object: ManagedObject): void {
     const { status: _, ...rest } = this.now(object);
     this.#store(rest);
@@ -92,7 +92,7 @@ export class FakeCluster implements Cluster {
     this.#secrets.delete(name);
   }
 
-  /** As it was, with its resourceVersion. */
+  /** Puts a Secret back with the resourceVersion that it had. */
   restoreSecret(name: string, secret: SecretValue | undefined): void {
     if (secret) this.#secrets.set(name, secret);
   }
@@ -101,9 +101,9 @@ export class FakeCluster implements Cluster {
     this.#configMaps.set(name, data);
   }
 
-  // what a test looks at
+  // What tests look at.
 
-  /** The object as it is now; throws when it is gone. */
+  /** The object as it is now. Throws when it does not exist. */
   now({ kind, metadata }: ManagedObject): ManagedObject {
     const object = this.get(kind, metadata.namespace, metadata.name);
     if (!object) throw new TypeError(`${kind} ${metadata.name} is gone`);
@@ -118,7 +118,7 @@ export class FakeCluster implements Cluster {
     return this.#secrets.get(name);
   }
 
-  // what converging needs
+  // What a reconcile needs.
 
   get(kind: string, namespace: string, name: string): ManagedObject | undefined {
     return this.#objects.get(`${kind}/${namespace}/${name}`);
@@ -178,7 +178,7 @@ export class FakeCluster implements Cluster {
     if (!this.exists(object) || this.now(object).metadata.uid !== object.metadata.uid) return;
     const [now, known] = [this.now(object).status ?? null, object.status ?? null];
     if (JSON.stringify(now) !== JSON.stringify(known)) throw new Outdated("the status has changed");
-    // what is undefined is not sent
+    // Undefined members are not sent to an API server.
     this.#store({ ...this.now(object), status: JSON.parse(JSON.stringify(status)) });
   }
 

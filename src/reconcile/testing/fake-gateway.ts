@@ -26,24 +26,24 @@ export interface Call {
   body?: Body;
 }
 
-/** What happens to a call in place of, or after, the usual: `done` says whether it was carried out. */
+/** A planned failure of a call. `done`: the call is carried out before it fails. */
 interface Fault {
   done: boolean;
   failure: Pick<Failure, "kind"> & Partial<Failure>;
 }
 
-/** The account of a service that does as the API page says, in memory. */
+/** A service that works as the API page says, with one account, kept in memory. */
 export class FakeGateway {
   readonly calls: Call[] = [];
-  /** Members of a resource that no two of an account may share. */
+  /** By resource, the member whose value must be unique in the account. */
   readonly unique: Record<string, string> = { reserved_domains: "domain" };
-  /** Changes what an answer to a write holds, as a service does that normalises. */
+  /** Changes what a create or update stores, as a service does that normalises values. */
   normalise: (remote: FakeRemote) => FakeRemote = (remote) => remote;
   pageSize = 100;
-  /** Told of each call before it is carried out. */
+  /** Called with each call before it is carried out. */
   beforeCall: (call: Call) => void = () => {};
   readonly #clock: Clock;
-  /** The service's own. */
+  /** The calendar of the service. */
   calendar = (): Date => this.#clock.date();
   readonly #remotes = new Map<string, Map<string, FakeRemote>>();
   readonly #faults: { verb: Verb; fault: Fault }[] = [];
@@ -57,19 +57,19 @@ export class FakeGateway {
     return this as Pick<GatewayClient, Verb> as GatewayClient;
   }
 
-  // what a test does to the account
+  // What tests do to the account.
 
-  /** The next call of this sort is carried out, and its answer lost. */
+  /** The next call of this verb is carried out, and its answer is lost. */
   loseAnswer(verb: Verb, more: Partial<Failure> = {}): void {
     this.#faults.push({ verb, fault: { done: true, failure: { kind: "unknown", ...more } } });
   }
 
-  /** The next call of this sort is refused, and does nothing. */
+  /** The next call of this verb is refused and not carried out. */
   refuse(verb: Verb, status: number, more: Partial<Failure> = {}): void {
     this.#faults.push({ verb, fault: { done: false, failure: { kind: kindOfStatus(status), status, ...more } } });
   }
 
-  /** The next call of this sort never arrives, whatever its caller can tell. */
+  /** The next call of this verb never arrives. `kind`: the error that the caller gets. */
   swallow(verb: Verb, kind: Failure["kind"] = "unknown"): void {
     this.#faults.push({ verb, fault: { done: false, failure: { kind } } });
   }
@@ -82,34 +82,34 @@ export class FakeGateway {
     return this.#collection(resource).get(id);
   }
 
-  /** Somebody else makes a resource. */
+  /** Somebody else creates a remote. */
   seed(resource: Resource, body: Body): FakeRemote {
     return this.#createRemote(resource, body);
   }
 
-  /** Somebody else changes a resource. */
+  /** Somebody else changes a remote. */
   change(resource: Resource, id: string, members: Record<string, unknown>): void {
     const remote = this.remote(resource, id);
     if (!remote) throw new TypeError(`no ${id} to change`);
     this.#collection(resource).set(id, { ...remote, ...members });
   }
 
-  /** Somebody else deletes a resource. */
+  /** Somebody else deletes a remote. */
   drop(resource: Resource, id: string): void {
     this.#collection(resource).delete(id);
   }
 
-  /** A remote appears under an id of the test's choice. */
+  /** Somebody else creates a remote with this id. */
   put(resource: Resource, remote: FakeRemote): void {
     this.#store(resource, remote);
   }
 
-  /** The calls since the last time, each as `verb` or `verb id`. */
+  /** The calls since the last time this was called, each as `verb` or `verb id`. */
   takeCalls(): string[] {
     return this.calls.splice(0).map(({ verb, id }) => (id ? `${verb} ${id}` : verb));
   }
 
-  // the calls of the client
+  // The calls of the client.
 
   create = async (resource: Resource, body: Body): Promise<never> => {
     this.#receive({ verb: "create", resource: resource.name, body });
@@ -194,7 +194,7 @@ export class FakeGateway {
       const owner = this.#owner(id);
       if (!owner) throw refusal(404, "not found");
       refuseUnknown(body, module.put);
-      // services echo secrets
+      // Services echo the secrets of modules.
       const value = answerTo({ ...module, secrets: [] } as never, body);
       owner.collection.set(id, { ...owner.remote, [memberOf(module)]: value });
       return value;

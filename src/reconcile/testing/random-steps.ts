@@ -38,11 +38,11 @@ const steps = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("arrive") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
-/** Those that something is done to: all, or a few, since some things go wrong after several steps with the same. */
+/** The subjects of a run: all, or a few, since some bugs need several steps with the same subject. */
 export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
-/** What is done, one after the other. */
+/** The steps of a run. */
 export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
-/** Courses to what is rare among a hundred: a policy is deleted that an edge needs, and somebody interferes. */
+/** Runs that are rare among a hundred: the deletion of a policy that an edge needs, and drift on a single object. */
 export const rareExamples: [number[], number[], Step[]][] = [
   [
     [0, 4],
@@ -55,7 +55,7 @@ export const rareExamples: [number[], number[], Step[]][] = [
   [[0], all, [{ do: "drift", subject: 0 }, { do: "resync" }, { do: "reconcile", subject: 0 }]],
 ];
 
-/** One of the things that may be done, with what its sort takes. */
+/** One step, with the parameters that its type takes. */
 export type Step = { do: string } & Partial<{
   subject: number;
   variant: number;
@@ -67,7 +67,7 @@ export type Step = { do: string } & Partial<{
   seconds: number;
 }>;
 
-/** Each step with one of the cast. */
+/** The step with its subject replaced by one of these subjects. */
 export const withSubjectFrom = (indexes: readonly number[], step: Step): Step => ({
   ...step,
   subject: indexes[(step.subject ?? 0) % indexes.length] as number,

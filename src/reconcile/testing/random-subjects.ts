@@ -8,17 +8,17 @@ import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { FakeRemote } from "./fake-gateway.ts";
 
-/** Metadata that has no room for a mark. */
+/** Metadata to which no owner mark can be added. */
 export const opaque = "ours, and not to be marked";
 
-/** A sort of object, told apart by how its remote is known. Each `variant` is another spec. */
+/** An object of the random test, chosen for the way in which its remote is found. Each `variant` is another spec. */
 export interface Subject {
   kind: Kind;
   name: string;
   spec: (variant: number) => ManagedObject["spec"];
-  /** Remotes of this object, without asking the operator. */
+  /** Whether a remote belongs to this object, decided without the operator's code for finding it. */
   isOurs: (remote: FakeRemote) => boolean;
-  /** By what it is found again. What only its values tell is not, once those have changed and the status is lost. */
+  /** How it is found again. By values, it cannot be found once they have changed and the status is lost. */
   foundBy: "mark" | "name" | "values";
 }
 
@@ -68,5 +68,5 @@ export const subjects: readonly Subject[] = [
   },
 ];
 
-/** Their kinds. */
+/** The kinds of the subjects. */
 export const resources = [...new Set(subjects.map(({ kind }) => kind))];

@@ -11,37 +11,37 @@ import type { faults, Step, verbs, writes } from "./random-steps.ts";
 import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";
 import { DEADLINE_MS, Scene } from "./scene.ts";
 
-/** The process ended in the middle of something. */
+/** The process died in the middle of a reconcile. */
 class Killed extends Error {}
 
-/** A create that its sender gave up, and that the service gets to before `until`. */
+/** A create whose answer the operator no longer waits for, and which the service may carry out before `until`. */
 interface Late {
   kind: Kind;
   body: Record<string, unknown>;
   until: number;
 }
 
-/** A request is given up after its deadline, and may be carried out a little later than that. */
+/** A service may carry out a request a little later than the operator's deadline for it. */
 const LATEST_MS = DEADLINE_MS + 4000;
 
-/** What came of all that was done. */
+/** What has happened at least once in all runs. */
 export const happened = new Set<string>();
 
-/** A few objects, what others have in the account beside them, and what must hold of both after every step. */
+/** A few objects, remotes of others in the same account, and what must be true of both after every step. */
 export class World {
-  /** What becomes of the next creates, as far as it is planned. */
+  /** The faults that are planned for the next creates. */
   readonly #planned: string[] = [];
   #late: Late[] = [];
   readonly scene = new Scene();
   readonly #others: { kind: Kind; remote: FakeRemote }[];
-  /** Whose remotes these are, also after they are gone. */
+  /** The subject of each remote, also after the remote is deleted. */
   readonly #owners = new Map<string, Subject>();
   readonly #faults: string[] = [];
   readonly #drifts = new Map<string, number>();
   #rotations = 0;
 
   constructor() {
-    // all of its requests count, the first list of each resource as well
+    // A restarted scene counts the first list of each resource as well.
     this.scene.restart();
     this.#rotate();
     const { gateway } = this.scene;
@@ -54,11 +54,13 @@ export class World {
     gateway.beforeCall = (call) => this.#checkCall(call);
   }
 
-  /** With these objects made; what others made is older, since values alone tell some apart by nothing else. */
+  /**
+   * Creates these subjects. The remotes of others are older, since some can only be told apart by their creation time.
+   */
   async begin(there: readonly number[]): Promise<void> {
     await this.scene.clock.advance(3_600_000);
     for (const index of there) this.#apply(subjects[index] as Subject, 0);
-    // the edge may come before its policy
+    // Twice, because the edge may come before its policy.
     for (let round = 0; round < 2; round += 1) await this.#everything();
     this.#check();
     await this.scene.clock.advance(1);
@@ -71,17 +73,17 @@ export class World {
     await this.scene.clock.advance(1);
   }
 
-  /** Nothing happens any more but the operator's own work. */
+  /** Lets the operator work until it has finished. Nobody else does anything. */
   async calmDown(): Promise<void> {
     this.scene.cluster.beforeWrite = () => {};
-    // longer than anything waits for what refers to it
+    // Longer than a deletion waits for referrers that are being deleted.
     for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
     this.#settleReferences();
-    // a deletion of what was replaced rests for minutes after each refusal
+    // The deletion of a replaced remote is postponed for minutes after each refusal.
     for (let round = 0; round < 16; round += 1) await this.#waitRound(round < 4 ? 30 : 600);
   }
 
-  /** All is looked at and listed, and then this time passes. */
+  /** Reconciles and lists everything, and then lets this time pass. */
   async #waitRound(seconds: number): Promise<void> {
     await this.#everything();
     await this.#resync();
@@ -108,7 +110,7 @@ export class World {
     this.#expectOthersUntouched();
   }
 
-  /** Remotes of objects that are gone, and were not to be retained. */
+  /** No remote is left of objects that are deleted, except those to be retained. */
   expectNoLeftovers(): void {
     for (const one of subjects) {
       const left = this.#remotesOf(one).filter(({ id }) => !this.#retained.has(id));
@@ -116,10 +118,10 @@ export class World {
     }
   }
 
-  /** Left to whoever comes; an object that takes one up again has it as any other. */
+  /** Ids of remotes that were retained and not adopted again. */
   readonly #retained = new Set<string>();
 
-  /** A policy waits for the edge that needs it, and an edge for its policy, as long as nobody does anything. */
+  /** Ends a wait that needs a user: a policy waits for the edge that refers to it, or an edge for its policy. */
   #settleReferences(): void {
     const [policy, edge] = ["policy", "edge"].map((wanted) => subjects.find(({ name }) => name === wanted)) as [
       Subject,
@@ -167,7 +169,7 @@ export class World {
     }
   }
 
-  /** Of what something is done to, one that is there, where any is. */
+  /** The subject of the step or, for steps that need a remote, the next subject that has one. */
   #chosen({ do: what, subject: first = 0 }: Step): Subject {
     const [one] = [...subjects.slice(first), ...subjects] as [Subject, ...Subject[]];
     if (!["delete", "drift", "drop", "restore"].includes(what)) return one;
@@ -216,7 +218,7 @@ export class World {
     for (const one of subjects) await this.#reconcile(one);
   }
 
-  /** Not so often that the operator gives up on it, and nothing that is known by its values before its id is known. */
+  /** At most twice for each subject, so that the operator does not give up, and only once the status has the id. */
   #drift(one: Subject): void {
     const count = (this.#drifts.get(one.name) ?? 0) + 1;
     const id = this.#object(one)?.status?.id;
@@ -242,24 +244,24 @@ export class World {
     await this.scene.clock.advance(1);
     const { account, clock } = this.scene;
     for (const { remote } of resources) {
-      // a fault that was planned may meet it; then the next one tells
+      // A planned fault may make this list fail. Then the next list counts.
       await this.#inTime(account.collection(remote).listed(clock.now(), "sync")).catch(() => undefined);
     }
   }
 
-  /** Time passes while something waits, as it does after a 429. */
+  /** Lets time pass until the work is done, since it may wait, for example after a 429. */
   async #inTime(work: Promise<unknown>): Promise<void> {
     let over = false;
     const done = work.finally(() => {
       over = true;
     });
-    // it is awaited below, and may fail before
+    // It is awaited only below, and must not be an unhandled rejection before.
     done.catch(() => undefined);
     for (await settle(); !over; await settle()) await this.scene.clock.advance(500);
     await done;
   }
 
-  /** From a backup that keeps no status, to a new process. */
+  /** Restores the object from a backup without status, under a new process. */
   #restore(one: Subject): void {
     const object = this.#object(one);
     if (!object || isDeleting(object) || one.foundBy === "values") return;
@@ -283,7 +285,7 @@ export class World {
     };
   }
 
-  /** By the API server, which is overloaded. */
+  /** The API server is overloaded and refuses the next writes of this type. */
   #refuse(write: (typeof writes)[number], times: number): void {
     let left = times;
     this.scene.cluster.beforeWrite = (now) => {
@@ -310,7 +312,10 @@ export class World {
     if (this.#planned.shift() === "late" && kind) this.#late.push({ kind, body, until });
   }
 
-  /** Right before it is carried out. What is found wrong is told later, since the operator handles what calls throw. */
+  /**
+   * Checks a call right before it is carried out. Collects faults, since the operator would handle an error thrown
+   * here.
+   */
   #checkCall({ verb, resource, body, id }: Call): void {
     if (verb === "create") this.#checkCreate(resource, body);
     if (verb === "create" || verb === "list") return;
@@ -329,7 +334,7 @@ export class World {
     if (verb === "delete" && this.#isNeeded(id)) this.#faults.push(`delete ${id}, which an edge needs`);
   }
 
-  /** An edge that stays has it in its restriction. */
+  /** Whether the remote of an edge that is not being deleted refers to this policy. */
   #isNeeded(id: string): boolean {
     const edge = this.scene.cluster.get(TCPEdge.kind, "team-a", "edge");
     const remote =
@@ -350,11 +355,11 @@ export class World {
 
   #noteRetained(object: ManagedObject, remotes: readonly FakeRemote[]): void {
     if (!isDeleting(object)) this.#retained.delete(object.status?.id ?? "");
-    // what an interrupted create makes meanwhile as well
+    // Also remotes that an interrupted create makes meanwhile.
     else if (isRetained(object)) for (const { id } of remotes) this.#retained.add(id);
   }
 
-  /** Another has taken its place, or it is gone anyway. */
+  /** Whether a remote was replaced, or no longer exists. */
   #isOutdated(one: Subject, id: string): boolean {
     const remotes = this.#remotesOf(one);
     return (

@@ -16,20 +16,20 @@ export const DEADLINE_MS = 30_000;
 export const RESYNC_SECONDS = 300;
 
 export interface SceneOptions {
-  /** Whether operations are tried that the API page does not show. */
+  /** Whether operations that the API page does not document are tried. Default true. */
   undocumented?: boolean;
   /** Kinds beside those of the operator. */
   extraKinds?: readonly Kind[];
-  /** A watch tells of Secrets. */
+  /** Secrets are watched. */
   secretsWatched?: boolean;
 }
 
-/** One cluster, one account, and an operator between them that looks only when a test says so. */
+/** One cluster, one account, and an operator that reconciles an object when a test says so. */
 export class Scene {
   readonly clock = new VirtualClock();
   readonly gateway = new FakeGateway(this.clock);
   readonly cluster: FakeCluster;
-  /** The GatewayAccount that objects are in; empty for the operator's own. */
+  /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
@@ -44,7 +44,7 @@ export class Scene {
     this.#account = this.#start();
   }
 
-  /** Another process takes over: nothing is known but what is written down. */
+  /** Starts a new process, which knows only what is in the cluster and the account. */
   restart(): void {
     for (const { remote } of this.#kinds) this.#listed.add(remote.name);
     this.#account = this.#start();
@@ -54,7 +54,7 @@ export class Scene {
     return this.#account;
   }
 
-  /** One look at an object, as it is now. */
+  /** Reconciles an object as it is now. */
   async reconcile(object: ManagedObject): Promise<Result> {
     await this.#listOnce(this.#kindOf(object));
     const { secretsWatched = false } = this.#options;
@@ -77,7 +77,7 @@ export class Scene {
     };
   }
 
-  /** Looks again as long as the look says that it is due at once or within a time, which passes meanwhile. */
+  /** Reconciles, and lets the requeue times pass, until the object is no longer due or the limit is reached. */
   async settle(object: ManagedObject, limit = 10): Promise<Result> {
     for (let count = 1; ; count += 1) {
       const result = await this.reconcile(object);
@@ -87,7 +87,7 @@ export class Scene {
     }
   }
 
-  /** An object that was created and is settled; what led there is not counted. */
+  /** Creates an object and reconciles it until it is Ready. Its calls and writes are not counted. */
   async given(kind: Kind, name: string, spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
     const object = this.cluster.apply(kind, name, spec);
     await this.reconcile(object);
@@ -97,7 +97,7 @@ export class Scene {
     return this.cluster.now(object);
   }
 
-  /** Begins to count calls, writes and notices anew. */
+  /** Forgets the calls, writes and events up to now. */
   resetCounts(): void {
     this.gateway.takeCalls();
     this.cluster.writes.length = 0;
@@ -105,7 +105,7 @@ export class Scene {
     this.cluster.secretReads.length = 0;
   }
 
-  /** The next list finds what is in the account now. */
+  /** Lists the resource, as a resync does. Its calls are not counted. */
   async resync({ remote }: Kind): Promise<void> {
     await this.clock.advance(1);
     await this.#account.collection(remote).listed(this.clock.now(), "sync");
@@ -120,7 +120,7 @@ export class Scene {
     return conditionOf(this.cluster.now(object).status, type);
   }
 
-  /** The reason of `Ready`, with its message. */
+  /** `<reason>: <message>` of the condition Ready. */
   reason(object: ManagedObject): string {
     const ready = this.condition(object, "Ready");
     return `${ready?.reason}: ${ready?.message}`;
@@ -141,7 +141,7 @@ export class Scene {
     return kind;
   }
 
-  /** The one list in the life of a process is not counted, but in a process that takes over. */
+  /** The first process lists each resource once without counting it. A process after `restart` counts its lists. */
   async #listOnce({ location, remote }: Kind): Promise<void> {
     if (this.#listed.has(remote.name) || location.type !== "collection") return;
     this.#listed.add(remote.name);
