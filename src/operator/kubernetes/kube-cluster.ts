@@ -289,8 +289,8 @@ export class KubeCluster implements Cluster {
     this.#recorder.emit({ object: { apiVersion: API_VERSION, kind, metadata }, ...notice });
     const { type, reason, note } = notice;
     const about = { controller: kind.toLowerCase(), namespace: metadata.namespace, name: metadata.name, reason, note };
-    if (type === "Warning") this.#log.warn(about, "Condition changed");
-    else this.#log.info(about, "Condition changed");
+    if (type === "Warning") this.#log.warn(about, "Emitted an event");
+    else this.#log.info(about, "Emitted an event");
   }
 
   #store(kind: string): Informer<ManagedObject>["store"] {
