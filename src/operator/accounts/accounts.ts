@@ -43,8 +43,11 @@ export interface AccountsOptions {
   onListDelta: (resource: Resource, delta: ListDelta) => void;
   /** Whether some object stands for the remote of this id. */
   hasObjectFor: (id: string) => boolean;
-  /** The service, its acceptance of a key, or the account that is expected, is back or gone; `key` is of the GatewayAccount, or "" for the operator's own. */
-  onReachable: (account: Account, key: string, open: boolean) => void;
+  /**
+   * Requests to an account are stopped, because the service is away, refuses its key, or lacks many remotes; or they go
+   * through again. `key`: `namespace/name` of the GatewayAccount, or "" for the operator's own credentials.
+   */
+  onAvailabilityChange: (key: string, available: boolean) => void;
 }
 
 interface Known {
@@ -193,7 +196,8 @@ export class Accounts {
   }
 
   #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
-    const { config, clock, log, metrics, assertMaySend, onListDelta, onReachable, hasObjectFor } = this.#options;
+    const { config, clock, log, metrics, assertMaySend, onListDelta, onAvailabilityChange, hasObjectFor } =
+      this.#options;
     const abort = new AbortController();
     const client = new GatewayClient({
       baseURL,
@@ -215,24 +219,21 @@ export class Accounts {
       resyncSeconds: config.resyncSeconds,
       signal: abort.signal,
       onOpened: () => {
-        log.warn(
-          { account: key, error: account.breaker.problem },
-          "Nothing is sent to the service but a probe now and then",
-        );
-        onReachable(account, key, false);
+        log.warn({ account: key, error: account.breaker.problem }, "Stopped requests to the service");
+        onAvailabilityChange(key, false);
       },
       onRecovered: () => {
-        log.info({ account: key }, "Requests to the service go through again");
-        onReachable(account, key, true);
+        log.info({ account: key }, "Resumed requests to the service");
+        onAvailabilityChange(key, true);
       },
       onLossSuspected: () => {
         const { resource, missing, total } = account.lossGuard.problem ?? {};
-        log.warn({ account: key, resource: resource?.name, missing, total }, "It may be the wrong account");
-        onReachable(account, key, false);
+        log.warn({ account: key, resource: resource?.name, missing, total }, "Suspected a mass loss of remotes");
+        onAvailabilityChange(key, false);
       },
       onLossCleared: () => {
-        log.info({ account: key }, "It is the right account");
-        onReachable(account, key, true);
+        log.info({ account: key }, "Mass loss of remotes is no longer suspected");
+        onAvailabilityChange(key, true);
       },
     });
     return { account, client, abort, what: "" };

@@ -18,7 +18,7 @@ import { defineKind, type Kind } from "../../schema/define.ts";
 import { refTo } from "../../schema/fields.ts";
 import { text } from "../../schema/status.ts";
 import { type Informers, indexersOf } from "../kubernetes/kube-cluster.ts";
-import { priority, requestsByIndex, requestsFor } from "./watch-mapping.ts";
+import { requestsByIndex, requestsFor } from "./watch-mapping.ts";
 
 let stores: Map<string, Store<ManagedObject>>;
 let informers: Informers;
@@ -80,12 +80,12 @@ const removed = (kind: Kind, gone: ManagedObject): string[] =>
 
 describe("an object itself", () => {
   it.each([
-    ["goes first when it is new", false, priority.edit],
-    ["goes last when it was there at the start", true, priority.routine],
+    ["goes first when it is new", false, "edit"],
+    ["goes last when it was there at the start", true, "sync"],
   ])("%s", (_, initial, expected) => {
     const made = given(IPPolicy, "a");
     expect(requestsFor(IPPolicy, { type: "added", object: made, initial }, cached)).toEqual([
-      { kind: "IPPolicy", key: "n/a", priority: expected },
+      { kind: "IPPolicy", key: "n/a", lane: expected },
     ]);
   });
 

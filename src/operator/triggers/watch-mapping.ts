@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Lane } from "../../account/request-budget.ts";
 import { remoteIDsOf } from "../../objects/identity.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";
@@ -7,13 +8,10 @@ import type { Kind } from "../../schema/define.ts";
 import { sentStatusFields } from "../../schema/wire/needs.ts";
 import { type Informers, referenceKey, referencesOf } from "../kubernetes/kube-cluster.ts";
 
-/** Who goes first: what people wait for, then what failed before, then routine looks. */
-export const priority = { edit: 0, retry: -50, routine: -100 } as const;
-
 export interface EnqueueRequest {
   kind: string;
   key: string;
-  priority: number;
+  lane: Lane;
 }
 
 interface Caches {
@@ -33,9 +31,7 @@ export function requestsFor(kind: Kind, change: Change<ManagedObject>, cached: C
 
 function forObject({ kind }: Kind, change: Change<ManagedObject>): EnqueueRequest[] {
   if (change.type === "deleted" || (change.type === "updated" && !needsReconcile(change.old, change.object))) return [];
-  return [
-    requestFor(kind, change.object, change.type === "added" && change.initial ? priority.routine : priority.edit),
-  ];
+  return [requestFor(kind, change.object, change.type === "added" && change.initial ? "sync" : "edit")];
 }
 
 /** Own writes and those of others to the status or to foreign metadata ask for nothing. */
@@ -76,7 +72,7 @@ function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers
     .flatMap((reference) => {
       const [target = "", namespace, name] = reference.split("/");
       const object = informers.get(target)?.store.get(`${namespace}/${name}`);
-      return object?.metadata.deletionTimestamp ? [requestFor(target, object, priority.edit)] : [];
+      return object?.metadata.deletionTimestamp ? [requestFor(target, object, "edit")] : [];
     });
 }
 
@@ -90,7 +86,7 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
   return changed
     .flatMap((id) => informers.get(kind.kind)?.store.by("remoteID", id) ?? [])
     .filter((other) => other.metadata.uid !== object.metadata.uid)
-    .map((other) => requestFor(kind.kind, other, priority.edit));
+    .map((other) => requestFor(kind.kind, other, "edit"));
 }
 
 /** Every object under this value of this index, of whatever kind. */
@@ -98,15 +94,15 @@ export function requestsByIndex(
   informers: Informers,
   index: "references" | "remoteID",
   value: string,
-  at: number = priority.edit,
+  lane: Lane = "edit",
 ): EnqueueRequest[] {
   return [...informers].flatMap(([kind, { store }]) =>
-    store.by(index, value).map((object) => requestFor(kind, object, at)),
+    store.by(index, value).map((object) => requestFor(kind, object, lane)),
   );
 }
 
-const requestFor = (kind: string, { metadata }: ManagedObject, at: number): EnqueueRequest => ({
+const requestFor = (kind: string, { metadata }: ManagedObject, lane: Lane): EnqueueRequest => ({
   kind,
   key: `${metadata.namespace}/${metadata.name}`,
-  priority: at,
+  lane,
 });

@@ -72,7 +72,7 @@ export class AccountScene {
       store: () => this.store,
       assertMaySend: () => {},
       onListDelta: () => {},
-      onReachable: () => {},
+      onAvailabilityChange: () => {},
       hasObjectFor: () => true,
     });
   }

@@ -1,0 +1,13 @@
+import { splitKey } from "../../runtime/object.ts";
+import { FINALIZER } from "../../schema/contract.ts";
+import type { Stores } from "../kubernetes/kube-cluster.ts";
+import type { Accounts } from "./accounts.ts";
+
+/** How many objects have a remote that cannot be deleted without this GatewayAccount, by its `namespace/name`. */
+export function countDependents(key: string, accounts: Pick<Accounts, "nameOf">, stores: Stores): number {
+  const account = splitKey(key);
+  const objects = [...stores.values()].flatMap(({ store }) => store.list(account.namespace));
+  return objects.filter(
+    (object) => object.metadata.finalizers?.includes(FINALIZER) && accounts.nameOf(object) === account.name,
+  ).length;
+}

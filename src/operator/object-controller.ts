@@ -1,0 +1,69 @@
+import type { Config } from "../config.ts";
+import type { Cluster } from "../reconcile/cluster.ts";
+import type { ReconcileContext } from "../reconcile/context.ts";
+import { reconcile } from "../reconcile/reconcile.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { Controller, type ControllerOptions, type Request, type Result } from "../runtime/controller/controller.ts";
+import type { Logger } from "../runtime/log.ts";
+import type { Kind } from "../schema/define.ts";
+import type { Accounts } from "./accounts/accounts.ts";
+import { logChanges } from "./change-log.ts";
+import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
+import type { OperatorMetrics } from "./metrics/metrics.ts";
+import { laneOf, priorities } from "./triggers/priority.ts";
+
+/** Reconciles mostly wait, for Kubernetes or the service, so many of a kind run side by side. */
+const CONCURRENCY = 32;
+
+/** What the controllers of objects and of GatewayAccounts have in common. */
+export const serviceTimes = {
+  /** A reconcile may wait minutes for the request budget. One that takes longer than this is stuck. */
+  timeoutSeconds: 900,
+  /** Seconds. Longer than for Kubernetes alone: failures of the service last longer than conflicts. */
+  backoff: { base: 1, cap: 300 },
+};
+
+export interface ObjectControllerOptions {
+  config: Config;
+  accounts: Accounts;
+  cluster: Cluster;
+  identity: ClusterIdentity;
+  clock: Clock;
+  log: Logger;
+  controllerMetrics?: ControllerOptions["metrics"];
+  metrics?: OperatorMetrics;
+}
+
+/** The controller of the objects of one kind. */
+export function objectController(kind: Kind, options: ObjectControllerOptions): Controller {
+  const { clock, log, controllerMetrics } = options;
+  return new Controller({
+    ...{ name: kind.kind.toLowerCase(), log, clock, concurrency: CONCURRENCY, ...serviceTimes },
+    requeuePriority: priorities.retry,
+    reconcile: (request) => reconcileRequest(kind, request, options),
+    ...(controllerMetrics && { metrics: controllerMetrics }),
+  });
+}
+
+async function reconcileRequest(kind: Kind, request: Request, options: ObjectControllerOptions): Promise<Result> {
+  const { cluster, accounts, identity, clock, config, metrics } = options;
+  const { namespace, name, signal, priority, log } = request;
+  const object = cluster.get(kind.kind, namespace, name);
+  if (!object) return {};
+  const context: ReconcileContext = {
+    ...{ kind, object, cluster, clock, signal },
+    owner: { cluster: identity.id, namespace, name },
+    lane: laneOf(priority),
+    accountName: accounts.nameOf(object),
+    state: {},
+    changes: [],
+    get account() {
+      return accounts.of(object);
+    },
+  };
+  const { resyncSeconds, watchSecrets: secretsWatched } = config;
+  const result = await reconcile(context, { resyncSeconds, secretsWatched });
+  logChanges(log, context);
+  metrics?.onChanges(kind.kind, context.changes);
+  return result;
+}

@@ -1,0 +1,58 @@
+import type { ListDelta } from "../../account/inventory.ts";
+import type { Lane } from "../../account/request-budget.ts";
+import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
+import type { Store } from "../../runtime/cache/store.ts";
+import type { Controller } from "../../runtime/controller/controller.ts";
+import { keyOf } from "../../runtime/object.ts";
+import type { AccountObject } from "../accounts/accounts.ts";
+import type { Informers } from "../kubernetes/kube-cluster.ts";
+import { priorities } from "./priority.ts";
+import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";
+
+export interface EnqueuerOptions {
+  informers: Informers;
+  accountStore: Pick<Store<AccountObject>, "by">;
+  /** By kind. Read at use, so that controllers may be added later. */
+  controllers: ReadonlyMap<string, Pick<Controller, "enqueue">>;
+  enqueueAccount: (key: string) => void;
+}
+
+/** Enqueues objects, and GatewayAccounts, after events that concern several of them. */
+export class Enqueuer {
+  readonly #options: EnqueuerOptions;
+
+  constructor(options: EnqueuerOptions) {
+    this.#options = options;
+  }
+
+  enqueue(requests: readonly EnqueueRequest[]): void {
+    for (const { kind, key, lane } of requests) this.#enqueue(kind, key, lane);
+  }
+
+  /** Objects that are not Ready and Synced or are being deleted. Default: of all namespaces. */
+  enqueueUnfinished(namespace?: string): void {
+    for (const [kind, { store }] of this.#options.informers) {
+      for (const object of store.list(namespace)) if (isUnfinished(object)) this.#enqueue(kind, keyOf(object), "retry");
+    }
+  }
+
+  /** Everything that reads the Secret or has it written, by its `referenceKey`. */
+  enqueueSecretUsers(secret: string): void {
+    const { informers, accountStore, enqueueAccount } = this.#options;
+    for (const object of accountStore.by("references", secret)) enqueueAccount(keyOf(object));
+    this.enqueue(requestsByIndex(informers, "references", secret));
+  }
+
+  /** The objects of the remotes that a list showed changed or gone. */
+  enqueueListed({ changed, absent }: ListDelta): void {
+    for (const id of [...changed, ...absent])
+      this.enqueue(requestsByIndex(this.#options.informers, "remoteID", id, "sync"));
+  }
+
+  #enqueue(kind: string, key: string, lane: Lane): void {
+    this.#options.controllers.get(kind)?.enqueue(key, { priority: priorities[lane] });
+  }
+}
+
+const isUnfinished = (object: ManagedObject): boolean =>
+  isDeleting(object) || ["Ready", "Synced"].some((type) => conditionOf(object.status, type)?.status !== "True");
