@@ -58,7 +58,7 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
     state: {},
     changes: [],
     get account() {
-      return accounts.of(object);
+      return accounts.accountOf(object);
     },
   };
   const { resyncSeconds, watchSecrets: secretsWatched } = config;

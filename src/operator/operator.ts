@@ -82,7 +82,7 @@ export function createOperator(options: OperatorOptions): Operator {
       if (available) enqueuer.enqueueUnfinished();
     },
   });
-  metrics?.observe({ kinds, informers, accounts, clock });
+  metrics?.setSources({ kinds, informers, accounts, clock });
   const accountController = new Controller({
     ...{ name: "gatewayaccount", log, clock, concurrency: 4, ...serviceTimes },
     ...(controllerMetrics && { metrics: controllerMetrics }),
@@ -92,7 +92,7 @@ export function createOperator(options: OperatorOptions): Operator {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: config.watchSecrets },
           objects: new AccountObjects(client, accountInformer.store),
-          dependents: (key) => countDependents(key, accounts, informers),
+          countDependents: (key) => countDependents(key, accounts, informers),
         },
         request,
       ),

@@ -87,7 +87,7 @@ describe("a key", () => {
 
   it("that may be one of another account is told until that is cleared", async () => {
     const scene = await settled();
-    const { lossGuard } = scene.accounts.from(scene.now("a") as AccountObject);
+    const { lossGuard } = scene.accounts.ofGatewayAccount(scene.now("a") as AccountObject);
     lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
     await scene.look("a");
     expect(scene.summary("a")).toEqual(["Ready False AccountMismatch", "Stalled True AccountMismatch"]);

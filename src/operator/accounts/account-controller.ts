@@ -25,7 +25,7 @@ export interface AccountControllerOptions {
   /** Of accounts that name none. */
   baseURL: string;
   /** How many objects with a remote need this account, by `namespace/name` of the GatewayAccount. */
-  dependents: (key: string) => number;
+  countDependents: (key: string) => number;
 }
 
 const MISSING_SECRET_SECONDS = 5;
@@ -38,24 +38,24 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
   const { store, accounts } = options;
   const object = store.get(request.key);
   if (!object) {
-    accounts.drop(request.key);
+    accounts.remove(request.key);
     return {};
   }
   try {
-    if (object.metadata.deletionTimestamp) return await release(options, object, request.key);
-    await check(options, object, request);
-    await tell(options, object, { usable: true });
+    if (object.metadata.deletionTimestamp) return await reconcileDelete(options, object, request.key);
+    await checkKey(options, object, request);
+    await report(options, object, { usable: true });
     return { requeueAfterSeconds: options.resyncSeconds };
   } catch (cause) {
     if (cause instanceof Outdated) return { stale: true };
     const error = reconcileErrorOf(cause);
     if (!error) throw cause;
-    await tell(options, object, { usable: false, error });
-    return again(options, error);
+    await report(options, object, { usable: false, error });
+    return resultOf(options, error);
   }
 }
 
-function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, error: ReconcileError): Result {
+function resultOf({ secretsWatched, resyncSeconds }: AccountControllerOptions, error: ReconcileError): Result {
   if (error.reason === "SecretNotReady")
     return { requeueAfterSeconds: secretsWatched ? resyncSeconds : MISSING_SECRET_SECONDS };
   if (error.reason === "Unauthorized" || error instanceof Retry) return { requeueAfterSeconds: 60 };
@@ -63,16 +63,16 @@ function again({ secretsWatched, resyncSeconds }: AccountControllerOptions, erro
   return seconds === undefined ? { backoff: true } : { requeueAfterSeconds: seconds };
 }
 
-async function check(
+async function checkKey(
   options: AccountControllerOptions,
   object: AccountObject,
   { key, signal }: Request,
 ): Promise<void> {
   const { accounts, objects } = options;
-  const account = accounts.from(object);
-  await objects.hold(object);
-  await keepSecret(options, object);
-  accounts.refresh(key);
+  const account = accounts.ofGatewayAccount(object);
+  await objects.addFinalizer(object);
+  await protectSecret(options, object);
+  accounts.invalidateKey(key);
   account.breaker.probeSoon();
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal });
@@ -80,11 +80,11 @@ async function check(
     // a key may be good for other things than this one
     if (!isGatewayError(error) || error.status !== 403) throw error;
   }
-  refuseOther(account);
+  refuseOtherAccount(account);
 }
 
 /** A key that the service accepts may be one of another account. */
-function refuseOther({ lossGuard: { problem } }: Account): void {
+function refuseOtherAccount({ lossGuard: { problem } }: Account): void {
   if (!problem) return;
   const { resource, missing, total } = problem;
   throw new Blocked(
@@ -93,7 +93,7 @@ function refuseOther({ lossGuard: { problem } }: Account): void {
   );
 }
 
-async function keepSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+async function protectSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
   const { objects, readSecret } = options;
   const { metadata, spec, status } = object;
   const { namespace } = metadata;
@@ -104,49 +104,49 @@ async function keepSecret(options: AccountControllerOptions, object: AccountObje
   if (!secret.data[key])
     throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
   if (status?.secretName !== name) {
-    await letSecretGo(options, object);
+    await releaseSecret(options, object);
     // written down before it is held, so that whoever comes next knows what to let go of
     await objects.writeStatus(object, { ...status, secretName: name });
   }
-  await objects.holdSecret({ namespace, name });
+  await objects.addSecretFinalizer({ namespace, name });
 }
 
-async function letSecretGo(options: AccountControllerOptions, object: AccountObject): Promise<void> {
+async function releaseSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
   const { secretName } = object.status ?? {};
-  if (secretName === undefined || othersNeed(options, object, secretName)) return;
-  await options.objects.releaseSecret({ namespace: object.metadata.namespace, name: secretName });
+  if (secretName === undefined || isSecretUsedByOthers(options, object, secretName)) return;
+  await options.objects.removeSecretFinalizer({ namespace: object.metadata.namespace, name: secretName });
 }
 
 /** Accounts may have a Secret in common. Those that only wait to go need none. */
-function othersNeed(
-  { store, dependents }: AccountControllerOptions,
+function isSecretUsedByOthers(
+  { store, countDependents }: AccountControllerOptions,
   { metadata }: AccountObject,
   secretName: string,
 ): boolean {
   return store
     .list(metadata.namespace)
     .filter((other) => other.metadata.uid !== metadata.uid && other.status?.secretName === secretName)
-    .some((other) => !other.metadata.deletionTimestamp || dependents(keyOf(other)) > 0);
+    .some((other) => !other.metadata.deletionTimestamp || countDependents(keyOf(other)) > 0);
 }
 
-async function release(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
-  const { dependents, objects, accounts } = options;
-  const count = dependents(key);
+async function reconcileDelete(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
+  const { countDependents, objects, accounts } = options;
+  const count = countDependents(key);
   if (count > 0) {
     const who = count === 1 ? "the object that needs" : `the ${count} objects that need`;
     const error = new Waiting("InUse", `Delete ${who} this account to delete the remote first`);
-    await tell(options, object, { usable: false, error });
+    await report(options, object, { usable: false, error });
     return { requeueAfterSeconds: 10 };
   }
-  await letSecretGo(options, object);
-  await objects.release(object);
-  accounts.drop(key);
+  await releaseSecret(options, object);
+  await objects.removeFinalizer(object);
+  accounts.remove(key);
   return {};
 }
 
 type Finding = { usable: true } | { usable: false; error: ReconcileError };
 
-async function tell(
+async function report(
   { objects, store, clock, baseURL }: AccountControllerOptions,
   object: AccountObject,
   finding: Finding,

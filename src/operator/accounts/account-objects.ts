@@ -5,7 +5,7 @@ import { isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import { secrets, translated, typeOf } from "../kubernetes/kube-cluster.ts";
+import { secrets, toReconcileError, typeOf } from "../kubernetes/kube-cluster.ts";
 import type { AccountObject } from "./accounts.ts";
 
 /** What is written to GatewayAccounts and their Secrets. Throws what KubeCluster throws. */
@@ -19,32 +19,32 @@ export class AccountObjects {
   }
 
   async writeStatus(object: AccountObject, status: Readonly<Record<string, unknown>>): Promise<void> {
-    await ignoringAbsence(async () => {
+    await ignoringNotFound(async () => {
       this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), object, status));
     });
   }
 
-  async hold(object: AccountObject): Promise<void> {
-    await ignoringAbsence(async () => {
-      const held = await hold(this.#client, typeOf(GatewayAccount), object);
+  async addFinalizer(object: AccountObject): Promise<void> {
+    await ignoringNotFound(async () => {
+      const held = await addFinalizer(this.#client, typeOf(GatewayAccount), object);
       if (held) this.#store.put(held as AccountObject);
     });
   }
 
-  async release(object: AccountObject): Promise<void> {
-    await ignoringAbsence(() => removeFinalizer(this.#client, typeOf(GatewayAccount), object, FINALIZER));
+  async removeFinalizer(object: AccountObject): Promise<void> {
+    await ignoringNotFound(() => removeFinalizer(this.#client, typeOf(GatewayAccount), object, FINALIZER));
     this.#store.forget(keyOf(object), object.metadata.uid);
   }
 
   /** Keeps a Secret from being deleted before the account is done with it. */
-  async holdSecret(ref: ObjectRef): Promise<void> {
-    await ignoringAbsence(async () => {
-      await hold(this.#client, secrets, await this.#metadataOf(ref));
+  async addSecretFinalizer(ref: ObjectRef): Promise<void> {
+    await ignoringNotFound(async () => {
+      await addFinalizer(this.#client, secrets, await this.#metadataOf(ref));
     });
   }
 
-  async releaseSecret(ref: ObjectRef): Promise<void> {
-    await ignoringAbsence(async () => removeFinalizer(this.#client, secrets, await this.#metadataOf(ref), FINALIZER));
+  async removeSecretFinalizer(ref: ObjectRef): Promise<void> {
+    await ignoringNotFound(async () => removeFinalizer(this.#client, secrets, await this.#metadataOf(ref), FINALIZER));
   }
 
   #metadataOf(ref: ObjectRef): Promise<KubeObject> {
@@ -52,17 +52,21 @@ export class AccountObjects {
   }
 }
 
-async function hold(client: KubeClient, type: ResourceType, object: KubeObject): Promise<KubeObject | undefined> {
+async function addFinalizer(
+  client: KubeClient,
+  type: ResourceType,
+  object: KubeObject,
+): Promise<KubeObject | undefined> {
   const { finalizers = [], resourceVersion, deletionTimestamp } = object.metadata;
   if (finalizers.includes(FINALIZER) || deletionTimestamp) return undefined;
   const patch = { metadata: { resourceVersion, finalizers: [...finalizers, FINALIZER] } };
   return client.patchMerge(type, object.metadata, patch);
 }
 
-async function ignoringAbsence(write: () => Promise<unknown>): Promise<void> {
+async function ignoringNotFound(write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
   } catch (error) {
-    if (!isNotFound(error)) throw translated(error);
+    if (!isNotFound(error)) throw toReconcileError(error);
   }
 }

@@ -30,29 +30,29 @@ async function given(name = "a"): Promise<AccountScene> {
 describe("the account of an object", () => {
   it("is the operator's own where nothing names another", async () => {
     const scene = await given("other");
-    expect(scene.accounts.of(object())).toBe(scene.accounts.own);
+    expect(scene.accounts.accountOf(object())).toBe(scene.accounts.own);
     await ask(scene.accounts.own);
     expect(scene.keysSent).toEqual([OWN_KEY]);
   });
 
   it("is the one called default where its namespace has one", async () => {
     const scene = await given("default");
-    await ask(scene.accounts.of(object()));
+    await ask(scene.accounts.accountOf(object()));
     expect(scene.keysSent).toEqual(["right"]);
-    expect(scene.accounts.of(object(undefined, undefined, { namespace: "elsewhere" }))).toBe(scene.accounts.own);
+    expect(scene.accounts.accountOf(object(undefined, undefined, { namespace: "elsewhere" }))).toBe(scene.accounts.own);
   });
 
   it("is the one that it names, the same at each look", async () => {
     const scene = await given();
-    const account = scene.accounts.of(object("a"));
+    const account = scene.accounts.accountOf(object("a"));
     expect(account).not.toBe(scene.accounts.own);
-    expect(scene.accounts.of(object("a"))).toBe(account);
+    expect(scene.accounts.accountOf(object("a"))).toBe(account);
     expect(scene.accounts.all).toEqual([scene.accounts.own, account]);
   });
 
   it("is waited for where it is missing", async () => {
     const scene = await AccountScene.begin();
-    expect(() => scene.accounts.of(object("a"))).toThrow(
+    expect(() => scene.accounts.accountOf(object("a"))).toThrow(
       expect.objectContaining({
         name: "Waiting",
         reason: "AccountNotReady",
@@ -68,19 +68,21 @@ describe("the account of an object", () => {
   ])("stays that of its remote when the spec comes to mean %s", async (_, names, recorded, words) => {
     const scene = await given();
     const status = { id: "ipp_1", ...(recorded && { account: recorded }) };
-    expect(() => scene.accounts.of(object(names, status))).toThrow(
+    expect(() => scene.accounts.accountOf(object(names, status))).toThrow(
       expect.objectContaining({ name: "Blocked", reason: "AccountMismatch", message: expect.stringMatching(words) }),
     );
     const leaving = object(names, status, { deletionTimestamp: "2026-01-01T00:00:00Z" });
-    expect(scene.accounts.of(leaving)).toBe(recorded ? scene.accounts.of(object("a")) : scene.accounts.own);
+    expect(scene.accounts.accountOf(leaving)).toBe(
+      recorded ? scene.accounts.accountOf(object("a")) : scene.accounts.own,
+    );
   });
 
   it("is another once its GatewayAccount is, and the old one's requests end", async () => {
     const scene = await given();
-    const before = scene.accounts.of(object("a"));
+    const before = scene.accounts.accountOf(object("a"));
     scene.deleteAccount("a");
     scene.account("a");
-    expect(scene.accounts.of(object("a"))).not.toBe(before);
+    expect(scene.accounts.accountOf(object("a"))).not.toBe(before);
     await expect(ask(before)).rejects.toThrow();
     expect(scene.keysSent).toEqual([]);
   });
@@ -91,7 +93,7 @@ describe("an account that is being deleted", () => {
     const scene = await given();
     await scene.look("a");
     scene.deleteAccount("a");
-    expect(() => scene.accounts.of(object("a"))).toThrow(
+    expect(() => scene.accounts.accountOf(object("a"))).toThrow(
       expect.objectContaining({
         name: "Waiting",
         reason: "AccountNotReady",
@@ -104,14 +106,14 @@ describe("an account that is being deleted", () => {
       object("a", undefined, { annotations: { [annotations.createIntent]: intent } }),
       object("a", undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
     ];
-    for (const one of theirs) expect(scene.accounts.all).toContain(scene.accounts.of(one));
+    for (const one of theirs) expect(scene.accounts.all).toContain(scene.accounts.accountOf(one));
   });
 });
 
 describe("the key of an account", () => {
   it("is read once for all requests of half a minute", async () => {
     const scene = await given();
-    const account = scene.accounts.of(object("a"));
+    const account = scene.accounts.accountOf(object("a"));
     await ask(account);
     scene.secret("a", { key: "next" });
     await scene.clock.advance(29_000);
@@ -125,7 +127,7 @@ describe("the key of an account", () => {
 
   it("is read again at once when the service refuses it", async () => {
     const scene = await given();
-    const account = scene.accounts.of(object("a"));
+    const account = scene.accounts.accountOf(object("a"));
     await ask(account);
     scene.accepted.delete("right");
     scene.accepted.add("next");
@@ -139,7 +141,7 @@ describe("the key of an account", () => {
 
   it("is read for each request while it may be one of another account", async () => {
     const scene = await given();
-    const account = scene.accounts.of(object("a"));
+    const account = scene.accounts.accountOf(object("a"));
     await ask(account);
     account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
     scene.accepted.add("next");
@@ -150,17 +152,17 @@ describe("the key of an account", () => {
 
   it("is read again at once when the account is looked at", async () => {
     const scene = await given();
-    await ask(scene.accounts.of(object("a")));
+    await ask(scene.accounts.accountOf(object("a")));
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
     await scene.look("a");
-    await ask(scene.accounts.of(object("a")));
+    await ask(scene.accounts.accountOf(object("a")));
     expect(scene.keysSent).toEqual(["right", "next", "next"]);
   });
 
   it("that was being read while it changed is not held", async () => {
     const scene = await given();
-    const account = scene.accounts.of(object("a"));
+    const account = scene.accounts.accountOf(object("a"));
     const { promise, resolve } = Promise.withResolvers<void>();
     scene.beforeSecret = () => promise;
     const slow = ask(account);
@@ -168,7 +170,7 @@ describe("the key of an account", () => {
     scene.beforeSecret = () => {};
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
-    scene.accounts.refresh("n/a");
+    scene.accounts.invalidateKey("n/a");
     resolve();
     await slow;
     await ask(account);
@@ -177,20 +179,20 @@ describe("the key of an account", () => {
 
   it("goes with its account, also while it is being read", async () => {
     const scene = await given();
-    const account = scene.accounts.of(object("a"));
+    const account = scene.accounts.accountOf(object("a"));
     const { promise, resolve } = Promise.withResolvers<void>();
     scene.beforeSecret = () => promise;
     const slow = ask(account).catch(() => {});
     await scene.clock.advance(1);
     scene.deleteAccount("a");
-    scene.accounts.drop("n/a");
+    scene.accounts.remove("n/a");
     scene.beforeSecret = () => {};
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
     scene.account("a");
     resolve();
     await slow;
-    for (let times = 0; times < 2; times += 1) await ask(scene.accounts.of(object("a")));
+    for (let times = 0; times < 2; times += 1) await ask(scene.accounts.accountOf(object("a")));
     expect(scene.keysSent).toEqual(["next", "next"]);
   });
 
@@ -201,7 +203,10 @@ describe("the key of an account", () => {
     const scene = await AccountScene.begin();
     scene.account("a");
     prepare(scene);
-    await expect(ask(scene.accounts.of(object("a")))).rejects.toMatchObject({ kind: "unsent", code: "no_api_key" });
+    await expect(ask(scene.accounts.accountOf(object("a")))).rejects.toMatchObject({
+      kind: "unsent",
+      code: "no_api_key",
+    });
     expect(scene.seen).toEqual([]);
   });
 });

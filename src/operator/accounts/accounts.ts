@@ -50,40 +50,40 @@ export interface AccountsOptions {
   onAvailabilityChange: (key: string, available: boolean) => void;
 }
 
-interface Known {
+interface AccountEntry {
   account: Account;
   client: GatewayClient;
   abort: AbortController;
   /** Undefined for the operator's own. */
   key?: CachedApiKey;
   /** What of the object makes it another account. */
-  what: string;
+  fingerprint: string;
 }
 
 /** The accounts that objects may belong to: the operator's own, and those of GatewayAccount objects. */
 export class Accounts {
   readonly own: Account;
   readonly #options: AccountsOptions;
-  readonly #own: Known;
-  readonly #known = new Map<string, Known>();
+  readonly #ownEntry: AccountEntry;
+  readonly #entries = new Map<string, AccountEntry>();
 
   constructor(options: AccountsOptions) {
     this.#options = options;
-    this.#own = this.#make("", options.config.baseURL, options.config.apiKey);
-    this.own = this.#own.account;
+    this.#ownEntry = this.#create("", options.config.baseURL, options.config.apiKey);
+    this.own = this.#ownEntry.account;
   }
 
   get all(): Account[] {
-    return [this.#own, ...this.#known.values()].map(({ account }) => account);
+    return [this.#ownEntry, ...this.#entries.values()].map(({ account }) => account);
   }
 
   /**
    * The account of an object. What was made in one account stays with it: throws Blocked where the spec has come to
    * mean another, and Waiting where the account it names is not there.
    */
-  of(object: ManagedObject): Account {
+  accountOf(object: ManagedObject): Account {
     const { status, spec, metadata } = object;
-    const [name, wanted] = [this.nameOf(object), this.#meant(object)];
+    const [name, wanted] = [this.nameOf(object), this.#specifiedName(object)];
     if (name !== wanted && metadata.deletionTimestamp === undefined) {
       const recorded = name;
       const back =
@@ -95,50 +95,50 @@ export class Accounts {
         `To keep ${status?.id}, ${back}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
       );
     }
-    const account = this.#named(metadata.namespace, name);
+    const account = this.#gatewayAccount(metadata.namespace, name);
     if (account?.metadata.deletionTimestamp && isNew(object)) {
       throw new Waiting("AccountNotReady", `Name another account: GatewayAccount "${name}" is being deleted`);
     }
-    return account ? this.from(account) : this.own;
+    return account ? this.ofGatewayAccount(account) : this.own;
   }
 
   /** `namespace/name` of its GatewayAccount; empty for the operator's own. */
   keyOf(account: Account): string {
-    return [...this.#known].find(([, known]) => known.account === account)?.[0] ?? "";
+    return [...this.#entries].find(([, known]) => known.account === account)?.[0] ?? "";
   }
 
   /** The name of the GatewayAccount of an object, that of its remote once it has one; empty for the operator's own. */
   nameOf(object: ManagedObject): string {
-    return object.status?.id === undefined ? this.#meant(object) : (object.status.account ?? "");
+    return object.status?.id === undefined ? this.#specifiedName(object) : (object.status.account ?? "");
   }
 
-  #meant({ metadata, spec }: ManagedObject): string {
+  #specifiedName({ metadata, spec }: ManagedObject): string {
     if (spec.accountRef) return spec.accountRef.name;
     return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
   }
 
   /** The account of a GatewayAccount object, made at first use and anew when the object means another. */
-  from(object: AccountObject): Account {
+  ofGatewayAccount(object: AccountObject): Account {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
-    const baseURL = this.#allowed(object.spec.baseURL);
-    const what = JSON.stringify([object.metadata.uid, baseURL]);
-    const known = this.#known.get(key);
-    if (known?.what === what) return known.account;
-    this.drop(key);
-    const held = new CachedApiKey(this.#options.clock, () => this.#obtainKey(key));
-    const made = this.#make(key, baseURL, async () => {
+    const baseURL = this.#allowedBaseURL(object.spec.baseURL);
+    const fingerprint = JSON.stringify([object.metadata.uid, baseURL]);
+    const known = this.#entries.get(key);
+    if (known?.fingerprint === fingerprint) return known.account;
+    this.remove(key);
+    const cachedKey = new CachedApiKey(this.#options.clock, () => this.#readKey(key));
+    const made = this.#create(key, baseURL, async () => {
       const { breaker, lossGuard } = made.account;
-      if (isUnauthorized(breaker.problem) || lossGuard.problem) held.refresh();
-      return held.read();
+      if (isUnauthorized(breaker.problem) || lossGuard.problem) cachedKey.invalidate();
+      return cachedKey.read();
     });
-    this.#known.set(key, { ...made, key: held, what });
+    this.#entries.set(key, { ...made, key: cachedKey, fingerprint });
     return made.account;
   }
 
   /** The GatewayAccount is no more. */
-  drop(key: string): void {
-    const known = this.#known.get(key);
-    this.#known.delete(key);
+  remove(key: string): void {
+    const known = this.#entries.get(key);
+    this.#entries.delete(key);
     known?.abort.abort();
     void known?.client.close();
   }
@@ -154,12 +154,12 @@ export class Accounts {
   }
 
   async close(): Promise<void> {
-    for (const { abort } of [this.#own, ...this.#known.values()]) abort.abort();
-    await Promise.all([this.#own, ...this.#known.values()].map(({ client }) => client.close()));
+    for (const { abort } of [this.#ownEntry, ...this.#entries.values()]) abort.abort();
+    await Promise.all([this.#ownEntry, ...this.#entries.values()].map(({ client }) => client.close()));
   }
 
   /** Undefined for the operator's own. */
-  #named(namespace: string, name: string): AccountObject | undefined {
+  #gatewayAccount(namespace: string, name: string): AccountObject | undefined {
     if (name === "") return undefined;
     const object = this.#options.store().get(`${namespace}/${name}`);
     if (object) return object;
@@ -167,7 +167,7 @@ export class Accounts {
   }
 
   /** A namespace must not send its requests, and the operator, wherever it likes. */
-  #allowed(baseURL: string | undefined): string {
+  #allowedBaseURL(baseURL: string | undefined): string {
     const { config } = this.#options;
     if (baseURL === undefined) return config.baseURL;
     const origin = originOf(baseURL);
@@ -180,7 +180,7 @@ export class Accounts {
     );
   }
 
-  async #obtainKey(key: string): Promise<string> {
+  async #readKey(key: string): Promise<string> {
     const { store, readSecret } = this.#options;
     const object = store().get(key);
     if (!object) throw new Error("the GatewayAccount is gone");
@@ -191,11 +191,11 @@ export class Accounts {
   }
 
   /** The next request reads the key anew. */
-  refresh(key: string): void {
-    this.#known.get(key)?.key?.refresh();
+  invalidateKey(key: string): void {
+    this.#entries.get(key)?.key?.invalidate();
   }
 
-  #make(key: string, baseURL: string, apiKey: () => Promise<string>): Known {
+  #create(key: string, baseURL: string, apiKey: () => Promise<string>): AccountEntry {
     const { config, clock, log, metrics, assertMaySend, onListDelta, onAvailabilityChange, hasObjectFor } =
       this.#options;
     const abort = new AbortController();
@@ -236,7 +236,7 @@ export class Accounts {
         onAvailabilityChange(key, true);
       },
     });
-    return { account, client, abort, what: "" };
+    return { account, client, abort, fingerprint: "" };
   }
 }
 

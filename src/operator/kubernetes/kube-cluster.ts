@@ -74,7 +74,7 @@ export const indexersOf = (kind: Kind): Record<"remoteID" | "references", Indexe
   references: (object) => [...new Set(referencesOf(kind, object))],
 });
 
-export interface ClusterParts {
+export interface KubeClusterOptions {
   client: KubeClient;
   kinds: readonly Kind[];
   informers: Informers;
@@ -89,9 +89,9 @@ export class KubeCluster implements Cluster {
   readonly #informers: Informers;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
-  readonly #kindsGoing = new Map<string, SharedCall<boolean>>();
+  readonly #kindDeletions = new Map<string, SharedCall<boolean>>();
 
-  constructor({ client, kinds, informers, recorder, log }: ClusterParts) {
+  constructor({ client, kinds, informers, recorder, log }: KubeClusterOptions) {
     this.#client = client;
     this.#kinds = kinds;
     this.#informers = informers;
@@ -145,13 +145,13 @@ export class KubeCluster implements Cluster {
       return written;
     } catch (error) {
       if (isNotFound(error)) throw new Outdated("the object is gone", { cause: error });
-      throw translated(error);
+      throw toReconcileError(error);
     }
   }
 
   async removeFinalizer(kind: Kind, object: ManagedObject): Promise<void> {
     const written = await removeFinalizer(this.#client, typeOf(kind), object, FINALIZER).catch((error: unknown) => {
-      throw translated(error);
+      throw toReconcileError(error);
     });
     if (!written) return;
     const store = this.#store(kind.kind);
@@ -164,7 +164,7 @@ export class KubeCluster implements Cluster {
     try {
       this.#store(kind.kind).put(await this.#client.replaceStatus(typeOf(kind), object, status));
     } catch (error) {
-      if (!isNotFound(error)) throw translated(error);
+      if (!isNotFound(error)) throw toReconcileError(error);
     }
   }
 
@@ -187,7 +187,7 @@ export class KubeCluster implements Cluster {
       };
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      throw translated(error);
+      throw toReconcileError(error);
     }
   }
 
@@ -200,7 +200,7 @@ export class KubeCluster implements Cluster {
       return found.data ?? {};
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      throw translated(error);
+      throw toReconcileError(error);
     }
   }
 
@@ -238,7 +238,7 @@ export class KubeCluster implements Cluster {
     try {
       await this.#client.create(secrets, content, options);
     } catch (error) {
-      if (!isAlreadyExists(error)) throw translated(error);
+      if (!isAlreadyExists(error)) throw toReconcileError(error);
       await this.#replaceSecret(content, uid, options);
     }
   }
@@ -257,31 +257,31 @@ export class KubeCluster implements Cluster {
         options,
       );
     } catch (error) {
-      throw translated(error);
+      throw toReconcileError(error);
     }
   }
 
   isNamespaceDeleting(name: string): Promise<boolean> {
-    return this.#isGoing(namespaces, name);
+    return this.#isDeleting(namespaces, name);
   }
 
   /** Shared, since whole namespaces are deleted at once. An answer counts only for deletions seen before it was asked for. */
   isKindDeleting({ plural }: Kind): Promise<boolean> {
-    const known = this.#kindsGoing.get(plural);
+    const known = this.#kindDeletions.get(plural);
     if (known) return known.ask();
-    const made = new SharedCall(() => this.#isGoing(definitions, `${plural}.${GROUP}`));
-    this.#kindsGoing.set(plural, made);
+    const made = new SharedCall(() => this.#isDeleting(definitions, `${plural}.${GROUP}`));
+    this.#kindDeletions.set(plural, made);
     return made.ask();
   }
 
   /** False as well where the operator has no right to see it. */
-  async #isGoing(type: ResourceType, name: string): Promise<boolean> {
+  async #isDeleting(type: ResourceType, name: string): Promise<boolean> {
     try {
       const { metadata } = await this.#client.get(type, { name }, { metadataOnly: true });
       return metadata.deletionTimestamp !== undefined;
     } catch (error) {
       if (isForbidden(error)) return false;
-      throw translated(error);
+      throw toReconcileError(error);
     }
   }
 
@@ -301,7 +301,7 @@ export class KubeCluster implements Cluster {
 }
 
 /** What a refusal of the API server means for the reconcile that asked. */
-export function translated(error: unknown): unknown {
+export function toReconcileError(error: unknown): unknown {
   if (isConflict(error) || isFailedTest(error)) return new Outdated("the object has changed", { cause: error });
   if (isInvalid(error)) {
     // the words of the API server may quote values

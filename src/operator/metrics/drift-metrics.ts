@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../reconcile/context.ts";
-import type { Observed } from "./observed.ts";
+import type { MetricSources } from "./metric-sources.ts";
 
 /** In place of the field, when it was the whole remote that somebody had deleted. */
 const REMOTE = "id";
@@ -14,9 +14,9 @@ export interface DriftMetrics {
 
 export function createDriftMetrics(
   registers: Registry[],
-  look: () => Pick<Observed, "informers"> | undefined,
+  sources: () => Pick<MetricSources, "informers"> | undefined,
 ): DriftMetrics {
-  countDrifted(registers, look);
+  countDrifted(registers, sources);
   const corrections = new Counter({
     name: "tunnelgateway_drift_corrections_total",
     help: "Spec fields that somebody else had changed in the account and that were put right; id: the remote was gone and was made again.",
@@ -33,7 +33,7 @@ export function createDriftMetrics(
   };
 }
 
-function countDrifted(registers: Registry[], look: () => Pick<Observed, "informers"> | undefined): void {
+function countDrifted(registers: Registry[], sources: () => Pick<MetricSources, "informers"> | undefined): void {
   new Gauge({
     name: "tunnelgateway_drifted_objects",
     help: "Objects that differ from the account and are left so, by the spec field that differs and why it is left.",
@@ -41,7 +41,7 @@ function countDrifted(registers: Registry[], look: () => Pick<Observed, "informe
     registers,
     collect() {
       this.reset();
-      for (const [kind, { store }] of look()?.informers ?? []) {
+      for (const [kind, { store }] of sources()?.informers ?? []) {
         for (const labels of store.list().flatMap(differencesOf)) this.inc({ kind, ...labels });
       }
     },

@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from "prom-client";
 import { accountsUsed, listedResources } from "../triggers/listed-resources.ts";
-import type { Observed } from "./observed.ts";
+import type { MetricSources } from "./metric-sources.ts";
 
 /** How old the latest list of each resource is that some object stands for, in the process that reads lists. */
-export function inventoryMetrics(registers: Registry[], look: () => Observed | undefined): void {
+export function inventoryMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
   new Gauge({
     name: "tunnelgateway_inventory_age_seconds",
     help: "Time since the latest complete list of a resource began, by GatewayAccount and resource.",
@@ -11,7 +11,7 @@ export function inventoryMetrics(registers: Registry[], look: () => Observed | u
     registers,
     collect() {
       this.reset();
-      const observed = look();
+      const observed = sources();
       if (!observed) return;
       const { kinds, accounts, clock } = observed;
       for (const { resource, kinds: shown } of listedResources(kinds)) {

@@ -8,7 +8,7 @@ import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
-import type { Observed } from "./observed.ts";
+import type { MetricSources } from "./metric-sources.ts";
 import { createTelemetry, type Telemetry } from "./telemetry.ts";
 
 let clock: VirtualClock;
@@ -25,7 +25,7 @@ beforeEach(() => {
   telemetry = createTelemetry({ version: "1.2.3", resyncSeconds: 300 });
   registry = telemetry.registry;
   own = accountOf();
-  observe();
+  setSources();
 });
 
 const accountOf = (): Account =>
@@ -35,11 +35,11 @@ const accountOf = (): Account =>
     signal: new AbortController().signal,
   });
 
-function observe(accounts: Observed["accounts"] = { of: () => own, keyOf: () => "" }): void {
+function setSources(accounts: MetricSources["accounts"] = { accountOf: () => own, keyOf: () => "" }): void {
   const informers = new Map(
     kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
   );
-  telemetry.operator.observe({ kinds, informers, accounts, clock });
+  telemetry.operator.setSources({ kinds, informers, accounts, clock });
 }
 
 function add(kind: string, name: string, status: Status): ManagedObject {
@@ -120,8 +120,8 @@ describe("the age of the inventory", () => {
     const other = accountOf();
     add("IPPolicy", "a", { id: "ipp_1" });
     add("IPPolicy", "b", { id: "ipp_2", account: "second" });
-    observe({
-      of: ({ status }) => (status?.account ? other : own),
+    setSources({
+      accountOf: ({ status }) => (status?.account ? other : own),
       keyOf: (account) => (account === other ? "team-a/second" : ""),
     });
     await own.collection(ipPolicies).listed(clock.now(), "sync");
@@ -142,8 +142,8 @@ describe("the age of the inventory", () => {
 
   it("does not fail with an object whose account is not there", async () => {
     add("IPPolicy", "a", { id: "ipp_1" });
-    observe({
-      of() {
+    setSources({
+      accountOf() {
         throw new Waiting("AccountNotReady", "Create it");
       },
       keyOf: () => "",

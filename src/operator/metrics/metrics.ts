@@ -5,10 +5,10 @@ import type { AccountMetrics } from "../accounts/accounts.ts";
 import { certificateMetrics } from "./certificate-metrics.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 import { inventoryMetrics } from "./inventory-metrics.ts";
-import type { Observed } from "./observed.ts";
+import type { MetricSources } from "./metric-sources.ts";
 
 export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges">, AccountMetrics {
-  observe: (observed: Observed) => void;
+  setSources: (sources: MetricSources) => void;
 }
 
 /** The operator's own metrics, beside those of the runtime. No label holds an id of the account. */
@@ -34,12 +34,12 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
     registers,
   });
   for (const lane of lanes) throttled.inc({ lane }, 0);
-  let observed: Observed | undefined;
-  const look = () => observed;
-  countObjects(registers, look);
-  const drift = createDriftMetrics(registers, look);
-  certificateMetrics(registers, look);
-  inventoryMetrics(registers, look);
+  let current: MetricSources | undefined;
+  const sources = () => current;
+  countObjects(registers, sources);
+  const drift = createDriftMetrics(registers, sources);
+  certificateMetrics(registers, sources);
+  inventoryMetrics(registers, sources);
   return {
     onChanges: drift.onChanges,
     onExchange({ resource, method, status, outcome, seconds: took }) {
@@ -47,8 +47,8 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
       seconds.observe({ resource, method }, took);
     },
     onWait: (lane, waited) => throttled.inc({ lane }, waited),
-    observe(given) {
-      observed = given;
+    setSources(given) {
+      current = given;
     },
   };
 }
@@ -69,7 +69,7 @@ export function publishFacts(registry: Registry, facts: { version: string; resyn
   }).set(facts.resyncSeconds);
 }
 
-function countObjects(registers: Registry[], look: () => Observed | undefined): void {
+function countObjects(registers: Registry[], sources: () => MetricSources | undefined): void {
   new Gauge({
     name: "tunnelgateway_resources",
     help: "Objects by kind, and by status and reason of their Ready condition.",
@@ -77,7 +77,7 @@ function countObjects(registers: Registry[], look: () => Observed | undefined): 
     registers,
     collect() {
       this.reset();
-      for (const [kind, { store }] of look()?.informers ?? []) {
+      for (const [kind, { store }] of sources()?.informers ?? []) {
         for (const { status } of store.list()) {
           const ready = conditionOf(status, "Ready");
           this.inc({ kind, ready: ready?.status ?? "Unknown", reason: ready?.reason ?? "Pending" });

@@ -22,7 +22,7 @@ it("finds the accounts of objects with a remote, whatever is wrong with those of
     if (name === "broken") throw new TypeError("a fault in the program");
     return account;
   };
-  expect(accountsUsed([IPPolicy], { accounts: { of }, informers: new Map([[IPPolicy.kind, { store }]]) })).toEqual([
-    account,
-  ]);
+  expect(
+    accountsUsed([IPPolicy], { accounts: { accountOf: of }, informers: new Map([[IPPolicy.kind, { store }]]) }),
+  ).toEqual([account]);
 });

@@ -17,7 +17,7 @@ export function listedResources(kinds: readonly Kind[]): ListedResource[] {
 }
 
 export interface Users {
-  accounts: Pick<Accounts, "of">;
+  accounts: Pick<Accounts, "accountOf">;
   informers: Stores;
 }
 
@@ -31,7 +31,7 @@ export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: Us
 /** Undefined where there is none to go to; the object says so itself. */
 function accountOf(accounts: Users["accounts"], object: ManagedObject): Account | undefined {
   try {
-    return accounts.of(object);
+    return accounts.accountOf(object);
   } catch {
     return undefined;
   }

@@ -48,7 +48,7 @@ function begin(...chances: number[]): () => Promise<void> {
   const ended = resync(
     {
       ...{ kinds, informers, clock, log: recordingLogger(), resyncSeconds: SECONDS },
-      accounts: { of: ({ status }) => (status?.account ? other : account) },
+      accounts: { accountOf: ({ status }) => (status?.account ? other : account) },
       random: () => chances.shift() ?? 0.5,
     },
     stopping.signal,

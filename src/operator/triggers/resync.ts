@@ -10,7 +10,7 @@ import { accountsUsed, type ListedResource, listedResources } from "./listed-res
 
 export interface ResyncOptions {
   kinds: readonly Kind[];
-  accounts: Pick<Accounts, "of">;
+  accounts: Pick<Accounts, "accountOf">;
   informers: Stores;
   clock: Clock;
   log: Logger;

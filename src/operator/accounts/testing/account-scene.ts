@@ -120,7 +120,7 @@ export class AccountScene {
       objects: this.#objects,
       secretsWatched: this.#secretsWatched,
       readSecret: this.#readSecret,
-      dependents: (key: string) => this.dependents.get(key) ?? 0,
+      countDependents: (key: string) => this.dependents.get(key) ?? 0,
     };
     const signal = new AbortController().signal;
     const request = { key: `n/${name}`, namespace: "n", name, attempt: 0, priority: 0, signal, log, reconcileID: "r" };

@@ -4,9 +4,9 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kubernetes/kube-cluster.ts";
 
 /** What is looked at whenever metrics are collected, so that no series outlives its object. */
-export interface Observed {
+export interface MetricSources {
   kinds: readonly Kind[];
   informers: Stores;
-  accounts: Pick<Accounts, "of" | "keyOf">;
+  accounts: Pick<Accounts, "accountOf" | "keyOf">;
   clock: Clock;
 }
