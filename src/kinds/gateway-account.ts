@@ -8,6 +8,7 @@ const ready = conditionColumns("Ready");
 export const GatewayAccount = defineCustomResource({
   kind: "GatewayAccount",
   shortNames: ["gwacct"],
+  escalates: "Whose account the objects of the namespace go to.",
   summary:
     "Credentials of one account of the service. Objects name it with `accountRef`; the one called `default` serves " +
     "all objects of its namespace that name none. Objects without one use the operator's own credentials.",

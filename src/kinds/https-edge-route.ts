@@ -24,6 +24,7 @@ const inPath = (prefix: string) => mark(immutable(plainID(prefix)), { local: tru
 export const HTTPSEdgeRoute = defineKind({
   kind: "HTTPSEdgeRoute",
   shortNames: ["gwroute"],
+  escalates: "The sign-on and IP restriction of any HTTPS edge route of the account.",
   categories: ["tunnelgateway-edges"],
   summary:
     "Modules of a route of an HTTPS edge. The edge and the route exist already: nothing here makes them. " +

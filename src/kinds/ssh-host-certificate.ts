@@ -24,6 +24,7 @@ function renewsAt(answer: Answer, spec: Readonly<Record<string, unknown>>): numb
 export const SSHHostCertificate = defineKind({
   kind: "SSHHostCertificate",
   shortNames: ["gwshc"],
+  escalates: "A certificate with which a host passes for any host of the account's SSH authorities.",
   categories: ["tunnelgateway-certificates"],
   summary: "A certificate for the key of an SSH host, signed by the service and renewed before it ends.",
   remote: sshHostCertificates,

@@ -25,6 +25,8 @@ export interface Status {
   account?: string | undefined;
   /** The remote existed before any object of ours, and is not deleted with them. */
   preexisting?: boolean | undefined;
+  /** Whether the operator created the remote, or adopted what was there. Unset by versions before. */
+  origin?: "Created" | "Adopted" | undefined;
   /** The remote that was replaced, until nothing refers to it. */
   retiring?: string | undefined;
   /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */
@@ -79,12 +81,6 @@ export function isReconcileRequested(object: ManagedObject): boolean {
 
 export const reconcileRequestedAt = (object: ManagedObject): string | undefined =>
   annotationOf(object, annotations.reconcileRequestedAt);
-
-/** The remote is not deleted with the object. Default: retain adopted remotes, delete created ones. */
-export function isRetained({ spec }: ManagedObject): boolean {
-  if (spec.deletionPolicy) return spec.deletionPolicy === "Retain";
-  return spec.adopt !== undefined;
-}
 
 export const conditionOf = (status: Pick<Status, "conditions"> | undefined, type: string): Condition | undefined =>
   status?.conditions?.find((condition) => condition.type === type);

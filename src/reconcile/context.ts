@@ -11,6 +11,7 @@ import type { Lane } from "../account/request-budget.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
 import { type ManagedObject, retiringIDs, type SecretVersion } from "../objects/object.ts";
+import type { Origin } from "../objects/origin.ts";
 import type { Owner } from "../objects/ownership.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -51,6 +52,8 @@ export interface RemoteState {
   sent?: true;
   /** Spec fields that differ in the account and are not corrected. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
+  /** Set when the remote was created or adopted in this reconcile. */
+  origin?: Origin;
   /** The remote is an entry of a list, and was in the account before any object of this operator could create it. */
   preexisting?: boolean;
 }

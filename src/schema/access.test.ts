@@ -44,6 +44,35 @@ test("Secrets are written only where a kind says so, ConfigMaps read only where 
   expect(of({ secretAccess: ["create"] })).toContain("create secrets");
 });
 
+/** Why an editor of a namespace may write objects of these kinds: what they reach of remotes that they did not create. */
+const harmless: Readonly<Record<string, string>> = {
+  AgentIngress: "creates a domain of its own",
+  CertificateAuthority: "uploads certificates, which serve nothing by themselves",
+  EventSource: "adds a type to a subscription that an object of its namespace stands for, or that is given by id",
+  EventSubscription: "sends events to destinations, which are not in the role",
+  FailoverBackend: "uses backends, which any object of the account may",
+  HTTPResponseBackend: "creates an answer of its own",
+  IPPolicy: "creates a policy of its own",
+  ReservedAddress: "creates an address of its own",
+  ReservedDomain: "creates a domain of its own",
+  TCPEdge: "creates an edge of its own",
+  TLSCertificate: "uploads a certificate of its own",
+  TLSEdge: "creates an edge of its own",
+  TunnelGroupBackend: "publishes tunnels by label, which is use of a shared account",
+  TunnelSession: "is written by the operator alone",
+  WeightedBackend: "uses backends, which any object of the account may",
+};
+
+test("each kind is kept from editors of a namespace, or it is written here why not", () => {
+  const free = customResources.filter(({ escalates }) => escalates === undefined).map(({ kind }) => kind);
+  expect(free.toSorted()).toEqual(Object.keys(harmless));
+});
+
+test("no aggregated role may write a status or read Secrets", () => {
+  const { view, edit } = accessGrants(customResources);
+  expect([...rights(view), ...rights(edit)].filter((right) => /\/status$|secrets/.test(right))).toEqual([]);
+});
+
 test("editors of a namespace do not get what reaches beyond it", () => {
   const { view, edit, account } = accessGrants(customResources);
   const escalating = customResources.filter(({ escalates }) => escalates).map(({ plural }) => plural);

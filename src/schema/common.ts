@@ -44,7 +44,7 @@ const steering = {
   deletionPolicy: local(z.enum(["Delete", "Retain"]))
     .optional()
     .describe(
-      "What happens to the remote resource when this object is deleted. Default: Delete, but Retain where `adopt` is set.",
+      "What happens to the remote resource when this object is deleted. Default: Delete what the operator created, Retain what it adopted (`status.origin`).",
     ),
   driftPolicy: local(z.enum(["Correct", "Report"]))
     .default("Correct")
@@ -113,6 +113,12 @@ const bookkeeping = {
     .string()
     .optional()
     .describe("Name of the GatewayAccount that the resource belongs to. Unset: the operator's own credentials."),
+  origin: z
+    .enum(["Created", "Adopted"])
+    .optional()
+    .describe(
+      "Whether the operator created the resource, or adopted one that existed. `deletionPolicy` defaults by it.",
+    ),
   retiring: z
     .string()
     .optional()

@@ -72,6 +72,7 @@ async function sendCreate(context: ReconcileContext, body: Body, intent: Intent,
 
 function noteCreated({ state, changes, kind }: ReconcileContext, remote: Remote, replaces?: string): Remote {
   changes.push({ type: "Created", id: remote.id, replaces });
+  state.origin = "Created";
   if (kind.location.type === "entry") state.preexisting = false;
   return remote;
 }

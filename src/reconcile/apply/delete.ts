@@ -1,5 +1,6 @@
 import { openIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly, isOrphan, type ManagedObject } from "../../objects/object.ts";
+import { isRetained } from "../../objects/origin.ts";
 import { isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { now, type ReconcileContext, remotesOf, retiringOf } from "../context.ts";

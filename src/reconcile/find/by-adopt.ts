@@ -34,5 +34,6 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
 function adopt(context: ReconcileContext, remote: Remote): Remote {
   refuseForeignMark(context, remote);
   context.changes.push({ type: "Adopted", id: remote.id });
+  context.state.origin = context.object.status?.origin ?? "Adopted";
   return remote;
 }

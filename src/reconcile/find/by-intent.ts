@@ -64,6 +64,7 @@ export async function findInterruptedCreate(
   const created = await search(remotes.allCached());
   if (created) {
     context.changes.push({ type: "Recovered", id: created.id });
+    context.state.origin = "Created";
     if (intent.fields) context.state.sentFields = intent.fields;
     return created;
   }

@@ -1,5 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
-import { isDeleting, isObserveOnly, isReconcileRequested } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly, isReconcileRequested, type ManagedObject } from "../../objects/object.ts";
+import { originOf } from "../../objects/origin.ts";
+import { Blocked } from "../../objects/reconcile-error.ts";
 import { readinessOf } from "../../schema/readiness.ts";
 import { getRemote, now, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
 import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
@@ -8,6 +10,7 @@ import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
 /** The remote with the id in the status. Undefined when the service says that it does not exist. */
 export async function findByStatusID(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const { object } = context;
+  refuseOtherAdoption(object, id);
   refuseOtherHolder(context, id);
   const remote = await getFromRightAccount(context, id);
   if (remote) return refuseForeignMark(context, remote);
@@ -15,6 +18,16 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   if (isDeleting(object)) return undefined;
   if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw remoteMissing(context, id);
   return undefined;
+}
+
+/** An object keeps the remote that it has adopted. Following another id would leave the first one changed, and unowned. */
+function refuseOtherAdoption(object: ManagedObject, id: string): void {
+  const wanted = object.spec.adopt?.id;
+  if (wanted === undefined || wanted === id || isDeleting(object) || originOf(object) !== "Adopted") return;
+  throw new Blocked(
+    "ImmutableField",
+    `Set spec.adopt.id back to ${id}, which this object has adopted, or create another object for ${wanted}`,
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { annotations, OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -70,6 +71,50 @@ describe("adoption by id", () => {
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*team-a\/first/);
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
+});
+
+describe("an object that has adopted a remote", () => {
+  let id: string;
+  let object: ManagedObject;
+
+  beforeEach(async () => {
+    id = scene.gateway.seed(IPPolicy.remote, { description: "theirs" }).id;
+    object = scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
+    await scene.reconcile(object);
+    scene.resetCounts();
+  });
+
+  it("says so in its status, and retains the remote though spec.adopt has gone", async () => {
+    scene.cluster.apply(IPPolicy, "office", {});
+    await scene.reconcile(object);
+    expect(scene.cluster.now(object).status?.origin).toBe("Adopted");
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.remote(IPPolicy.remote, id)).toBeDefined();
+  });
+
+  it("keeps it when spec.adopt names another, and changes neither", async () => {
+    const other = scene.gateway.seed(IPPolicy.remote, { description: "another" });
+    scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(
+      new RegExp(`^ImmutableField: Set spec.adopt.id back to ${id}, .* ${other.id}$`),
+    );
+    expect(scene.condition(object, "Ready")?.status).toBe("False");
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
+    await scene.reconcile(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+});
+
+it("deletes what it had to create, though the spec asked to adopt what exists", async () => {
+  const object = await scene.given(ReservedDomain, "web", { domain: "b.example.com", adopt: { existing: true } });
+  expect(scene.cluster.now(object).status?.origin).toBe("Created");
+  scene.cluster.delete(object);
+  await scene.settle(object);
+  expect(scene.gateway.remotesOf(ReservedDomain.remote)).toEqual([]);
 });
 
 describe("adoption by natural key", () => {

@@ -1,6 +1,7 @@
 import { idFromSpec } from "../../objects/identity.ts";
 import { intentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isOrphan, isRetained, type ManagedObject } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly, isOrphan, type ManagedObject } from "../../objects/object.ts";
+import { isRetained } from "../../objects/origin.ts";
 import type { EntryLocation } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";

@@ -41,13 +41,14 @@ export function nextStatus(context: StatusInput, outcome: Outcome, now: number):
 
 /** Status fields that the operator needs itself. An undefined member removes the field. */
 function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
-  const { retiring, drift, remote, preexisting } = state;
+  const { retiring, drift, remote, preexisting, origin } = state;
   const settled = outcome.type === "settled";
   const asked = answersRequest(outcome) ? reconcileRequestedAt(object) : undefined;
   const owned = remote?.id ?? object.status?.id;
   return {
     ...(asked !== undefined && { lastHandledReconcileAt: asked }),
     ...(owned !== undefined && { account: accountName || undefined }),
+    ...(origin && { origin }),
     ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
     ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
     ...((drift || settled) && { drift: drift?.fields }),

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
-import { isDeleting, isRetained, type ManagedObject } from "../../objects/object.ts";
+import { isDeleting, type ManagedObject } from "../../objects/object.ts";
+import { isRetained } from "../../objects/origin.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import { settle } from "../../runtime/testing/virtual-clock.ts";
 import { FINALIZER } from "../../schema/contract.ts";

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { annotations } from "../schema/contract.ts";
+import type { ManagedObject, Status } from "./object.ts";
+import { isRetained, originOf } from "./origin.ts";
+
+const createdAt = "2026-01-01T12:00:00Z";
+const fitting = "2026-01-01T11:59:59.000Z/2026-01-01T12:00:00.000Z";
+
+const object = (spec: ManagedObject["spec"], status?: Status, intent?: string): ManagedObject => ({
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "ReservedDomain",
+  metadata: {
+    ...{ name: "a", namespace: "n", uid: "u", generation: 1, creationTimestamp: "2026-01-01T11:00:00Z" },
+    ...(intent && { annotations: { [annotations.createIntent]: intent } }),
+  },
+  spec,
+  ...(status && { status }),
+});
+
+const adopt = { id: "rd_1" };
+
+describe("the origin of a remote", () => {
+  it.each<[string, ManagedObject, string]>([
+    ["is what the status says, though spec.adopt has gone", object({}, { id: "rd_1", origin: "Adopted" }), "Adopted"],
+    [
+      "is what the status says, though spec.adopt has come",
+      object({ adopt }, { id: "rd_1", origin: "Created" }),
+      "Created",
+    ],
+    ["before there is a remote is what the spec asks for", object({ adopt }), "Adopted"],
+    ["before there is a remote is a creation without adopt", object({}), "Created"],
+    [
+      "is a creation when adopt found nothing and a create was recorded",
+      object({ adopt: { existing: true } }, {}, fitting),
+      "Created",
+    ],
+  ])("%s", (_, given, origin) => {
+    expect(originOf(given)).toBe(origin);
+  });
+
+  it.each<[string, ManagedObject, string]>([
+    ["an intent fits", object({}, { id: "rd_1", createdAt }, fitting), "Created"],
+    ["an intent is of another time", object({}, { id: "rd_1", createdAt: "2025-01-01T00:00:00Z" }, fitting), "Adopted"],
+    ["there is no intent", object({}, { id: "rd_1", createdAt }), "Adopted"],
+    ["there is no intent, and spec.adopt has gone after an import", object({}, { id: "rd_1", createdAt }), "Adopted"],
+    ["the resource has no time of creation", object({}, { id: "esb_1/a.v0" }), "Created"],
+  ])("of a status written by the version before, when %s", (_, given, origin) => {
+    expect(originOf(given)).toBe(origin);
+  });
+});
+
+it.each([
+  [{}, "Created", false],
+  [{}, "Adopted", true],
+  [{ deletionPolicy: "Delete" }, "Adopted", false],
+  [{ deletionPolicy: "Retain" }, "Created", true],
+] as const)("a remote with spec %o and origin %s is retained: %s", (spec, origin, retained) => {
+  expect(isRetained(object(spec, { id: "rd_1", origin }))).toBe(retained);
+});

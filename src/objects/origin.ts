@@ -1,0 +1,29 @@
+import { intentOf, mayHaveCreated } from "./intent.ts";
+import type { ManagedObject } from "./object.ts";
+
+/** How the account came to have the remote of an object: the operator created it, or it was there and was adopted. */
+export type Origin = "Created" | "Adopted";
+
+/** Longer than any request was ever under way, so that the remote of a known intent counts as created. */
+const DEADLINE_MS = 60_000;
+
+/**
+ * Where the remote of an object came from. It does not follow `spec.adopt`, which may be added or removed later. A status
+ * written before there was an origin says so only when an intent fits the remote's creation: else the remote may be
+ * somebody else's, and counts as adopted.
+ */
+export function originOf(object: ManagedObject): Origin {
+  const { spec, status = {} } = object;
+  if (status.origin) return status.origin;
+  const intent = intentOf(object);
+  if (status.id === undefined) return intent === undefined && spec.adopt ? "Adopted" : "Created";
+  // Entries and modules have no time of creation.
+  if (status["createdAt"] === undefined) return spec.adopt ? "Adopted" : "Created";
+  return intent && mayHaveCreated(intent, status["createdAt"], DEADLINE_MS) ? "Created" : "Adopted";
+}
+
+/** The remote is not deleted with the object. Default: retain adopted remotes, delete created ones. */
+export function isRetained(object: ManagedObject): boolean {
+  const { deletionPolicy } = object.spec;
+  return deletionPolicy ? deletionPolicy === "Retain" : originOf(object) === "Adopted";
+}
