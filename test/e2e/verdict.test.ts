@@ -3,8 +3,8 @@ import { customResources, kinds } from "../../src/kinds/index.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../src/objects/reconcile-error.ts";
 import { nextStatus } from "../../src/reconcile/status/report.ts";
 import { API_VERSION, annotations } from "../../src/schema/contract.ts";
+import { examples } from "../../tools/shared/examples.ts";
 import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
-import { everything, route } from "../support/everything.ts";
 import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 import { argoScripts, judge, type Verdict, words } from "./support/verdict.ts";
@@ -16,7 +16,7 @@ import { argoScripts, judge, type Verdict, words } from "./support/verdict.ts";
 const world = useWorld({
   startOperator: false,
   // provisioning ends when a test says so
-  simulator: { routes: [route], certificates: { provisionMs: 3_600_000 } },
+  simulator: { certificates: { provisionMs: 3_600_000 } },
   // a route that is deleted after an outage waits until no request of before can arrive any more
   env: { SESSION_SYNC_INTERVAL: "1s", REQUEST_TIMEOUT: "2s" },
 });
@@ -35,7 +35,8 @@ function record(state: string, expected: string, ...objects: KubeJSON[]): void {
 const conditions = (object: KubeJSON, ...types: string[]) =>
   Object.fromEntries(types.map((type) => [type, conditionOf(object, type)?.status]));
 const isTrue = (type: string) => (object: KubeJSON) => conditionOf(object, type)?.status === "True";
-const managed = everything().filter(({ kind }) => kinds.some((one) => one.kind === kind));
+const everything = await examples();
+const managed = everything.filter(({ kind }) => kinds.some((one) => one.kind === kind));
 const kindsOf = (objects: KubeJSON[]) => new Set(objects.map(({ kind }) => kind));
 
 const annotateAll = (change: Record<string, string | null>) =>
@@ -53,7 +54,7 @@ async function condition(object: KubeJSON, type: string, reason?: string): Promi
 }
 
 test("without an operator", async () => {
-  await world.kube.apply(...everything(), account, command("idle", "ts_nothing"));
+  await world.kube.apply(...everything, account, command("idle", "ts_nothing"));
   const objects = await current([...managed, account, command("idle", "ts_nothing")]);
   const made = customResources.filter(({ namespaces }) => namespaces !== "own").map(({ kind }) => kind);
   expect(kindsOf(objects)).toEqual(new Set(made));

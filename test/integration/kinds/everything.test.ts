@@ -1,13 +1,13 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
 import { kinds } from "../../../src/kinds/index.ts";
+import { examples } from "../../../tools/shared/examples.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { seeded } from "../../../tools/simulator/random.ts";
-import { everything, route } from "../../support/everything.ts";
 import { isOurs } from "../../support/kube.ts";
 import { useWorld } from "../../support/world.ts";
 
-const world = useWorld({ simulator: { routes: [route] } });
+const world = useWorld();
 
 const seed = Number(process.env["EVERYTHING_SEED"] ?? randomInt(2 ** 31));
 
@@ -21,7 +21,7 @@ function shuffled<T>(list: readonly T[]): T[] {
 }
 
 const row = ({ status }: KubeJSON) => world.simulator.control.get(status.id);
-const objects = everything();
+const objects = await examples();
 let ready: KubeJSON[] = [];
 
 const find = (kind: string, name: string): KubeJSON =>
@@ -44,26 +44,29 @@ test(`becomes Ready in any order; this one has EVERYTHING_SEED=${seed}`, async (
 });
 
 test("is in the account as it is in the specs", () => {
-  expect(row(find("ReservedDomain", "shop"))).toMatchObject({ certificate: { id: idOf("TLSCertificate", "shop") } });
+  expect(row(find("ReservedDomain", "files"))).toMatchObject({ certificate: { id: idOf("TLSCertificate", "files") } });
   expect(row(find("WeightedBackend", "shop"))).toMatchObject({
-    backends: { [idOf("FailoverBackend", "stable")]: 95, [idOf("FailoverBackend", "canary")]: 5 },
+    backends: { [idOf("TunnelGroupBackend", "shop")]: 95, [idOf("TunnelGroupBackend", "shop-canary")]: 5 },
   });
-  expect(row(find("FailoverBackend", "canary"))).toMatchObject({
-    backends: [idOf("TunnelGroupBackend", "canary"), idOf("TunnelGroupBackend", "stable")],
+  expect(row(find("FailoverBackend", "shop"))).toMatchObject({
+    backends: [idOf("WeightedBackend", "shop"), idOf("HTTPResponseBackend", "maintenance")],
   });
-  expect(row(find("TLSEdge", "orders"))).toMatchObject({
-    hostports: [find("ReservedAddress", "orders").status.addr],
-    backend: { enabled: true, backend: { id: idOf("WeightedBackend", "shop") } },
+  expect(row(find("TCPEdge", "database"))).toMatchObject({
+    hostports: [find("ReservedAddress", "database").status.addr],
+    backend: { enabled: true, backend: { id: idOf("TunnelGroupBackend", "database") } },
+    ip_restriction: { ip_policies: refs("IPPolicy", "office", "support-vpn") },
+  });
+  expect(row(find("TLSEdge", "shop"))).toMatchObject({
+    backend: { enabled: true, backend: { id: idOf("FailoverBackend", "shop") } },
     tls_termination: { enabled: true, terminate_at: "edge", min_version: "1.3" },
-    mutual_tls: { certificate_authorities: refs("CertificateAuthority", "inline", "partners", "operations") },
-    ip_restriction: { ip_policies: refs("IPPolicy", "office", "vpn") },
+    mutual_tls: { certificate_authorities: refs("CertificateAuthority", "partners", "operations") },
   });
   expect(row(find("EventSubscription", "audit"))).toMatchObject({
     sources: [
       expect.objectContaining({ type: "ip_policy_created.v0" }),
       expect.objectContaining({ type: "ip_policy_updated.v0" }),
     ],
-    destinations: refs("EventDestination", "watched", "kept"),
+    destinations: refs("EventDestination", "archive", "logs", "monitoring"),
   });
 });
 
