@@ -127,8 +127,8 @@ export const appliedOf = ({ state, object }: ReconcileContext): readonly string[
   state.sentFields ?? object.status?.appliedFields ?? [];
 
 /**
- * The Secret values that the account had from this object before this reconcile. Nobody knows which ones are in a
- * remote that was just found.
+ * The Secret values that the account had from this object before this reconcile. None for a remote that was adopted or
+ * recovered in this reconcile, since nobody knows which values it has.
  */
 export const appliedSecretsOf = (context: Pick<ReconcileContext, "object" | "changes">): SecretVersion[] =>
   has(context, "Recovered") || has(context, "Adopted") ? [] : appliedSecretsOfObject(context.object);

@@ -33,8 +33,8 @@ function accepted({ account, kind }: ReconcileContext): true {
 }
 
 /**
- * What to say when `deleteRemote` was false. One refusal may be a gateway in maintenance, so no person is called before
- * it is certain that the service cannot delete such a remote. `message` tells the person what to do then.
+ * The error to throw when `deleteRemote` returned false. One refusal may come from a gateway in maintenance, so it is
+ * Retry until it is certain that the service cannot delete such a remote, and then Blocked with `message`.
  */
 export function deleteUnsupported({ account, kind }: ReconcileContext, message: string): ReconcileError {
   if (account.support(kind.remote, "delete") === "unsupported") return new Blocked("DeleteUnsupported", message);

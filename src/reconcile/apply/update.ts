@@ -201,8 +201,8 @@ async function replaceOrBlock(
 }
 
 /**
- * One refusal of the update may be a gateway in maintenance. Nothing is replaced, and no person is called, before it is
- * certain that the service cannot update such a remote.
+ * Throws Retry until it is certain that the service cannot update such a remote, so that nothing is replaced before.
+ * One refusal may come from a gateway in maintenance.
  */
 function refuseUncertain({ kind, account }: ReconcileContext, { frozen, undocumented }: Plan): void {
   if (frozen.length > 0 || (undocumented.length > 0 && !account.triesUndocumented)) return;

@@ -30,7 +30,7 @@ export async function unmanagedUser(context: ReconcileContext, id: string): Prom
 }
 
 /**
- * Objects that are not being deleted and whose remotes use one of these, as far as known from lists and
+ * Objects that are not being deleted and whose remotes use a remote with one of these ids, as far as known from lists and
  * answers, whatever their specs say. Costs one list of each kind in the life of a process.
  */
 export async function usersOf(context: ReconcileContext, ids: readonly string[]): Promise<ManagedObject[]> {
@@ -53,7 +53,7 @@ const ignoreIf = (isHarmless: (error: unknown) => boolean) => (error: unknown) =
 };
 
 /**
- * Whether a remote of the kind `user` has in it the remote with this id: the id, or what else a reference to it sends.
+ * Whether a remote of the kind `user` refers to the remote with this id, by the id or by another value of its status.
  */
 export function uses(context: ReconcileContext, user: Kind, remote: Remote | undefined, id: string): boolean {
   if (remote === undefined) return false;
@@ -63,7 +63,7 @@ export function uses(context: ReconcileContext, user: Kind, remote: Remote | und
   );
 }
 
-/** The status fields of a remote that references may send, as the status has them and as the account had them last. */
+/** What references to a remote may send: its fields as last known from the account, and those in the status. */
 function statusesOf(context: ReconcileContext, id: string): Status[] {
   const { kind, object } = context;
   const remote = remotesOf(context).cached(id);

@@ -81,8 +81,8 @@ function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Diffe
 }
 
 /**
- * Members that hold a Secret's value that was not sent yet; `unsent` are the paths of their fields. Members that the
- * service takes on create only show in its answers what they hold, and are compared by that.
+ * Members with a value of a Secret that was not sent yet. `unsent`: the paths of their fields. Members that only a
+ * create accepts are left out: answers show their value, so they are compared like any other.
  */
 export function renewedMembers(kind: Kind, spec: Record<string, unknown>, unsent: readonly string[]): string[] {
   const members = Object.entries(kind.spec.shape) as [string, z.ZodType][];
