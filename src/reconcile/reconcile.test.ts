@@ -58,16 +58,19 @@ describe("a value from a Secret", () => {
   });
 
   it("is polled less and less often when it is missing, or at each resync when Secrets are watched", async () => {
-    const visits = async ({ secretsWatched }: { secretsWatched: boolean }) => {
+    const twoResults = async ({ secretsWatched }: { secretsWatched: boolean }) => {
       const some = new Scene({ secretsWatched });
       const object = some.cluster.apply(EventDestination, "dd", spec);
       const first = await some.reconcile(object);
       await some.clock.advance(3_600_000);
       return [first, await some.reconcile(object)];
     };
-    expect(await visits({ secretsWatched: false })).toEqual([{ requeueAfterSeconds: 1 }, { requeueAfterSeconds: 30 }]);
+    expect(await twoResults({ secretsWatched: false })).toEqual([
+      { requeueAfterSeconds: 1 },
+      { requeueAfterSeconds: 30 },
+    ]);
     const resync = { requeueAfterSeconds: RESYNC_SECONDS };
-    expect(await visits({ secretsWatched: true })).toEqual([resync, resync]);
+    expect(await twoResults({ secretsWatched: true })).toEqual([resync, resync]);
   });
 
   it("keeps a ready object ready when it cannot be read, and reports that", async () => {

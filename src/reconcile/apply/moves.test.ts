@@ -105,7 +105,7 @@ describe("somebody else's change during an outage", () => {
   const spec = { description: "ours", driftPolicy: "Report" } as const;
 
   /** Makes a settled object fail one reconcile, and then lets somebody else change its remote. */
-  async function changedUnseen(fail: (object: ManagedObject) => Promise<void>): Promise<ManagedObject> {
+  async function changedDuringFailure(fail: (object: ManagedObject) => Promise<void>): Promise<ManagedObject> {
     const object = await scene.given(IPPolicy, "office", spec);
     await fail(object);
     scene.gateway.change(IPPolicy.remote, scene.idOf(object), { description: "theirs" });
@@ -114,19 +114,19 @@ describe("somebody else's change during an outage", () => {
     return object;
   }
 
-  const isTold = (object: ManagedObject): void => {
+  const expectDrift = (object: ManagedObject): void => {
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
     expect(scene.gateway.remote(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
   };
 
   it("is reported as drift after an outage of the service", async () => {
-    const object = await changedUnseen(async (object) => {
+    const object = await changedDuringFailure(async (object) => {
       scene.restart();
       scene.gateway.refuse("list", 503);
       await scene.reconcile(object);
       expect(scene.condition(object, "Synced")?.status).toBe("False");
     });
-    isTold(object);
+    expectDrift(object);
   });
 
   it("is reported as drift after a Secret was missing", async () => {

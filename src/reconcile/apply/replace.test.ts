@@ -133,10 +133,10 @@ describe("a renewed certificate", () => {
     },
   );
 
-  const asItLikes = pem("as the service likes it");
+  const normalised = pem("as the service likes it");
 
   it("is not uploaded again and again when the service normalises it", async () => {
-    scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: asItLikes });
+    scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: normalised });
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
     await scene.settle(object, 30);
     expect(scene.gateway.takeCalls().filter((call) => call === "create").length).toBeLessThanOrEqual(2);
@@ -148,7 +148,7 @@ describe("a renewed certificate", () => {
   });
 
   it("is uploaded when its Secret changes, also when the service normalises it", async () => {
-    scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: asItLikes });
+    scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: normalised });
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
     await scene.settle(object, 10);
     scene.gateway.takeCalls();
@@ -168,7 +168,7 @@ describe("a replacement during which the status was lost", () => {
     scene.restart();
   }
 
-  const left = () => scene.gateway.remotesOf(TLSCertificate.remote);
+  const certificates = () => scene.gateway.remotesOf(TLSCertificate.remote);
 
   describe.each([
     ["by its owner mark", {}],
@@ -183,7 +183,7 @@ describe("a replacement during which the status was lost", () => {
       await scene.reconcile(object);
       restore(object);
       await scene.settle(object);
-      expect(left()).toMatchObject([{ id: scene.idOf(object), certificate_pem: pem("second") }]);
+      expect(certificates()).toMatchObject([{ id: scene.idOf(object), certificate_pem: pem("second") }]);
       expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(2);
     });
 
@@ -194,7 +194,7 @@ describe("a replacement during which the status was lost", () => {
       await scene.reconcile(object);
       scene.cluster.loseStatus(object);
       await scene.settle(object);
-      expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+      expect(certificates()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
     });
 
     it("takes the new remote and deletes the old one when both exist", async () => {
@@ -205,7 +205,7 @@ describe("a replacement during which the status was lost", () => {
       restore(object);
       await scene.settle(object);
       expect(scene.idOf(object)).toBe("cert_2");
-      expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+      expect(certificates()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
     });
 
     it.each(["swallow", "loseAnswer"] as const)("leaves no remote when the object is deleted (%s)", async (mishap) => {
@@ -217,7 +217,7 @@ describe("a replacement during which the status was lost", () => {
       scene.cluster.delete(object);
       await scene.settle(object);
       expect(scene.cluster.exists(object)).toBe(false);
-      expect(left()).toEqual([]);
+      expect(certificates()).toEqual([]);
     });
 
     it.each(["swallow", "loseAnswer"] as const)(
@@ -230,11 +230,11 @@ describe("a replacement during which the status was lost", () => {
         await scene.reconcile(object);
         restore(object);
         await scene.settle(object);
-        expect(left()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
+        expect(certificates()).toMatchObject([{ id: "cert_2", certificate_pem: pem("second") }]);
         // The remote that spec.adopt.id names no longer exists.
         restore(object);
         await scene.settle(object);
-        expect(left()).toMatchObject([{ id: scene.idOf(object) }]);
+        expect(certificates()).toMatchObject([{ id: scene.idOf(object) }]);
         expect(scene.condition(object, "Ready")?.status).toBe("True");
       },
     );
@@ -249,7 +249,7 @@ describe("a replacement during which the status was lost", () => {
     const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
     scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
     await scene.settle(object);
-    expect(left()).toMatchObject([
+    expect(certificates()).toMatchObject([
       { id: "cert_1", certificate_pem: pem("first"), metadata },
       { id: "cert_2", certificate_pem: pem("second") },
     ]);
@@ -271,12 +271,12 @@ it("a recreated remote is found again although spec.adopt.id names the old one",
   const spec = { region: "us", adopt: { id }, replacement: "Recreate" as const };
   const object = scene.cluster.apply(ReservedAddress, "db", spec);
   await scene.settle(object, 4);
-  const made = scene.idOf(object);
+  const recreated = scene.idOf(object);
   scene.cluster.loseStatus(object);
   scene.restart();
   await scene.settle(object, 4);
-  expect(scene.idOf(object)).toBe(made);
-  expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([{ id: made, region: "us" }]);
+  expect(scene.idOf(object)).toBe(recreated);
+  expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([{ id: recreated, region: "us" }]);
 });
 
 describe("an adopted certificate", () => {

@@ -20,7 +20,7 @@ beforeEach(() => {
 const desired = (kind: Kind, spec: ManagedObject["spec"]) =>
   resolveDesired(kind, cluster.apply(kind, "it", spec), cluster);
 
-async function told(kind: Kind, spec: ManagedObject["spec"]): Promise<string> {
+async function waitingError(kind: Kind, spec: ManagedObject["spec"]): Promise<string> {
   const error = await desired(kind, spec).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(Waiting);
   const { reason, message } = error as Waiting;
@@ -50,7 +50,7 @@ describe("a reference", () => {
   });
 
   it("waits for an object that is missing, and names it and the field", async () => {
-    expect(await told(TCPEdge, restricted({ id: "ipp_2" }, { name: "office" }))).toBe(
+    expect(await waitingError(TCPEdge, restricted({ id: "ipp_2" }, { name: "office" }))).toBe(
       'ReferenceNotReady: Create IPPolicy "office" in this namespace: spec.ipRestriction.ipPolicyRefs[1] refers to it',
     );
   });
@@ -60,7 +60,7 @@ describe("a reference", () => {
     ["has an empty one", { id: "" }],
   ])("waits for an object that %s", async (_, status) => {
     await policy("office", status);
-    expect(await told(TCPEdge, restricted({ name: "office" }))).toMatch(
+    expect(await waitingError(TCPEdge, restricted({ name: "office" }))).toMatch(
       /^ReferenceNotReady: Waiting for IPPolicy "office"/,
     );
   });
@@ -68,12 +68,14 @@ describe("a reference", () => {
   it("waits for the status field that it sends, when that is not the id", async () => {
     const address = { kind: "ReservedAddress" } as Kind;
     await cluster.writeStatus(address, cluster.apply(address, "db"), { id: "ra_1" });
-    expect(await told(TCPEdge, { addressRefs: [{ name: "db" }] })).toMatch(/ReservedAddress "db"/);
+    expect(await waitingError(TCPEdge, { addressRefs: [{ name: "db" }] })).toMatch(/ReservedAddress "db"/);
   });
 
   it("waits when its target is being deleted", async () => {
     await policy("office", { id: "ipp_1" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
-    expect(await told(TCPEdge, restricted({ name: "office" }))).toMatch(/^ReferenceNotReady: Point spec.ipRestriction/);
+    expect(await waitingError(TCPEdge, restricted({ name: "office" }))).toMatch(
+      /^ReferenceNotReady: Point spec.ipRestriction/,
+    );
   });
 });
 
@@ -103,12 +105,14 @@ describe("a Secret", () => {
     ["has it empty", { api: "" }, /^SecretNotReady: Give key "api" of Secret "dd" a value/],
   ])("is waited for when it %s", async (_, data, words) => {
     if (data) cluster.setSecret("dd", data);
-    expect(await told(EventDestination, monitored("dd"))).toMatch(words);
+    expect(await waitingError(EventDestination, monitored("dd"))).toMatch(words);
   });
 
   it("is not read while a reference is missing", async () => {
     const kind: Kind = { ...TCPEdge, spec: TCPEdge.spec.extend(EventDestination.spec.shape) };
-    expect(await told(kind, { ...restricted({ name: "office" }), ...monitored("dd") })).toMatch(/^ReferenceNotReady: /);
+    expect(await waitingError(kind, { ...restricted({ name: "office" }), ...monitored("dd") })).toMatch(
+      /^ReferenceNotReady: /,
+    );
     expect(cluster.secretReads).toEqual([]);
   });
 });
@@ -126,6 +130,6 @@ describe("a ConfigMap", () => {
     ["lacks the key", {}, /^ReferenceNotReady: Add key "ca.crt" with a value to ConfigMap "ca"/],
   ])("is waited for when it %s", async (_, data, words) => {
     if (data) cluster.setConfigMap("ca", data);
-    expect(await told(CertificateAuthority, spec)).toMatch(words);
+    expect(await waitingError(CertificateAuthority, spec)).toMatch(words);
   });
 });

@@ -46,14 +46,14 @@ describe("plan", () => {
 
   it("sends a member whose Secret has changed", () => {
     const wanted = { target: { monitoring: { api_key: "new" } } };
-    const made = planned(EventDestination, { wanted, seen: { target: { monitoring: {} } }, renewed: ["target"] });
-    expect(made).toMatchObject({ body: wanted, fields: ["target"], undocumented: ["target"] });
+    const result = planned(EventDestination, { wanted, seen: { target: { monitoring: {} } }, renewed: ["target"] });
+    expect(result).toMatchObject({ body: wanted, fields: ["target"], undocumented: ["target"] });
   });
 
   it("removes members by their own operation, and leaves them out of the body", () => {
-    const made = planned(TCPEdge, { seen: { policy: { enabled: true } }, applied: ["policy"] });
-    expect(made).toMatchObject({ body: {}, remove: ["policy"], fields: ["policy"] });
-    expect(isEmpty(made)).toBe(false);
+    const result = planned(TCPEdge, { seen: { policy: { enabled: true } }, applied: ["policy"] });
+    expect(result).toMatchObject({ body: {}, remove: ["policy"], fields: ["policy"] });
+    expect(isEmpty(result)).toBe(false);
   });
 
   it("distinguishes immutable fields and undocumented members", () => {
@@ -67,12 +67,12 @@ describe("plan", () => {
 
   it("clears the certificate when the spec asks for a managed one", () => {
     const policy = { certificate_management_policy: { authority: "freeca", private_key_type: "rsa" } };
-    const made = planned(ReservedDomain, {
+    const result = planned(ReservedDomain, {
       wanted: policy,
       seen: { certificate_id: "cert_1" },
       applied: ["certificateRef"],
     });
-    expect(made.body).toEqual({ ...policy, certificate_id: null });
+    expect(result.body).toEqual({ ...policy, certificate_id: null });
   });
 });
 

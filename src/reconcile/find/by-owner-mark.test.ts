@@ -22,7 +22,7 @@ const kinds: [string, Kind, ManagedObject["spec"]][] = [
 
 const creates = () => scene.gateway.takeCalls().filter((call) => call === "create");
 
-async function leave(object: ManagedObject): Promise<void> {
+async function deleteAndExpectGone(object: ManagedObject): Promise<void> {
   scene.cluster.delete(object);
   await scene.reconcile(object);
   expect(scene.cluster.exists(object)).toBe(false);
@@ -36,7 +36,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
   ])("adopts it when it was retained, %s", async (_when, meanwhile) => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
-    await leave(before);
+    await deleteAndExpectGone(before);
     meanwhile();
     const after = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(after);
@@ -53,12 +53,12 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     await scene.reconcile(before);
     const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
     scene.cluster.delete(before);
-    const asked = scene.gateway.calls.length;
+    const callCount = scene.gateway.calls.length;
     await scene.reconcile(before);
     expect(scene.reason(before)).toMatch(/^Creating: /);
     const { id } = scene.gateway.seed(kind.remote, body);
     await scene.settle(before);
-    expect(scene.gateway.calls.length).toBe(asked);
+    expect(scene.gateway.calls.length).toBe(callCount);
     expect(scene.cluster.exists(before)).toBe(false);
     const after = scene.cluster.apply(kind, "one", retained);
     await scene.reconcile(after);
@@ -69,7 +69,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     const before = await scene.given(kind, "one", spec);
     const id = scene.idOf(before);
     scene.cluster.annotateByHand(before, annotations.orphan, "true");
-    await leave(before);
+    await deleteAndExpectGone(before);
     const after = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(after);
     expect(scene.idOf(after)).toBe(id);
@@ -87,7 +87,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
 
   it("deletes it, also when the status was lost", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
-    await leave(before);
+    await deleteAndExpectGone(before);
     const after = await scene.given(kind, "one", spec);
     scene.cluster.loseStatus(after);
     scene.restart();
@@ -98,7 +98,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
   });
 
   it("has no id before it has a finalizer", async () => {
-    await leave(await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" }));
+    await deleteAndExpectGone(await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" }));
     const after = scene.cluster.apply(kind, "one", spec);
     scene.cluster.beforeWrite = (write) => {
       if (write === "annotate") throw new Retry("Pending", "Waiting for the Kubernetes API");
@@ -111,7 +111,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
   it("does not adopt it when it was deleted meanwhile", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
-    await leave(before);
+    await deleteAndExpectGone(before);
     scene.gateway.drop(kind.remote, id);
     const after = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(after);
@@ -122,7 +122,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
   it("does not adopt it when another object has it", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
-    await leave(before);
+    await deleteAndExpectGone(before);
     const other = scene.cluster.apply(kind, "two", spec);
     await scene.cluster.writeStatus(kind, other, { id });
     const after = scene.cluster.apply(kind, "one", spec);
@@ -133,7 +133,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
   it("does not delete it without having adopted it", async () => {
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
-    await leave(before);
+    await deleteAndExpectGone(before);
     scene.gateway.refuse("list", 403);
     scene.restart();
     const after = scene.cluster.apply(kind, "one", spec);
@@ -159,7 +159,7 @@ it("a remote with other immutable values is left, and a new one created", async 
   const spec = { publicKey: "ssh-ed25519 AAAAone" };
   const before = await scene.given(SSHCredential, "one", { ...spec, deletionPolicy: "Retain" });
   const id = scene.idOf(before);
-  await leave(before);
+  await deleteAndExpectGone(before);
   const after = scene.cluster.apply(SSHCredential, "one", { publicKey: "ssh-ed25519 AAAAtwo" });
   await scene.reconcile(after);
   expect(scene.condition(after, "Ready")?.status).toBe("True");
@@ -182,7 +182,7 @@ describe("several remotes with the owner mark of one object", () => {
     expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(3);
     const [told] = scene.cluster.events;
     expect(told).toMatchObject({ type: "Warning", reason: "OwnershipConflict" });
-    for (const double of younger) expect(told?.note).toContain(double);
+    for (const duplicate of younger) expect(told?.note).toContain(duplicate);
   });
 
   it("are not deleted with an object whose create failed", async () => {

@@ -286,8 +286,8 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("ra_1");
     expect(scene.gateway.remotesOf(ReservedAddress.remote)).toHaveLength(2);
-    const told = scene.cluster.events.find(({ reason }) => reason === "OwnershipConflict");
-    expect(told).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
+    const event = scene.cluster.events.find(({ reason }) => reason === "OwnershipConflict");
+    expect(event).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
   });
 
   it("is not one that has more than the spec asks for", async () => {

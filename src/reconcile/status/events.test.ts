@@ -34,53 +34,57 @@ const object = (conditions: Condition[], spec: ManagedObject["spec"] = {}, delet
   status: { conditions },
 });
 
-const told = (conditions: Condition[]): Status => ({ conditions });
+const statusWith = (conditions: Condition[]): Status => ({ conditions });
 const [id, state] = ["ipp_1", { remote: { id: "ipp_1" } }];
 const having = (...changes: Change[]) => ({ changes, state });
 const failedHaving = (...changes: Change[]) => ({ changes, state: {} });
 
 describe("events", () => {
   it("are none for an object that is ready at once", () => {
-    expect(eventsOf(object(unseen), told(ready), having({ type: "Created", id }))).toEqual([]);
-    expect(eventsOf({ ...object([]), status: {} }, told(ready), having({ type: "Created", id }))).toEqual([]);
+    expect(eventsOf(object(unseen), statusWith(ready), having({ type: "Created", id }))).toEqual([]);
+    expect(eventsOf({ ...object([]), status: {} }, statusWith(ready), having({ type: "Created", id }))).toEqual([]);
   });
 
   it("are none when nothing has changed", () => {
-    expect(eventsOf(object(ready), told(ready), having())).toEqual([]);
-    expect(eventsOf(object(failed("InvalidSpec")), told(failed("InvalidSpec", "Do that")), failedHaving())).toEqual([]);
+    expect(eventsOf(object(ready), statusWith(ready), having())).toEqual([]);
+    expect(
+      eventsOf(object(failed("InvalidSpec")), statusWith(failed("InvalidSpec", "Do that")), failedHaving()),
+    ).toEqual([]);
   });
 
   it("report once that an object is ready again", () => {
-    expect(eventsOf(object(failed("InvalidSpec")), told(ready), having())).toMatchObject([
+    expect(eventsOf(object(failed("InvalidSpec")), statusWith(ready), having())).toMatchObject([
       { type: "Normal", reason: "Available" },
     ]);
   });
 
   it("report a failure once when two conditions have the same reason", () => {
-    expect(eventsOf(object(ready), told(failed("InvalidSpec")), failedHaving())).toEqual([
+    expect(eventsOf(object(ready), statusWith(failed("InvalidSpec")), failedHaving())).toEqual([
       { type: "Warning", reason: "InvalidSpec", action: "Reconcile", note: "Do this" },
     ]);
   });
 
   it("report a change of the reason", () => {
-    expect(eventsOf(object(failed("ServiceUnavailable")), told(failed("RateLimited")), failedHaving())).toMatchObject([
-      { reason: "RateLimited" },
-    ]);
+    expect(
+      eventsOf(object(failed("ServiceUnavailable")), statusWith(failed("RateLimited")), failedHaving()),
+    ).toMatchObject([{ reason: "RateLimited" }]);
   });
 
   it.each(["ReferenceNotReady", "CertificateProvisioning", "Deleting"])("are Normal for the reason %s", (reason) => {
-    expect(eventsOf(object(unseen), told(failed(reason)), failedHaving())).toMatchObject([{ type: "Normal", reason }]);
+    expect(eventsOf(object(unseen), statusWith(failed(reason)), failedHaving())).toMatchObject([
+      { type: "Normal", reason },
+    ]);
   });
 
   it("have the action Delete for an object that is being deleted", () => {
-    expect(eventsOf(object(ready, {}, true), told(failed("InUse")), failedHaving())).toMatchObject([
+    expect(eventsOf(object(ready, {}, true), statusWith(failed("InUse")), failedHaving())).toMatchObject([
       { action: "Delete" },
     ]);
   });
 
   it("warn of drift that is not corrected", () => {
     const drift = [...ready, condition("Drifted", "True", "RemoteDiffers")];
-    expect(eventsOf(object(ready), told(drift), having())).toMatchObject([
+    expect(eventsOf(object(ready), statusWith(drift), having())).toMatchObject([
       { type: "Warning", reason: "RemoteDiffers" },
     ]);
   });
@@ -88,7 +92,7 @@ describe("events", () => {
   it("name each field that was corrected", () => {
     const [notice] = eventsOf(
       object(ready),
-      told(ready),
+      statusWith(ready),
       having({ type: "Updated", id, fields: ["description", "labels"], drifted: true }),
     );
     expect(notice).toMatchObject({ type: "Normal", action: "Update" });
@@ -97,16 +101,16 @@ describe("events", () => {
 
   it("warn of a remote that somebody else had deleted, once a new one exists", () => {
     expect(
-      eventsOf(object(ready), told(ready), having({ type: "Missing", id: "ipp_0" }, { type: "Created", id })),
+      eventsOf(object(ready), statusWith(ready), having({ type: "Missing", id: "ipp_0" }, { type: "Created", id })),
     ).toMatchObject([{ type: "Warning", reason: "RemoteMissing", action: "Create" }]);
-    expect(eventsOf(object(ready), told(ready), failedHaving({ type: "Missing", id: "ipp_0" }))).toEqual([]);
+    expect(eventsOf(object(ready), statusWith(ready), failedHaving({ type: "Missing", id: "ipp_0" }))).toEqual([]);
   });
 
   it("report an adoption, but not for an object that only observes", () => {
-    expect(eventsOf(object(unseen), told(ready), having({ type: "Adopted", id }))).toMatchObject([
+    expect(eventsOf(object(unseen), statusWith(ready), having({ type: "Adopted", id }))).toMatchObject([
       { note: "Took over ipp_1" },
     ]);
     const observed = object(unseen, { managementPolicy: "ObserveOnly" });
-    expect(eventsOf(observed, told(ready), having({ type: "Adopted", id }))).toEqual([]);
+    expect(eventsOf(observed, statusWith(ready), having({ type: "Adopted", id }))).toEqual([]);
   });
 });

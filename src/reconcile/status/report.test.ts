@@ -185,10 +185,10 @@ describe("the conditions", () => {
 
   it("report drift, and drop it when it is gone", () => {
     const drift = { fields: ["description"], reason: "RemoteDiffers", message: "Put it right" } as const;
-    const told = next(objectWith(before.ready), settled(), { drift: { ...drift, fields: [...drift.fields] } });
-    expect(told.drift).toEqual(["description"]);
-    expect(conditionOf(told, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
-    const gone = next({ ...objectWith([]), status: told }, settled());
+    const drifted = next(objectWith(before.ready), settled(), { drift: { ...drift, fields: [...drift.fields] } });
+    expect(drifted.drift).toEqual(["description"]);
+    expect(conditionOf(drifted, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
+    const gone = next({ ...objectWith([]), status: drifted }, settled());
     expect(gone.drift).toBeUndefined();
     expect(conditionOf(gone, "Drifted")).toBeUndefined();
   });

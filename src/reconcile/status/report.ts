@@ -43,11 +43,11 @@ export function nextStatus(context: StatusInput, outcome: Outcome, now: number):
 function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
   const { retiring, drift, remote, preexisting, origin } = state;
   const settled = outcome.type === "settled";
-  const asked = answersRequest(outcome) ? reconcileRequestedAt(object) : undefined;
-  const owned = remote?.id ?? object.status?.id;
+  const requestedAt = answersRequest(outcome) ? reconcileRequestedAt(object) : undefined;
+  const id = remote?.id ?? object.status?.id;
   return {
-    ...(asked !== undefined && { lastHandledReconcileAt: asked }),
-    ...(owned !== undefined && { account: accountName || undefined }),
+    ...(requestedAt !== undefined && { lastHandledReconcileAt: requestedAt }),
+    ...(id !== undefined && { account: accountName || undefined }),
     ...(origin && { origin }),
     ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
     ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),

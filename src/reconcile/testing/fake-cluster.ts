@@ -26,7 +26,7 @@ export class FakeCluster implements Cluster {
   readonly #objects = new Map<string, ManagedObject>();
   readonly #secrets = new Map<string, SecretValue>();
   readonly #configMaps = new Map<string, Record<string, string>>();
-  readonly #made = new Map<string, number>();
+  readonly #created = new Map<string, number>();
   #revision = 0;
 
   constructor(kinds: readonly Kind[], clock: Clock) {
@@ -38,16 +38,16 @@ export class FakeCluster implements Cluster {
 
   apply(kind: Kind, name: string, spec: ManagedObject["spec"] = {}, metadata: Metadata = {}): ManagedObject {
     const known = this.get(kind.kind, "team-a", name);
-    const made = {
+    const created = {
       ...{ name, namespace: "team-a", uid: this.#uid(kind, name, known), generation: 0 },
       creationTimestamp: this.#time(),
     };
-    const { generation } = known?.metadata ?? made;
+    const { generation } = known?.metadata ?? created;
     return this.#store({
       ...known,
       apiVersion: "tunnelgateway.dev/v1",
       kind: kind.kind,
-      metadata: { ...made, ...known?.metadata, ...metadata, generation: generation + 1 },
+      metadata: { ...created, ...known?.metadata, ...metadata, generation: generation + 1 },
       spec,
     });
   }
@@ -55,8 +55,8 @@ export class FakeCluster implements Cluster {
   #uid({ kind }: Kind, name: string, known: ManagedObject | undefined): string {
     if (known) return known.metadata.uid;
     const key = `uid-${kind}-${name}`;
-    const count = (this.#made.get(key) ?? 0) + 1;
-    this.#made.set(key, count);
+    const count = (this.#created.get(key) ?? 0) + 1;
+    this.#created.set(key, count);
     return count === 1 ? key : `${key}-${count}`;
   }
 
@@ -223,9 +223,9 @@ export class FakeCluster implements Cluster {
   }
 
   #store(object: ManagedObject): ManagedObject {
-    const kept = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
-    this.#objects.set(keyOf(kept), kept);
-    return kept;
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
+    this.#objects.set(keyOf(stored), stored);
+    return stored;
   }
 
   #next(): string {

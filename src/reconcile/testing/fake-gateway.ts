@@ -174,8 +174,8 @@ export class FakeGateway {
     this.#perform("deleteSource", eventSubscriptions, () => {
       const remote = this.#getExisting(eventSubscriptions, id);
       if (!sourcesOf(remote).includes(type)) throw refusal(404, "not found");
-      const left = sourcesOf(remote).filter((one) => one !== type);
-      this.#store(eventSubscriptions, { ...remote, sources: left.map((one) => ({ type: one })) });
+      const remaining = sourcesOf(remote).filter((one) => one !== type);
+      this.#store(eventSubscriptions, { ...remote, sources: remaining.map((one) => ({ type: one })) });
     });
   };
 
