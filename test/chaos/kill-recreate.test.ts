@@ -4,8 +4,11 @@ import { STORY_MS, useStage } from "./support/stage.ts";
 import type { Point } from "./support/steps.ts";
 import { type Subject, subjects } from "./support/subjects.ts";
 
-// a service that cannot change a domain
-const stage = useStage({ simulator: { undocumented: false } });
+// A service that cannot change a domain, and an operator that is told so: it need not find out.
+const stage = useStage({
+  simulator: { undocumented: false },
+  env: { GATEWAY_UNDOCUMENTED_OPERATIONS: "false" },
+});
 
 const domain = subjects.find(({ sort }) => sort === "domain") as Subject;
 const subject: Subject = {

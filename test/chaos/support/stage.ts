@@ -32,16 +32,18 @@ const SHORT = "3s";
 const LATEST_MS = 4_500;
 
 export interface StageOptions {
+  /** Variables of the operator. */
+  env?: Readonly<Record<string, string>>;
   simulator?: SimulatorOptions;
   /** Where no create is interrupted: a request may take as long as it does on a busy machine. */
   patient?: true;
 }
 
 /** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
-export function useStage({ simulator = {}, patient }: StageOptions = {}): Stage {
+export function useStage({ simulator = {}, patient, env: more = {} }: StageOptions = {}): Stage {
   // many objects are to be at their points at once
   const unlimited = { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" };
-  const env = { ...unlimited, ...(!patient && { REQUEST_TIMEOUT: SHORT }) };
+  const env = { ...unlimited, ...(!patient && { REQUEST_TIMEOUT: SHORT }), ...more };
   const world = useWorld({ startOperator: false, simulator, env });
   const stage = new Stage(world);
   beforeAll(() => stage.open());
