@@ -20,19 +20,19 @@ export interface AccountControllerOptions {
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
   clock: Clock;
   resyncSeconds: number;
-  /** A watch tells of a Secret that comes or changes. */
+  /** Whether a watch of Secrets enqueues the account. If not, a missing Secret is read again after seconds. */
   secretsWatched: boolean;
-  /** Of accounts that name none. */
+  /** Of accounts without `spec.baseURL`. */
   baseURL: string;
-  /** How many objects with a remote need this account, by `namespace/name` of the GatewayAccount. */
+  /** How many objects need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
   countDependents: (key: string) => number;
 }
 
 const MISSING_SECRET_SECONDS = 5;
 
 /**
- * Looks after one GatewayAccount: says whether its key works, and keeps it and its Secret, by a finalizer on both,
- * while objects need them to delete their remotes.
+ * Reconciles one GatewayAccount: reports whether its API key works, and keeps it and its Secret from being deleted, by
+ * a finalizer on both, while objects need them to delete their remotes.
  */
 export async function reconcileAccount(options: AccountControllerOptions, request: Request): Promise<Result> {
   const { store, accounts } = options;
@@ -44,13 +44,13 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
   try {
     if (object.metadata.deletionTimestamp) return await reconcileDelete(options, object, request.key);
     await checkKey(options, object, request);
-    await report(options, object, { usable: true });
+    await report(options, object);
     return { requeueAfterSeconds: options.resyncSeconds };
   } catch (cause) {
     if (cause instanceof Outdated) return { stale: true };
     const error = reconcileErrorOf(cause);
     if (!error) throw cause;
-    await report(options, object, { usable: false, error });
+    await report(options, object, error);
     return resultOf(options, error);
   }
 }
@@ -77,13 +77,13 @@ async function checkKey(
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal });
   } catch (error) {
-    // a key may be good for other things than this one
+    // the service accepts a key that has no permission to list these
     if (!isGatewayError(error) || error.status !== 403) throw error;
   }
   refuseOtherAccount(account);
 }
 
-/** A key that the service accepts may be one of another account. */
+/** The service also accepts a key that belongs to another account; there, many remotes are missing. */
 function refuseOtherAccount({ lossGuard: { problem } }: Account): void {
   if (!problem) return;
   const { resource, missing, total } = problem;
@@ -105,7 +105,7 @@ async function protectSecret(options: AccountControllerOptions, object: AccountO
     throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
   if (status?.secretName !== name) {
     await releaseSecret(options, object);
-    // written down before it is held, so that whoever comes next knows what to let go of
+    // record the Secret before its finalizer is added: a later reconcile has to know which one to remove
     await objects.writeStatus(object, { ...status, secretName: name });
   }
   await objects.addSecretFinalizer({ namespace, name });
@@ -117,7 +117,7 @@ async function releaseSecret(options: AccountControllerOptions, object: AccountO
   await options.objects.removeSecretFinalizer({ namespace: object.metadata.namespace, name: secretName });
 }
 
-/** Accounts may have a Secret in common. Those that only wait to go need none. */
+/** Accounts may share a Secret. One that is being deleted needs it only as long as objects need the account. */
 function isSecretUsedByOthers(
   { store, countDependents }: AccountControllerOptions,
   { metadata }: AccountObject,
@@ -133,9 +133,9 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
   const { countDependents, objects, accounts } = options;
   const count = countDependents(key);
   if (count > 0) {
-    const who = count === 1 ? "the object that needs" : `the ${count} objects that need`;
-    const error = new Waiting("InUse", `Delete ${who} this account to delete the remote first`);
-    await report(options, object, { usable: false, error });
+    const dependents = count === 1 ? "the object that needs" : `the ${count} objects that need`;
+    const error = new Waiting("InUse", `Delete ${dependents} this account to delete the remote first`);
+    await report(options, object, error);
     return { requeueAfterSeconds: 10 };
   }
   await releaseSecret(options, object);
@@ -144,35 +144,34 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
   return {};
 }
 
-type Finding = { usable: true } | { usable: false; error: ReconcileError };
-
+/** Writes the status. Without an error, the account is ready. */
 async function report(
   { objects, store, clock, baseURL }: AccountControllerOptions,
   object: AccountObject,
-  finding: Finding,
+  error?: ReconcileError,
 ): Promise<void> {
   const { metadata, spec } = object;
-  // this look may have written to it
-  const now = store.get(keyOf(object));
-  const current = now?.metadata.uid === metadata.uid ? now : object;
+  // this reconcile may have written to the object before
+  const latest = store.get(keyOf(object));
+  const current = latest?.metadata.uid === metadata.uid ? latest : object;
   const before = current.status;
   const status: Status = {
     ...before,
     baseURL: spec.baseURL ?? baseURL,
     observedGeneration: metadata.generation,
-    conditions: conditionsOf(finding).map((told) =>
-      toCondition({ metadata, status: before }, told, clock.date().getTime()),
+    conditions: conditionsOf(error).map((draft) =>
+      toCondition({ metadata, status: before }, draft, clock.date().getTime()),
     ),
   };
   if (!isSameStatus(before, status)) await objects.writeStatus(current, status);
 }
 
-function conditionsOf(finding: Finding): ConditionDraft[] {
-  if (finding.usable) {
+function conditionsOf(error: ReconcileError | undefined): ConditionDraft[] {
+  if (!error) {
     return [{ type: "Ready", status: "True", reason: "Available", message: "The service answers and accepts the key" }];
   }
-  const { reason, message } = finding.error;
-  const type = finding.error instanceof Blocked ? "Stalled" : "Reconciling";
+  const { reason, message } = error;
+  const type = error instanceof Blocked ? "Stalled" : "Reconciling";
   return [
     { type: "Ready", status: "False", reason, message },
     { type, status: "True", reason, message },

@@ -8,7 +8,7 @@ import { FINALIZER } from "../../schema/contract.ts";
 import { secrets, toReconcileError, typeOf } from "../kubernetes/kube-cluster.ts";
 import type { AccountObject } from "./accounts.ts";
 
-/** What is written to GatewayAccounts and their Secrets. Throws what KubeCluster throws. */
+/** Writes GatewayAccounts and the finalizers of their Secrets. Throws what KubeCluster throws; a 404 is ignored. */
 export class AccountObjects {
   readonly #client: KubeClient;
   readonly #store: Store<AccountObject>;
@@ -26,8 +26,8 @@ export class AccountObjects {
 
   async addFinalizer(object: AccountObject): Promise<void> {
     await ignoringNotFound(async () => {
-      const held = await addFinalizer(this.#client, typeOf(GatewayAccount), object);
-      if (held) this.#store.put(held as AccountObject);
+      const written = await addFinalizer(this.#client, typeOf(GatewayAccount), object);
+      if (written) this.#store.put(written as AccountObject);
     });
   }
 
@@ -36,7 +36,7 @@ export class AccountObjects {
     this.#store.forget(keyOf(object), object.metadata.uid);
   }
 
-  /** Keeps a Secret from being deleted before the account is done with it. */
+  /** Keeps the Secret from being deleted while the account needs it. */
   async addSecretFinalizer(ref: ObjectRef): Promise<void> {
     await ignoringNotFound(async () => {
       await addFinalizer(this.#client, secrets, await this.#metadataOf(ref));

@@ -15,10 +15,10 @@ function object(accountRef?: string, status?: Status, more: Partial<ManagedObjec
   };
 }
 
-const ask = (account: Account) =>
+const probe = (account: Account) =>
   account.collection(ipPolicies).probe({ lane: "edit", signal: new AbortController().signal });
 
-/** A scene with an account whose key the service takes. */
+/** A scene with an account whose key the service accepts. */
 async function given(name = "a"): Promise<AccountScene> {
   const scene = await AccountScene.begin();
   scene.accepted.add("right");
@@ -28,21 +28,21 @@ async function given(name = "a"): Promise<AccountScene> {
 }
 
 describe("the account of an object", () => {
-  it("is the operator's own where nothing names another", async () => {
+  it("is the operator's own by default", async () => {
     const scene = await given("other");
     expect(scene.accounts.accountOf(object())).toBe(scene.accounts.own);
-    await ask(scene.accounts.own);
+    await probe(scene.accounts.own);
     expect(scene.keysSent).toEqual([OWN_KEY]);
   });
 
-  it("is the one called default where its namespace has one", async () => {
+  it("is the GatewayAccount named default, if its namespace has one", async () => {
     const scene = await given("default");
-    await ask(scene.accounts.accountOf(object()));
+    await probe(scene.accounts.accountOf(object()));
     expect(scene.keysSent).toEqual(["right"]);
     expect(scene.accounts.accountOf(object(undefined, undefined, { namespace: "elsewhere" }))).toBe(scene.accounts.own);
   });
 
-  it("is the one that it names, the same at each look", async () => {
+  it("is the GatewayAccount that it names, the same each time", async () => {
     const scene = await given();
     const account = scene.accounts.accountOf(object("a"));
     expect(account).not.toBe(scene.accounts.own);
@@ -50,7 +50,7 @@ describe("the account of an object", () => {
     expect(scene.accounts.all).toEqual([scene.accounts.own, account]);
   });
 
-  it("is waited for where it is missing", async () => {
+  it("is waited for when its GatewayAccount is missing", async () => {
     const scene = await AccountScene.begin();
     expect(() => scene.accounts.accountOf(object("a"))).toThrow(
       expect.objectContaining({
@@ -65,7 +65,7 @@ describe("the account of an object", () => {
     ["another", "b", "a", /set accountRef: \{name: a\}.*accountRef is another account now/],
     ["the default", undefined, "a", /set accountRef: \{name: a\}.*its default is another account now/],
     ["an account for the first time", "a", undefined, /remove accountRef and the GatewayAccount named default/],
-  ])("stays that of its remote when the spec comes to mean %s", async (_, names, recorded, words) => {
+  ])("stays that of its remote when the spec changes to %s", async (_, names, recorded, words) => {
     const scene = await given();
     const status = { id: "ipp_1", ...(recorded && { account: recorded }) };
     expect(() => scene.accounts.accountOf(object(names, status))).toThrow(
@@ -77,21 +77,21 @@ describe("the account of an object", () => {
     );
   });
 
-  it("is another once its GatewayAccount is, and the old one's requests end", async () => {
+  it("is another one after its GatewayAccount was recreated, and requests of the old one are aborted", async () => {
     const scene = await given();
     const before = scene.accounts.accountOf(object("a"));
     scene.deleteAccount("a");
     scene.account("a");
     expect(scene.accounts.accountOf(object("a"))).not.toBe(before);
-    await expect(ask(before)).rejects.toThrow();
+    await expect(probe(before)).rejects.toThrow();
     expect(scene.keysSent).toEqual([]);
   });
 });
 
 describe("an account that is being deleted", () => {
-  it("is for those alone that have something in it, or may have", async () => {
+  it("is only for objects that have a remote in it, or may have one", async () => {
     const scene = await given();
-    await scene.look("a");
+    await scene.reconcile("a");
     scene.deleteAccount("a");
     expect(() => scene.accounts.accountOf(object("a"))).toThrow(
       expect.objectContaining({
@@ -101,71 +101,71 @@ describe("an account that is being deleted", () => {
       }),
     );
     const intent = "2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z";
-    const theirs = [
+    const owners = [
       object("a", { id: "ipp_1", account: "a" }),
       object("a", undefined, { annotations: { [annotations.createIntent]: intent } }),
       object("a", undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
     ];
-    for (const one of theirs) expect(scene.accounts.all).toContain(scene.accounts.accountOf(one));
+    for (const one of owners) expect(scene.accounts.all).toContain(scene.accounts.accountOf(one));
   });
 });
 
 describe("the key of an account", () => {
-  it("is read once for all requests of half a minute", async () => {
+  it("is read once in 30 seconds", async () => {
     const scene = await given();
     const account = scene.accounts.accountOf(object("a"));
-    await ask(account);
+    await probe(account);
     scene.secret("a", { key: "next" });
     await scene.clock.advance(29_000);
-    await ask(account);
+    await probe(account);
     expect(scene.secretReads).toEqual(["n/a"]);
     scene.accepted.add("next");
     await scene.clock.advance(1000);
-    await ask(account);
+    await probe(account);
     expect(scene.keysSent).toEqual(["right", "right", "next"]);
   });
 
   it("is read again at once when the service refuses it", async () => {
     const scene = await given();
     const account = scene.accounts.accountOf(object("a"));
-    await ask(account);
+    await probe(account);
     scene.accepted.delete("right");
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
-    await expect(ask(account)).rejects.toMatchObject({ status: 401 });
+    await expect(probe(account)).rejects.toMatchObject({ status: 401 });
     await scene.clock.advance(2000);
-    await ask(account);
+    await probe(account);
     expect(scene.keysSent).toEqual(["right", "right", "next"]);
     expect(scene.clock.now()).toBeLessThan(30_000);
   });
 
-  it("is read for each request while it may be one of another account", async () => {
+  it("is read for each request while a mass loss is suspected", async () => {
     const scene = await given();
     const account = scene.accounts.accountOf(object("a"));
-    await ask(account);
+    await probe(account);
     account.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 5, total: 5 });
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
-    await ask(account);
+    await probe(account);
     expect(scene.keysSent).toEqual(["right", "next"]);
   });
 
-  it("is read again at once when the account is looked at", async () => {
+  it("is read again when the account is reconciled", async () => {
     const scene = await given();
-    await ask(scene.accounts.accountOf(object("a")));
+    await probe(scene.accounts.accountOf(object("a")));
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
-    await scene.look("a");
-    await ask(scene.accounts.accountOf(object("a")));
+    await scene.reconcile("a");
+    await probe(scene.accounts.accountOf(object("a")));
     expect(scene.keysSent).toEqual(["right", "next", "next"]);
   });
 
-  it("that was being read while it changed is not held", async () => {
+  it("that changed while it was being read is not cached", async () => {
     const scene = await given();
     const account = scene.accounts.accountOf(object("a"));
     const { promise, resolve } = Promise.withResolvers<void>();
     scene.beforeSecret = () => promise;
-    const slow = ask(account);
+    const slow = probe(account);
     await scene.clock.advance(1);
     scene.beforeSecret = () => {};
     scene.accepted.add("next");
@@ -173,16 +173,16 @@ describe("the key of an account", () => {
     scene.accounts.invalidateKey("n/a");
     resolve();
     await slow;
-    await ask(account);
+    await probe(account);
     expect(scene.keysSent).toEqual(["right", "next"]);
   });
 
-  it("goes with its account, also while it is being read", async () => {
+  it("is not used for a recreated account, even if it was being read", async () => {
     const scene = await given();
     const account = scene.accounts.accountOf(object("a"));
     const { promise, resolve } = Promise.withResolvers<void>();
     scene.beforeSecret = () => promise;
-    const slow = ask(account).catch(() => {});
+    const slow = probe(account).catch(() => {});
     await scene.clock.advance(1);
     scene.deleteAccount("a");
     scene.accounts.remove("n/a");
@@ -192,18 +192,18 @@ describe("the key of an account", () => {
     scene.account("a");
     resolve();
     await slow;
-    for (let times = 0; times < 2; times += 1) await ask(scene.accounts.accountOf(object("a")));
+    for (let times = 0; times < 2; times += 1) await probe(scene.accounts.accountOf(object("a")));
     expect(scene.keysSent).toEqual(["next", "next"]);
   });
 
   it.each([
     ["its Secret is missing", () => {}],
     ["its entry is empty", (scene: AccountScene) => scene.secret("a", { key: "" })],
-  ])("is said to be missing where %s, and nothing is sent", async (_, prepare) => {
+  ])("is reported missing when %s, and nothing is sent", async (_, prepare) => {
     const scene = await AccountScene.begin();
     scene.account("a");
     prepare(scene);
-    await expect(ask(scene.accounts.accountOf(object("a")))).rejects.toMatchObject({
+    await expect(probe(scene.accounts.accountOf(object("a")))).rejects.toMatchObject({
       kind: "unsent",
       code: "no_api_key",
     });

@@ -17,7 +17,7 @@ import type { KubeObject } from "../../runtime/object.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
 
-/** The account that serves all objects of its namespace that name none. */
+/** The GatewayAccount of the objects in its namespace that have no `spec.accountRef`. */
 export const DEFAULT_ACCOUNT = "default";
 
 export interface AccountObject extends KubeObject {
@@ -36,12 +36,12 @@ export interface AccountsOptions {
   clock: Clock;
   log: Logger;
   metrics?: AccountMetrics;
-  /** Objects of the kind GatewayAccount. */
+  /** The GatewayAccounts. */
   store: () => Store<AccountObject>;
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
   assertMaySend: () => void;
   onListDelta: (resource: Resource, delta: ListDelta) => void;
-  /** Whether some object stands for the remote of this id. */
+  /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
   /**
    * Requests to an account are stopped, because the service is away, refuses its key, or lacks many remotes; or they go
@@ -56,11 +56,11 @@ interface AccountEntry {
   abort: AbortController;
   /** Undefined for the operator's own. */
   key?: CachedApiKey;
-  /** What of the object makes it another account. */
+  /** A GatewayAccount with another fingerprint is another account. */
   fingerprint: string;
 }
 
-/** The accounts that objects may belong to: the operator's own, and those of GatewayAccount objects. */
+/** The accounts of objects: the operator's own credentials, and one for each GatewayAccount that was used. */
 export class Accounts {
   readonly own: Account;
   readonly #options: AccountsOptions;
@@ -78,21 +78,18 @@ export class Accounts {
   }
 
   /**
-   * The account of an object. What was made in one account stays with it: throws Blocked where the spec has come to
-   * mean another, and Waiting where the account it names is not there.
+   * The account of an object. A remote stays in the account in which it was created: throws Blocked if the spec names
+   * another account by now. Throws Waiting if the GatewayAccount does not exist.
    */
   accountOf(object: ManagedObject): Account {
     const { status, spec, metadata } = object;
-    const [name, wanted] = [this.nameOf(object), this.#specifiedName(object)];
-    if (name !== wanted && metadata.deletionTimestamp === undefined) {
-      const recorded = name;
-      const back =
-        recorded === ""
-          ? "remove accountRef and the GatewayAccount named default"
-          : `set accountRef: {name: ${recorded}}`;
+    const name = this.nameOf(object);
+    if (name !== this.#specifiedName(object) && !isDeleting(object)) {
+      const undo =
+        name === "" ? "remove accountRef and the GatewayAccount named default" : `set accountRef: {name: ${name}}`;
       throw new Blocked(
         "AccountMismatch",
-        `To keep ${status?.id}, ${back}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
+        `To keep ${status?.id}, ${undo}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
       );
     }
     const account = this.#gatewayAccount(metadata.namespace, name);
@@ -102,12 +99,12 @@ export class Accounts {
     return account ? this.ofGatewayAccount(account) : this.own;
   }
 
-  /** `namespace/name` of its GatewayAccount; empty for the operator's own. */
+  /** `namespace/name` of the GatewayAccount; "" for the operator's own credentials. */
   keyOf(account: Account): string {
     return [...this.#entries].find(([, known]) => known.account === account)?.[0] ?? "";
   }
 
-  /** The name of the GatewayAccount of an object, that of its remote once it has one; empty for the operator's own. */
+  /** The GatewayAccount of the object's remote, or the specified one if it has none. "" for the operator's own. */
   nameOf(object: ManagedObject): string {
     return object.status?.id === undefined ? this.#specifiedName(object) : (object.status.account ?? "");
   }
@@ -117,7 +114,7 @@ export class Accounts {
     return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
   }
 
-  /** The account of a GatewayAccount object, made at first use and anew when the object means another. */
+  /** The account of a GatewayAccount, created at first use and again when its fingerprint changes. */
   ofGatewayAccount(object: AccountObject): Account {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
     const baseURL = this.#allowedBaseURL(object.spec.baseURL);
@@ -135,7 +132,7 @@ export class Accounts {
     return made.account;
   }
 
-  /** The GatewayAccount is no more. */
+  /** Call it when the GatewayAccount is gone. Aborts the requests under way. */
   remove(key: string): void {
     const known = this.#entries.get(key);
     this.#entries.delete(key);
@@ -143,12 +140,12 @@ export class Accounts {
     void known?.client.close();
   }
 
-  /** The object is no more. */
+  /** Call it when an object is gone. */
   forget(uid: string): void {
     for (const account of this.all) account.forget(uid);
   }
 
-  /** Before the last work ends: what has to wait for its turn is left to the next process. */
+  /** The process is about to stop: requests that would have to wait for the budget fail from now on. */
   shutDown(): void {
     for (const account of this.all) account.shutDown();
   }
@@ -166,7 +163,7 @@ export class Accounts {
     throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: spec.accountRef names it`);
   }
 
-  /** A namespace must not send its requests, and the operator, wherever it likes. */
+  /** Editors of a namespace must not make the operator send requests to any host they like. */
   #allowedBaseURL(baseURL: string | undefined): string {
     const { config } = this.#options;
     if (baseURL === undefined) return config.baseURL;
@@ -190,7 +187,7 @@ export class Accounts {
     return value;
   }
 
-  /** The next request reads the key anew. */
+  /** The next request reads the account's key from its Secret again. */
   invalidateKey(key: string): void {
     this.#entries.get(key)?.key?.invalidate();
   }
@@ -240,11 +237,11 @@ export class Accounts {
   }
 }
 
-/** Nothing was sent for it, so it may be made anywhere. */
+/** No create was sent for the object yet, so any account can become its account. */
 const isNew = (object: ManagedObject): boolean =>
   object.status?.id === undefined && !isDeleting(object) && intentOf(object) === undefined;
 
-/** A pattern cannot tell all texts that are no address, so the definition lets some through. */
+/** The pattern in the CRD accepts some texts that are no URL. */
 function originOf(baseURL: string): string {
   try {
     return parseBaseURL(baseURL).origin;

@@ -1,9 +1,9 @@
 import type { Clock } from "../../runtime/clock.ts";
 
-/** How long a key that was read is used before its Secret is read again; at a refusal it is read at once. */
+/** How long a key is used before its Secret is read again, unless it is invalidated before. */
 const KEY_SECONDS = 30;
 
-/** The key of one account: read when it is needed, once for whoever needs it meanwhile, and soon forgotten. */
+/** The API key of one account, cached for a short time. Callers that come during a read share it. */
 export class CachedApiKey {
   readonly #clock: Clock;
   readonly #fetch: () => Promise<string>;
@@ -14,19 +14,19 @@ export class CachedApiKey {
     this.#fetch = obtain;
   }
 
-  /** A failure is not held. */
+  /** A failure is not cached. */
   read(): Promise<string> {
     const now = this.#clock.now();
     if (this.#cached && now - this.#cached.at < KEY_SECONDS * 1000) return this.#cached.value;
-    const held = { value: this.#fetch(), at: now };
-    this.#cached = held;
-    held.value.catch(() => {
-      if (this.#cached === held) this.#cached = undefined;
+    const cached = { value: this.#fetch(), at: now };
+    this.#cached = cached;
+    cached.value.catch(() => {
+      if (this.#cached === cached) this.#cached = undefined;
     });
-    return held.value;
+    return cached.value;
   }
 
-  /** The next to need it reads anew; what is being read is for those alone who wait for it. */
+  /** The next `read` reads the Secret again. The result of a read under way goes only to those that wait for it. */
   invalidate(): void {
     this.#cached = undefined;
   }

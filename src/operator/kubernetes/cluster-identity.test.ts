@@ -18,10 +18,14 @@ function identify(get: typeof answer, config = {}) {
 }
 
 test.each([
-  ["what is configured wins", { clusterID: "mine" }, "mine"],
-  ["else the cluster's", {}, "uid-of-kube-system"],
-  ["but of the own namespace with a list of namespaces", { watchNamespaces: ["a"] }, "uid-of-own"],
-  ["where there is one", { watchNamespaces: ["a"], podNamespace: undefined }, "uid-of-kube-system"],
+  ["the configured id comes first", { clusterID: "mine" }, "mine"],
+  ["else the uid of kube-system is the id", {}, "uid-of-kube-system"],
+  ["with a list of namespaces, the uid of the own namespace is the id", { watchNamespaces: ["a"] }, "uid-of-own"],
+  [
+    "with a list of namespaces and no own namespace, the uid of kube-system is the id",
+    { watchNamespaces: ["a"], podNamespace: undefined },
+    "uid-of-kube-system",
+  ],
 ])("%s", async (_, config, id) => {
   const { identity } = identify(answer, config);
   identity.start();
@@ -30,7 +34,7 @@ test.each([
   expect(identity.reason).toBeUndefined();
 });
 
-test("it is asked for until the API server answers, and says so", async () => {
+test("the namespace is read until the API server answers, and failures are logged", async () => {
   let away = true;
   const get: typeof answer = async (type, ref) => {
     if (away) throw new Error("connection refused");
@@ -50,7 +54,7 @@ test("it is asked for until the API server answers, and says so", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("stopping ends the asking", async () => {
+test("stopping ends the retries", async () => {
   const { identity, clock } = identify(() => Promise.reject(new Error("connection refused")));
   identity.start();
   await settle();

@@ -6,7 +6,7 @@ import { type Logger, textOf } from "../../runtime/log.ts";
 
 const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
 
-/** Seconds; those of a reflector, which asks the same server. */
+/** Seconds; the same as for a reflector, which asks the same server. */
 const BACKOFF = { base: 0.8, cap: 30, resetAfter: 120 };
 
 export interface IdentityOptions {
@@ -18,14 +18,14 @@ export interface IdentityOptions {
 }
 
 /**
- * What names this cluster in the marks that are left in the account: what the configuration says, else the uid of
- * kube-system, which lives as long as the cluster. An operator of some namespaces has no right to read that and is
- * known by its own. Never by what it happens to be allowed: the name must not change while objects exist.
+ * The id of this cluster in owner marks: `clusterID` of the configuration, else the uid of the namespace kube-system,
+ * which lives as long as the cluster. An operator that watches a list of namespaces may not read kube-system, so it
+ * takes the uid of its own namespace. What it may read does not decide: the id must not change while objects exist.
  *
- * Started and awaited like a cache: it asks until the API server answers.
+ * Started and awaited like an informer: it retries until the API server answers.
  */
 export class ClusterIdentity {
-  /** Resolves when the id is known; rejects when stopped before. */
+  /** Resolves when the id is known; rejects if stopped before. */
   readonly synced: Promise<void>;
   readonly #options: IdentityOptions;
   readonly #synced = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ export class ClusterIdentity {
     return this.#id;
   }
 
-  /** Why it is not known yet. */
+  /** Why the id is not known yet; undefined when it is. */
   get reason(): string | undefined {
     return this.#id === undefined ? `namespace ${this.#namespace}: ${this.#problem}` : undefined;
   }
@@ -67,7 +67,7 @@ export class ClusterIdentity {
       await sleep(clock, backoff.next(), signal).catch(() => {});
     }
     if (this.#id === undefined) return;
-    log.info({ clusterID: this.#id }, "Marks in the account name this cluster");
+    log.info({ clusterID: this.#id }, "Owner marks name this cluster");
     this.#synced.resolve();
   }
 
@@ -77,7 +77,7 @@ export class ClusterIdentity {
       this.#id = config.clusterID ?? (await client.get(namespaces, { name: this.#namespace }, { signal })).metadata.uid;
     } catch (error) {
       this.#problem = textOf(error);
-      if (!signal.aborted) log.warn({ error }, "Could not read what names this cluster");
+      if (!signal.aborted) log.warn({ error }, "Could not read the id of the cluster");
     }
     return this.#id !== undefined;
   }

@@ -37,7 +37,7 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** As a user makes it, and the watch tells of it. */
+/** An object that a user created, in API server and cache. */
 function given(metadata: Partial<KubeObject["metadata"]> = {}): ManagedObject {
   const made = server.storage.create(POLICIES, {
     ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", spec: {} },
@@ -61,8 +61,8 @@ const content = { name: "token", data: { token: "s3cret" }, annotations: {} };
 
 const outdated = expect.objectContaining({ name: "Outdated" });
 
-describe("what is written", () => {
-  it("is seen by the next read at once", async () => {
+describe("a write", () => {
+  it("is in the cache at once", async () => {
     const object = given();
     await cluster.annotate(IPPolicy, object, { finalizer: true, intent: "now" });
     expect(cached()?.metadata).toMatchObject({
@@ -73,7 +73,7 @@ describe("what is written", () => {
     expect(cached()?.status).toEqual({ id: "ipp_1" });
   });
 
-  it("leaves other finalizers where they are", async () => {
+  it("keeps the finalizers of others", async () => {
     const object = given({ finalizers: ["a", FINALIZER, "b"] });
     await cluster.annotate(IPPolicy, object, { finalizer: true });
     expect(server.storage.get(POLICIES, "n/office")?.metadata.finalizers).toEqual(["a", FINALIZER, "b"]);
@@ -81,7 +81,7 @@ describe("what is written", () => {
     expect(cached()?.metadata.finalizers).toEqual(["a", "b"]);
   });
 
-  it("with the last finalizer ends an object that is being deleted, also for the next read", async () => {
+  it("that removes the last finalizer of an object being deleted removes it from the cache", async () => {
     const object = given({ finalizers: [FINALIZER] });
     server.storage.delete(POLICIES, "n/office");
     await cluster.removeFinalizer(IPPolicy, object);
@@ -89,14 +89,14 @@ describe("what is written", () => {
   });
 });
 
-describe("a write that comes too late", () => {
-  it("of an intent is refused when somebody wrote first", async () => {
+describe("a write of an outdated object", () => {
+  it("fails for an intent when somebody wrote first", async () => {
     const object = given();
     touch();
     await expect(cluster.annotate(IPPolicy, object, { intent: "now" })).rejects.toEqual(outdated);
   });
 
-  it("of an intent is refused when the object is gone, and other writes are not needed then", async () => {
+  it("fails for an intent when the object is gone, and is ignored for status and finalizer", async () => {
     const object = given({ finalizers: [FINALIZER] });
     server.storage.update(POLICIES, "n/office", (now) => ({ ...now, metadata: { ...now.metadata, finalizers: [] } }));
     server.storage.delete(POLICIES, "n/office");
@@ -105,7 +105,7 @@ describe("a write that comes too late", () => {
     await cluster.removeFinalizer(IPPolicy, object);
   });
 
-  it("of a status does not undo what was written since, whatever else changes", async () => {
+  it("fails for a status only when somebody else wrote the status", async () => {
     const object = given();
     touch();
     await cluster.writeStatus(IPPolicy, object, { id: "ipp_1" });
@@ -113,13 +113,13 @@ describe("a write that comes too late", () => {
     expect(server.storage.get(POLICIES, "n/office")?.["status"]).toEqual({ id: "ipp_1" });
   });
 
-  it("of a status is none where only the definition shows the status otherwise", async () => {
+  it("succeeds for a status that only differs by the defaults of the CRD", async () => {
     const object = given();
     await cluster.writeStatus(IPPolicy, { ...object, status: { conditions: [] } }, { id: "ipp_1" });
     expect(cached()?.status).toEqual({ id: "ipp_1" });
   });
 
-  it("does not reach another object of the same name", async () => {
+  it("fails when the name belongs to another object", async () => {
     const object = given({ finalizers: [FINALIZER] });
     const other = { ...object, metadata: { ...object.metadata, uid: "another" } };
     await expect(cluster.writeStatus(IPPolicy, other, { id: "ipp_1" })).rejects.toEqual(outdated);
@@ -127,7 +127,7 @@ describe("a write that comes too late", () => {
     expect(server.storage.get(POLICIES, "n/office")).toEqual(object);
   });
 
-  it("of the finalizer takes nobody else's, when they are in another order by now", async () => {
+  it("fails when the finalizers have another order, and removes no finalizer of others", async () => {
     const object = given({ finalizers: [FINALIZER, "b"] });
     server.storage.update(POLICIES, "n/office", (now) => ({
       ...now,
@@ -137,37 +137,37 @@ describe("a write that comes too late", () => {
   });
 });
 
-describe("a refusal of the API server", () => {
+describe("an error of the API server", () => {
   const refusal = (more: object) => JSON.stringify({ kind: "Status", message: "no: s3cret", ...more });
 
   it.each([
     [
-      "for want of a right",
+      "for a missing right",
       403,
       { reason: "Forbidden" },
       "Forbidden",
       /^Grant the operator's service account the right/,
     ],
     [
-      "by the rules of the kind",
+      "for an invalid object",
       422,
       { reason: "Invalid", details: { causes: [{ field: "spec.rules", message: "no: s3cret" }, {}] } },
       "Pending",
       /^Correct spec\.rules, it: the Kubernetes API refuses any write with it$/,
     ],
-    ["for a fault of its own", 500, {}, "Pending", /^Waiting for the Kubernetes API/],
-  ])("%s is tried again, and told in words", async (_, status, body, reason, words) => {
+    ["for an internal error", 500, {}, "Pending", /^Waiting for the Kubernetes API/],
+  ])("%s is a Retry with a message that says what to do", async (_, status, body, reason, words) => {
     const object = given();
-    const told = expect.objectContaining({ name: "Retry", reason, message: expect.stringMatching(words) });
+    const expected = expect.objectContaining({ name: "Retry", reason, message: expect.stringMatching(words) });
     server.faults.push({ status, body: refusal(body) });
-    await expect(cluster.writeStatus(IPPolicy, object, {})).rejects.toEqual(told);
+    await expect(cluster.writeStatus(IPPolicy, object, {})).rejects.toEqual(expected);
     server.faults.push({ status, body: refusal(body) });
-    await expect(cluster.secret("n", "any")).rejects.toEqual(told);
+    await expect(cluster.secret("n", "any")).rejects.toEqual(expected);
   });
 });
 
 describe("a Secret", () => {
-  it("is read with its values as text, and may be missing", async () => {
+  it("is read with decoded values, and may be missing", async () => {
     server.storage.create(SECRETS, {
       ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace: "n", name: "dd", annotations: { a: "b" } } },
       data: { api: Buffer.from("s3cret").toString("base64") },
@@ -179,7 +179,7 @@ describe("a Secret", () => {
     expect(await cluster.secret("n", "other")).toBeUndefined();
   });
 
-  it("that the operator writes belongs to the object", async () => {
+  it("that the operator writes has the object as owner", async () => {
     const object = given();
     await cluster.writeSecret(object, content);
     expect(secretOf("token")).toMatchObject({
@@ -190,7 +190,7 @@ describe("a Secret", () => {
     expect(secretOf("token")).toMatchObject({ stringData: { token: "next" } });
   });
 
-  it("of somebody else's is never written to", async () => {
+  it("that the object does not own is never written", async () => {
     const before = usersSecret("token");
     await expect(cluster.writeSecret(given(), content)).rejects.toEqual(outdated);
     expect(secretOf("token")).toEqual(before);

@@ -26,7 +26,7 @@ import { needsOf, targetsOf } from "../../schema/wire/needs.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
 
-/** The objects of each kind, for whoever only counts them. */
+/** The objects of each kind, to be listed only. */
 export type Stores = ReadonlyMap<string, { readonly store: Pick<Store<ManagedObject>, "list"> }>;
 
 const namespaces: ResourceType = {
@@ -53,10 +53,10 @@ export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): R
   kind,
 });
 
-/** How an object of any kind is named in the index of references. */
+/** Names an object of any kind in the index `references`. */
 export const referenceKey = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 
-/** The objects that a spec refers to by name, with the Secrets that it reads or has the operator write. */
+/** `referenceKey`s of the objects that a spec refers to by name, and of the Secrets that are read or written for it. */
 export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): string[] {
   const { namespace } = metadata;
   const written = kind.output && (spec[kind.output.field] as string | undefined);
@@ -68,7 +68,7 @@ export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): str
   return written === undefined ? references : [...references, referenceKey(secrets.kind, namespace, written)];
 }
 
-/** Indexes of the store of a kind. */
+/** The indexes of a kind's store. */
 export const indexersOf = (kind: Kind): Record<"remoteID" | "references", Indexer<ManagedObject>> => ({
   remoteID: (object) => [...new Set([...remoteIDsOf(kind, object), ...parentIDsOf(kind, object)])],
   references: (object) => [...new Set(referencesOf(kind, object))],
@@ -82,7 +82,7 @@ export interface KubeClusterOptions {
   log: Logger;
 }
 
-/** Kubernetes as converging sees it: reads from the informers' stores, writes through the client. */
+/** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
 export class KubeCluster implements Cluster {
   readonly #client: KubeClient;
   readonly #kinds: readonly Kind[];
@@ -243,12 +243,13 @@ export class KubeCluster implements Cluster {
     }
   }
 
-  /** Only where the object owns it: the uid of the owner is read and its resourceVersion held on to. */
+  /** Replaces the Secret only if the object owns it. The write is guarded by the resourceVersion that was checked. */
   async #replaceSecret(content: KubeObject, owner: string, options: { dryRun?: true }): Promise<void> {
     const { namespace, name } = content.metadata;
     try {
       const { metadata } = await this.#client.get(secrets, { namespace, name });
-      if (!metadata.ownerReferences?.some(({ uid }) => uid === owner)) throw new Outdated("the Secret is another's");
+      if (!metadata.ownerReferences?.some(({ uid }) => uid === owner))
+        throw new Outdated("another object owns the Secret");
       const { resourceVersion } = metadata;
       await this.#client.patchMerge(
         secrets,
@@ -265,7 +266,7 @@ export class KubeCluster implements Cluster {
     return this.#isDeleting(namespaces, name);
   }
 
-  /** Shared, since whole namespaces are deleted at once. An answer counts only for deletions seen before it was asked for. */
+  /** Many objects may ask at once, so they share reads: the answer is that of a read that began after the call. */
   isKindDeleting({ plural }: Kind): Promise<boolean> {
     const known = this.#kindDeletions.get(plural);
     if (known) return known.ask();
@@ -274,7 +275,7 @@ export class KubeCluster implements Cluster {
     return made.ask();
   }
 
-  /** False as well where the operator has no right to see it. */
+  /** False if the operator may not read the object. */
   async #isDeleting(type: ResourceType, name: string): Promise<boolean> {
     try {
       const { metadata } = await this.#client.get(type, { name }, { metadataOnly: true });
@@ -300,11 +301,11 @@ export class KubeCluster implements Cluster {
   }
 }
 
-/** What a refusal of the API server means for the reconcile that asked. */
+/** The ReconcileError or Outdated for a failure of the API server. Any other error is returned as it is. */
 export function toReconcileError(error: unknown): unknown {
   if (isConflict(error) || isFailedTest(error)) return new Outdated("the object has changed", { cause: error });
   if (isInvalid(error)) {
-    // the words of the API server may quote values
+    // the API server's message may quote values of the object
     const fields = error.causes.map(({ field }) => field ?? "it").join(", ");
     return new Retry("Pending", `Correct ${fields}: the Kubernetes API refuses any write with it`, { cause: error });
   }

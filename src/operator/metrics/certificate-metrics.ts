@@ -3,11 +3,11 @@ import type { ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { MetricSources } from "./metric-sources.ts";
 
-// `namespace` would be taken for that of the operator, which Prometheus adds itself
+// not `namespace`: Prometheus adds that label itself, with the operator's namespace
 const labelNames = ["kind", "object_namespace", "object_name"] as const;
 type Label = (typeof labelNames)[number];
 
-/** When what runs out became valid, and when it ends, as the status of each object says. */
+/** From when until when the certificate of each object is valid, as its status says. */
 export function certificateMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
   const gauge = (name: string, help: string, end: "from" | "until") =>
     new Gauge<Label>({
@@ -29,8 +29,8 @@ export function certificateMetrics(registers: Registry[], sources: () => MetricS
 type KindWithValidity = Kind & { readonly validity: NonNullable<Kind["validity"]> };
 const hasValidity = (kind: Kind): kind is KindWithValidity => kind.validity !== undefined;
 
-function* certificates(observed: MetricSources | undefined): Generator<[KindWithValidity, ManagedObject]> {
-  for (const kind of observed?.kinds.filter(hasValidity) ?? []) {
-    for (const object of observed?.informers.get(kind.kind)?.store.list() ?? []) yield [kind, object];
+function* certificates(sources: MetricSources | undefined): Generator<[KindWithValidity, ManagedObject]> {
+  for (const kind of sources?.kinds.filter(hasValidity) ?? []) {
+    for (const object of sources?.informers.get(kind.kind)?.store.list() ?? []) yield [kind, object];
   }
 }

@@ -22,14 +22,13 @@ beforeEach(() => {
   metrics = createDriftMetrics([registry], () => ({ informers }));
 });
 
-/** As the operator looks at an object. */
-async function look(object: ManagedObject): Promise<void> {
+async function reconcileOnce(object: ManagedObject): Promise<void> {
   const context = scene.contextFor(object);
   await reconcile(context, { resyncSeconds: RESYNC_SECONDS });
   metrics.onChanges(context.kind.kind, context.changes);
 }
 
-/** The series of a metric. */
+/** The series of a metric, without its name. */
 async function series(name: string): Promise<string[]> {
   const lines = (await registry.metrics()).split("\n");
   return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
@@ -42,11 +41,11 @@ async function changed(kind: Kind, spec: ManagedObject["spec"], members: object)
   return object;
 }
 
-it("counts each field that was put right, and no edit", async () => {
+it("counts each corrected field, and no edit", async () => {
   const spec = { description: "ours", labels: { a: "ours" } };
   const object = await changed(TunnelGroupBackend, spec, { description: "theirs", labels: { a: "secret" } });
-  await look(object);
-  await look(scene.cluster.apply(TunnelGroupBackend, "one", { ...spec, description: "new" }));
+  await reconcileOnce(object);
+  await reconcileOnce(scene.cluster.apply(TunnelGroupBackend, "one", { ...spec, description: "new" }));
   expect(scene.gateway.takeCalls().filter((call) => call.startsWith("update"))).toHaveLength(2);
   expect((await series("tunnelgateway_drift_corrections_total")).sort()).toEqual([
     '{kind="TunnelGroupBackend",field="description"} 1',
@@ -54,15 +53,15 @@ it("counts each field that was put right, and no edit", async () => {
   ]);
 });
 
-it("counts a remote that was deleted and made again", async () => {
+it("counts a remote that was deleted and created again", async () => {
   const object = await scene.given(IPPolicy, "one");
   scene.gateway.drop(IPPolicy.remote, scene.idOf(object));
   await scene.resync(IPPolicy);
-  await look(object);
+  await reconcileOnce(object);
   expect(await series("tunnelgateway_drift_corrections_total")).toEqual(['{kind="IPPolicy",field="id"} 1']);
 });
 
-it("counts the objects whose differences are left, as long as they are", async () => {
+it("counts the objects that differ and are not corrected, until they no longer differ", async () => {
   const object = await changed(
     IPPolicy,
     { description: "ours", driftPolicy: "Report" },
@@ -70,13 +69,13 @@ it("counts the objects whose differences are left, as long as they are", async (
   );
   const store = new Store<ManagedObject>({});
   informers = new Map([[IPPolicy.kind, { store }]]);
-  const left = async () => {
-    await look(object);
+  const drifted = async () => {
+    await reconcileOnce(object);
     store.put(scene.cluster.now(object));
     return series("tunnelgateway_drifted_objects");
   };
-  expect(await left()).toEqual(['{kind="IPPolicy",reason="RemoteDiffers",field="description"} 1']);
+  expect(await drifted()).toEqual(['{kind="IPPolicy",reason="RemoteDiffers",field="description"} 1']);
   scene.cluster.apply(IPPolicy, "one", { description: "ours" });
-  expect(await left()).toEqual([]);
+  expect(await drifted()).toEqual([]);
   expect(await series("tunnelgateway_drift_corrections_total")).toEqual([]);
 });

@@ -3,12 +3,12 @@ import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../reconcile/context.ts";
 import type { MetricSources } from "./metric-sources.ts";
 
-/** In place of the field, when it was the whole remote that somebody had deleted. */
-const REMOTE = "id";
+/** The label `field` of a remote that was gone and was created again. */
+const REMOTE_FIELD = "id";
 
-/** What others change in the account. Labels hold names of spec fields, never values. */
+/** Counts what other clients changed in the account. Labels contain names of spec fields, never values. */
 export interface DriftMetrics {
-  /** What a reconcile has done. */
+  /** Call it with the changes of each reconcile. */
   onChanges: (kind: string, changes: readonly Change[]) => void;
 }
 
@@ -28,7 +28,7 @@ export function createDriftMetrics(
       const fields = changes.flatMap((change) => (change.type === "Updated" && change.drifted ? change.fields : []));
       for (const field of fields) corrections.inc({ kind, field });
       const [missing, created] = ["Missing", "Created"].map((type) => changes.some((change) => change.type === type));
-      if (missing && created) corrections.inc({ kind, field: REMOTE });
+      if (missing && created) corrections.inc({ kind, field: REMOTE_FIELD });
     },
   };
 }

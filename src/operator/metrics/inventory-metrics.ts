@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "prom-client";
 import { accountsUsed, listedResources } from "../triggers/listed-resources.ts";
 import type { MetricSources } from "./metric-sources.ts";
 
-/** How old the latest list of each resource is that some object stands for, in the process that reads lists. */
+/** The age of the latest list of each resource that has remotes of objects. Only the leader lists. */
 export function inventoryMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
   new Gauge({
     name: "tunnelgateway_inventory_age_seconds",

@@ -3,7 +3,7 @@ import type { Kind } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kubernetes/kube-cluster.ts";
 
-/** What is looked at whenever metrics are collected, so that no series outlives its object. */
+/** What metrics read at each scrape, so that no series outlives its object. */
 export interface MetricSources {
   kinds: readonly Kind[];
   informers: Stores;

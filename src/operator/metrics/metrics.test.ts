@@ -49,7 +49,7 @@ function add(kind: string, name: string, status: Status): ManagedObject {
   return object;
 }
 
-/** The series of a metric as they are exposed, without its name. */
+/** The series of a metric, without its name. */
 async function series(name: string): Promise<string[]> {
   const lines = (await registry.metrics()).split("\n");
   return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
@@ -60,7 +60,7 @@ const condition = (reason: string) => ({
 });
 
 describe("objects", () => {
-  it("are counted by kind and reason, also those that nobody has looked at", async () => {
+  it("are counted by kind and reason, also those that were never reconciled", async () => {
     add("IPPolicy", "a", { conditions: [condition("Available")] });
     add("IPPolicy", "b", { conditions: [condition("Available")] });
     add("TCPEdge", "c", {});
@@ -70,7 +70,7 @@ describe("objects", () => {
     ]);
   });
 
-  it("leave nothing behind when they go", async () => {
+  it("have no series after they are gone", async () => {
     add("IPPolicy", "a", { conditions: [condition("Available")] });
     await series("tunnelgateway_resources");
     objects = [];
@@ -86,7 +86,7 @@ describe("certificates", () => {
     ["TLSCertificate", { notBefore: "2026-01-01T00:00:00Z", notAfter: "2026-04-01T00:00:00Z" }],
     ["CertificateAuthority", { notBefore: "2026-01-01T00:00:00Z", notAfter: "2026-04-01T00:00:00Z" }],
     ["SSHHostCertificate", { validAfter: "2026-01-01T00:00:00Z", validUntil: "2026-04-01T00:00:00Z" }],
-  ])("tell when each is valid: %s", async (kind, status) => {
+  ])("show from when until when they are valid: %s", async (kind, status) => {
     add(kind, "shop", status);
     const labels = `{kind="${kind}",object_namespace="team-a",object_name="shop"}`;
     expect(await series(start)).toEqual([`${labels} ${Date.UTC(2026, 0) / 1000}`]);
@@ -106,7 +106,7 @@ describe("certificates", () => {
 describe("the age of the inventory", () => {
   const age = "tunnelgateway_inventory_age_seconds";
 
-  it("is that of the latest list, from when it began", async () => {
+  it("counts from the beginning of the latest list", async () => {
     add("IPPolicy", "a", { id: "ipp_1" });
     expect(await series(age)).toEqual([]);
     await own.collection(ipPolicies).listed(clock.now(), "sync");
@@ -116,7 +116,7 @@ describe("the age of the inventory", () => {
     expect(await series(age)).toEqual(['{account="",resource="ip_policies"} 0']);
   });
 
-  it("is told of each account by itself", async () => {
+  it("is shown for each account", async () => {
     const other = accountOf();
     add("IPPolicy", "a", { id: "ipp_1" });
     add("IPPolicy", "b", { id: "ipp_2", account: "second" });
@@ -133,14 +133,14 @@ describe("the age of the inventory", () => {
     ]);
   });
 
-  it("ends with the last object that stands for such a resource, since nobody lists it any more", async () => {
+  it("has no series after the last object with such a remote is gone", async () => {
     add("IPPolicy", "a", { id: "ipp_1" });
     await own.collection(ipPolicies).listed(clock.now(), "sync");
     objects = [];
     expect(await series(age)).toEqual([]);
   });
 
-  it("does not fail with an object whose account is not there", async () => {
+  it("leaves out an object whose account does not exist", async () => {
     add("IPPolicy", "a", { id: "ipp_1" });
     setSources({
       accountOf() {
@@ -153,7 +153,7 @@ describe("the age of the inventory", () => {
 });
 
 describe("requests", () => {
-  it("are counted by resource, verb and code, or why there was none", async () => {
+  it("are counted by resource, method and status code, or the reason why there was none", async () => {
     const about = { method: "GET", route: "/ip_policies/{id}", resource: "ip_policies", seconds: 0.2 };
     telemetry.operator.onExchange({ ...about, status: 200, outcome: "ok" });
     telemetry.operator.onExchange({ ...about, outcome: "unknown" });
@@ -163,14 +163,14 @@ describe("requests", () => {
     ]);
   });
 
-  it("tell by lane how long they waited for their turn", async () => {
+  it("are counted by lane with the time that they waited", async () => {
     telemetry.operator.onWait("sync", 1.5);
     telemetry.operator.onWait("sync", 2);
     expect(await series("tunnelgateway_remote_throttled_seconds_total")).toContain('{lane="sync"} 3.5');
   });
 });
 
-it("tells the version of the operator, and how often it lists", async () => {
+it("shows the version of the operator and the resync interval", async () => {
   const text = await registry.metrics();
   expect(text).toContain('tunnelgateway_build_info{version="1.2.3"} 1');
   expect(text).toContain("tunnelgateway_resync_interval_seconds 300");

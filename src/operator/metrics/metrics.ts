@@ -11,7 +11,7 @@ export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges">, Accoun
   setSources: (sources: MetricSources) => void;
 }
 
-/** The operator's own metrics, beside those of the runtime. No label holds an id of the account. */
+/** The operator's own metrics; runtime/process/metrics.ts has the others. No label contains a remote's id. */
 export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   const registers = [registry];
   const requests = new Counter({
@@ -53,20 +53,20 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   };
 }
 
-/** The operator's facts, which stay as they are for the life of the process. */
-export function publishFacts(registry: Registry, facts: { version: string; resyncSeconds: number }): void {
+/** Metrics that never change while the process runs. */
+export function setConstants(registry: Registry, constants: { version: string; resyncSeconds: number }): void {
   const registers = [registry];
   new Gauge({
     name: "tunnelgateway_build_info",
     help: "1, with the version of the operator.",
     labelNames: ["version"],
     registers,
-  }).set({ version: facts.version }, 1);
+  }).set({ version: constants.version }, 1);
   new Gauge({
     name: "tunnelgateway_resync_interval_seconds",
     help: "How often each resource of the account is to be listed.",
     registers,
-  }).set(facts.resyncSeconds);
+  }).set(constants.resyncSeconds);
 }
 
 function countObjects(registers: Registry[], sources: () => MetricSources | undefined): void {

@@ -1,9 +1,9 @@
 import { Registry } from "prom-client";
 import { collectProcessMetrics, createMetrics, type Metrics } from "../../runtime/process/metrics.ts";
 import { createSessionMetrics, type SessionMetrics } from "../../sessions/metrics.ts";
-import { createOperatorMetrics, type OperatorMetrics, publishFacts } from "./metrics.ts";
+import { createOperatorMetrics, type OperatorMetrics, setConstants } from "./metrics.ts";
 
-/** Everything that a process of the operator exposes. */
+/** All metrics of a process, in one registry. */
 export interface Telemetry {
   registry: Registry;
   runtime: Metrics;
@@ -11,10 +11,10 @@ export interface Telemetry {
   sessions: SessionMetrics;
 }
 
-export function createTelemetry(facts: Parameters<typeof publishFacts>[1]): Telemetry {
+export function createTelemetry(constants: Parameters<typeof setConstants>[1]): Telemetry {
   const registry = new Registry();
   collectProcessMetrics(registry);
-  publishFacts(registry, facts);
+  setConstants(registry, constants);
   return {
     registry,
     runtime: createMetrics(registry),

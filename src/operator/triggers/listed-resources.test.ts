@@ -6,7 +6,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import { accountsUsed } from "./listed-resources.ts";
 
-it("finds the accounts of objects with a remote, whatever is wrong with those of others", () => {
+it("finds the accounts of objects with a remote, also when another object's account cannot be found", () => {
   const store = new Store<ManagedObject>();
   const named = (name: string, id?: string) =>
     store.put({
@@ -15,7 +15,7 @@ it("finds the accounts of objects with a remote, whatever is wrong with those of
       ...(id && { status: { id } }),
     });
   for (const name of ["good", "waiting", "broken"]) named(name, name);
-  named("unmade");
+  named("without remote");
   const account = {} as Account;
   const of = ({ metadata: { name } }: ManagedObject): Account => {
     if (name === "waiting") throw new Waiting("AccountNotReady", "Create it");

@@ -16,20 +16,20 @@ export function listedResources(kinds: readonly Kind[]): ListedResource[] {
   return resources.map((resource) => ({ resource, kinds: kinds.filter((kind) => listOf(kind) === resource) }));
 }
 
-export interface Users {
+export interface AccountLookup {
   accounts: Pick<Accounts, "accountOf">;
   informers: Stores;
 }
 
-/** Accounts in which some object of these kinds has a remote. */
-export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: Users): Account[] {
+/** The accounts in which an object of these kinds has a remote. */
+export function accountsUsed(kinds: readonly Kind[], { accounts, informers }: AccountLookup): Account[] {
   const objects = kinds.flatMap(({ kind }) => informers.get(kind)?.store.list() ?? []);
   const used = objects.filter(({ status }) => status?.id !== undefined).map((object) => accountOf(accounts, object));
   return [...new Set(used)].filter((account) => account !== undefined);
 }
 
-/** Undefined where there is none to go to; the object says so itself. */
-function accountOf(accounts: Users["accounts"], object: ManagedObject): Account | undefined {
+/** Undefined if the object's account does not exist or may not be used: the object's own reconcile reports that. */
+function accountOf(accounts: AccountLookup["accounts"], object: ManagedObject): Account | undefined {
   try {
     return accounts.accountOf(object);
   } catch {

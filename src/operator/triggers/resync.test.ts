@@ -40,8 +40,8 @@ function add(kind: string, id?: string, of?: string): void {
   objects.push({ apiVersion: "tunnelgateway.dev/v1", kind, metadata, spec: {}, status });
 }
 
-/** Sweeps with the chances given, one for each wait; what it returns ends it. */
-function begin(...chances: number[]): () => Promise<void> {
+/** Starts the resync with these random numbers, one for each wait. Returns the function that stops it. */
+function begin(...randoms: number[]): () => Promise<void> {
   const informers = new Map(
     kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
   );
@@ -49,7 +49,7 @@ function begin(...chances: number[]): () => Promise<void> {
     {
       ...{ kinds, informers, clock, log: recordingLogger(), resyncSeconds: SECONDS },
       accounts: { accountOf: ({ status }) => (status?.account ? other : account) },
-      random: () => chances.shift() ?? 0.5,
+      random: () => randoms.shift() ?? 0.5,
     },
     stopping.signal,
   );
@@ -59,14 +59,14 @@ function begin(...chances: number[]): () => Promise<void> {
   };
 }
 
-/** Which resources are listed within so many seconds from now. */
+/** The resources that are listed within the next seconds. */
 async function listedWithin(seconds: number): Promise<string[]> {
   await clock.advance(seconds * 1000);
   return gateway.calls.splice(0).map(({ resource }) => resource);
 }
 
-describe("a sweep", () => {
-  it("lists each resource once in an interval, the first time as well, and not all at the same moment", async () => {
+describe("a resync", () => {
+  it("lists each resource once per interval, also the first time, and not all at the same time", async () => {
     add("ReservedDomain", "rd_1");
     add("TunnelGroupBackend", "bkdtg_1");
     const end = begin(0, 1);
@@ -79,7 +79,7 @@ describe("a sweep", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("leaves out what was listed a short while ago", async () => {
+  it("leaves out a resource that was listed shortly before", async () => {
     add("ReservedDomain", "rd_1");
     const end = begin();
     await clock.advance((SECONDS - 60) * 1000);
@@ -90,14 +90,14 @@ describe("a sweep", () => {
     await end();
   });
 
-  it("leaves out what no object stands for yet", async () => {
+  it("leaves out a resource that has no remote of an object", async () => {
     add("ReservedDomain");
     const end = begin();
     expect(await listedWithin(3 * SECONDS)).toEqual([]);
     await end();
   });
 
-  it("lets no account wait for another, whose turn does not come", async () => {
+  it("lists an account while another one waits for its budget", async () => {
     const budget = new RequestBudget({ perMinute: 1, clock });
     other = accountWith(budget);
     add("ReservedDomain", "rd_1");
@@ -110,7 +110,7 @@ describe("a sweep", () => {
     await end();
   });
 
-  it("goes on after a list that failed", async () => {
+  it("repeats a list that failed after the next interval", async () => {
     add("TunnelGroupBackend", "bkdtg_1");
     gateway.refuse("list", 503);
     const end = begin();

@@ -19,9 +19,9 @@ export interface ResyncOptions {
 }
 
 /**
- * Looks for changes that somebody else made in the account: one list per resource and interval, and only of resources
- * that some object stands for. What a list changes is told by the account to whoever asked to be told. Ends with the
- * signal; a list that fails is left to the next interval, since objects with work to do report an outage themselves.
+ * Finds changes that other clients made in the account, until the signal aborts. Once per interval it lists each
+ * resource that has remotes of objects; the account then reports the list delta. A list that fails is repeated after
+ * the next interval: objects that have to do something report an outage themselves.
  */
 export async function resync(options: ResyncOptions, signal: AbortSignal): Promise<void> {
   await Promise.all(listedResources(options.kinds).map((one) => resyncResource(one, options, signal)));
@@ -34,11 +34,11 @@ async function resyncResource(
 ): Promise<void> {
   const { clock, resyncSeconds, random = Math.random } = options;
   const intervalMs = resyncSeconds * 1000;
-  // spread out, so that not every resource is listed in the same moment
+  // jitter, so that resources are not listed at the same time
   const wait = () => intervalMs * (0.9 + 0.2 * random());
   const listing = new Map<Account, Promise<void>>();
   while (await slept(clock, wait(), signal)) {
-    // no account waits for another's service, or its budget
+    // the accounts are listed side by side: none waits for the service or the budget of another
     for (const account of accountsUsed(kinds, options)) {
       if (listing.has(account)) continue;
       const done = list(resource, account, options, signal).finally(() => listing.delete(account));
@@ -63,7 +63,7 @@ async function list(
   }
 }
 
-/** False when the signal ended the wait. */
+/** False if the signal aborted the wait. */
 async function slept(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(clock, milliseconds, signal);

@@ -14,12 +14,12 @@ const VALUE = "c2VjcmV0";
 let server: FakeApiServer;
 let transport: Transport;
 let informer: Informer | undefined;
-let told: string[];
+let changed: string[];
 
 beforeEach(async () => {
   server = await FakeApiServer.start();
   transport = new Transport(server.connection);
-  told = [];
+  changed = [];
 });
 
 afterEach(async () => {
@@ -31,7 +31,7 @@ afterEach(async () => {
 function watching(config: { watchSecrets: boolean; watchNamespaces: string[] }): Informer | undefined {
   const client = new KubeClient(transport, { fieldManager: "test" });
   const options = { config, client, clock: systemClock, log: recordingLogger() };
-  informer = secretWatch(options, (reference) => told.push(reference));
+  informer = secretWatch(options, (reference) => changed.push(reference));
   informer?.start();
   return informer;
 }
@@ -47,17 +47,17 @@ const secret = (name: string, namespace = "n"): KubeObject => ({
 });
 const create = (name: string, namespace?: string) => server.storage.create("v1/secrets", secret(name, namespace));
 
-test("tells what comes, changes and goes, and not what was there at the start", async () => {
+test("reports Secrets that are created, changed and deleted, but not those that exist at the start", async () => {
   create("before");
   await watching({ watchSecrets: true, watchNamespaces: [] })?.synced;
   create("later");
   server.storage.update("v1/secrets", "n/before", (object) => ({ ...object, data: {} }));
   server.storage.delete("v1/secrets", "n/before");
-  await until(() => told.length === 3);
-  expect(told).toEqual(["Secret/n/later", "Secret/n/before", "Secret/n/before"]);
+  await until(() => changed.length === 3);
+  expect(changed).toEqual(["Secret/n/later", "Secret/n/before", "Secret/n/before"]);
 });
 
-test("keeps a name and a version of each, whether listed or watched, and asks for metadata alone", async () => {
+test("caches name and version of each, listed or watched, and requests metadata only", async () => {
   create("listed");
   await watching({ watchSecrets: true, watchNamespaces: ["n"] })?.synced;
   create("watched");
@@ -71,6 +71,6 @@ test("keeps a name and a version of each, whether listed or watched, and asks fo
   for (const { headers } of server.received) expect(headers.accept).toMatch(/^application\/json;as=PartialObject/);
 });
 
-test("asks nothing where Secrets may not be watched", () => {
+test("sends no request when Secrets are not to be watched", () => {
   expect(watching({ watchSecrets: false, watchNamespaces: [] })).toBeUndefined();
 });

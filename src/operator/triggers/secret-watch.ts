@@ -15,8 +15,8 @@ export interface SecretWatchOptions {
 }
 
 /**
- * Tells that a Secret came, changed or went, by its reference, to whoever may be concerned. Only metadata is asked for,
- * and of that only name and version are kept. Undefined where Secrets may not be watched.
+ * Calls `onChange` with the `referenceKey` of a Secret that was created, changed or deleted. Only metadata is
+ * requested, and only identity and version are cached. Undefined if Secrets are not to be watched.
  */
 export function secretWatch(
   { config, client, log, clock }: SecretWatchOptions,
@@ -40,11 +40,11 @@ export function secretWatch(
   return informer;
 }
 
-/** At the start everything is looked at anyway. */
+/** Every object is reconciled at the start anyway. */
 const isInitial = (change: Change): boolean => change.type === "added" && change.initial;
 
-/** Annotations may repeat the values: kubectl writes there what it applied. */
-export function identityOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+/** Drops annotations as well, since `kubectl apply` writes the values of a Secret into one. */
+function identityOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { namespace = "", name, uid = "", resourceVersion = "" } = metadata;
   return { apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } };
 }

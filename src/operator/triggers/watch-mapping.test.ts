@@ -36,7 +36,7 @@ beforeEach(() => {
   revision = 0;
   const all = [...kinds, Pool, Firewall];
   stores = new Map(all.map((kind) => [kind.kind, new Store<ManagedObject>({ indexers: indexersOf(kind) })]));
-  // of an informer only the store is used
+  // requestsFor uses only the store of an informer
   informers = new Map([...stores].map(([kind, store]) => [kind, { store }])) as unknown as Informers;
   cached = { kinds: all, informers };
 });
@@ -78,10 +78,10 @@ const removed = (kind: Kind, gone: ManagedObject): string[] =>
     ({ kind: of, key }) => `${of} ${key}`,
   );
 
-describe("an object itself", () => {
+describe("an object", () => {
   it.each([
-    ["goes first when it is new", false, "edit"],
-    ["goes last when it was there at the start", true, "sync"],
+    ["is enqueued for the edit lane when it is new", false, "edit"],
+    ["is enqueued for the sync lane when it existed at the start", true, "sync"],
   ])("%s", (_, initial, expected) => {
     const made = given(IPPolicy, "a");
     expect(requestsFor(IPPolicy, { type: "added", object: made, initial }, cached)).toEqual([
@@ -93,13 +93,13 @@ describe("an object itself", () => {
     ["an edit", { metadata: { generation: 2 } }],
     ["a deletion", { metadata: deleting }],
     ["being paused", { metadata: { annotations: { [annotations.paused]: "true" } } }],
-    ["being released", { metadata: { annotations: { [annotations.orphan]: "true" } } }],
-    ["a request for a look", { metadata: { annotations: { [annotations.reconcileRequestedAt]: "now" } } }],
-  ])("is looked at after %s", (_, more) => {
+    ["the orphan annotation", { metadata: { annotations: { [annotations.orphan]: "true" } } }],
+    ["a requested reconcile", { metadata: { annotations: { [annotations.reconcileRequestedAt]: "now" } } }],
+  ])("is enqueued after %s", (_, more) => {
     expect(updated(IPPolicy, object(IPPolicy, "a"), object(IPPolicy, "a", more))).toEqual(["IPPolicy n/a"]);
   });
 
-  it("is looked at when somebody has taken its finalizer away", () => {
+  it("is enqueued when somebody removed its finalizer", () => {
     const held = object(IPPolicy, "a", { metadata: { finalizers: [FINALIZER] } });
     expect(updated(IPPolicy, held, object(IPPolicy, "a"))).toEqual(["IPPolicy n/a"]);
   });
@@ -108,19 +108,19 @@ describe("an object itself", () => {
     ["the operator's own writes", { status: { id: "ipp_1" }, metadata: { finalizers: [FINALIZER] } }],
     ["its own intent", { metadata: { annotations: { [annotations.createIntent]: "now" } } }],
     ["annotations and labels of others", { metadata: { annotations: { other: "x" }, labels: { other: "x" } } }],
-  ])("is left alone after %s", (_, more) => {
+  ])("is not enqueued after %s", (_, more) => {
     expect(updated(IPPolicy, object(IPPolicy, "a"), object(IPPolicy, "a", more))).toEqual([]);
   });
 
-  it("has nothing to do once it is gone", () => {
+  it("is not enqueued after it is gone", () => {
     expect(removed(IPPolicy, object(IPPolicy, "a"))).toEqual([]);
   });
 });
 
-describe("those that refer to an object", () => {
+describe("objects that refer to another one", () => {
   beforeEach(() => void given(TCPEdge, "db", { spec: restricted("office") }));
 
-  it("are looked at when it gets an id, and when it gets another", () => {
+  it("are enqueued when it gets an id, and when it gets another", () => {
     const [none, first, second] = [undefined, { id: "ipp_1" }, { id: "ipp_2" }].map((status) =>
       object(IPPolicy, "office", status && { status }),
     ) as [ManagedObject, ManagedObject, ManagedObject];
@@ -128,7 +128,7 @@ describe("those that refer to an object", () => {
     expect(updated(IPPolicy, first, second)).toEqual(["TCPEdge n/db"]);
   });
 
-  it("are looked at when it comes to be, and when it goes", () => {
+  it("are enqueued when it is created, deleted or gone", () => {
     const policy = object(IPPolicy, "office");
     const requests = requestsFor(IPPolicy, { type: "added", object: policy, initial: false }, cached);
     expect(requests.map(({ key }) => key)).toEqual(["n/office", "n/db"]);
@@ -136,12 +136,12 @@ describe("those that refer to an object", () => {
     expect(updated(IPPolicy, policy, object(IPPolicy, "office", { metadata: deleting }))).toContain("TCPEdge n/db");
   });
 
-  it("are left alone by whatever else its status says", () => {
+  it("are not enqueued when something else of its status changes", () => {
     const ready = object(IPPolicy, "office", { status: { id: "ipp_1", observedGeneration: 2 } });
     expect(updated(IPPolicy, object(IPPolicy, "office", { status: { id: "ipp_1" } }), ready)).toEqual([]);
   });
 
-  it("are left alone at the start, when all are looked at anyway", () => {
+  it("are not enqueued for it at the start, when all objects are enqueued anyway", () => {
     const requests = requestsFor(
       IPPolicy,
       { type: "added", object: object(IPPolicy, "office"), initial: true },
@@ -150,7 +150,7 @@ describe("those that refer to an object", () => {
     expect(requests.map(({ key }) => key)).toEqual(["n/office"]);
   });
 
-  it("are those of its own kind, namespace and name", () => {
+  it("are found by its kind, namespace and name", () => {
     const status = { id: "x_1" };
     const elsewhere = { namespace: "other" };
     expect(
@@ -174,7 +174,7 @@ describe("those that refer to an object", () => {
     ["addr", ReservedAddress, TCPEdge, { addressRefs: [{ name: "one" }] }],
     ["range", Pool, Firewall, { poolRef: { name: "one" } }],
   ])(
-    "are looked at when the status field that they send changes, here %s, and for no other",
+    "are enqueued when the status field that they send changes, here %s, and for no other",
     (field, target, kind, spec) => {
       given(kind, "web", { spec });
       const before = object(target, "one", { status: { id: "x_1", [field]: "old" } });
@@ -186,7 +186,7 @@ describe("those that refer to an object", () => {
   );
 });
 
-describe("those that have to do with a Secret", () => {
+describe("users of a Secret", () => {
   const readers = (secret: string): string[] =>
     requestsByIndex(informers, "references", secret).map(({ kind, key }) => `${kind} ${key}`);
   const ref = { name: "shared", key: "k" };
@@ -202,7 +202,7 @@ describe("those that have to do with a Secret", () => {
     given(SSHHostCertificate, "host", { spec: { certificateSecretName: "shared" } });
   });
 
-  it("read it at any depth, or have it written, and are named once", () => {
+  it("refer to it at any depth of the spec, or have it written, and are found once", () => {
     expect(readers("Secret/n/shared").sort()).toEqual([
       "APIKey n/ci",
       "CertificateAuthority n/clients",
@@ -213,7 +213,7 @@ describe("those that have to do with a Secret", () => {
     ]);
   });
 
-  it("are none for another Secret, one elsewhere, or an object of that name", () => {
+  it("are not found for another Secret, another namespace, or another kind of that name", () => {
     given(CertificateAuthority, "public", { spec: { caPemFrom: { configMapKeyRef: { name: "other", key: "k" } } } });
     for (const secret of ["Secret/n/other", "Secret/elsewhere/shared", "APIKey/n/shared"]) {
       expect(readers(secret)).toEqual([]);
@@ -221,34 +221,34 @@ describe("those that have to do with a Secret", () => {
   });
 });
 
-describe("those that wait to be deleted", () => {
+describe("objects being deleted", () => {
   beforeEach(() => void given(IPPolicy, "office", { metadata: deleting }));
 
   const edge = (name?: string, more: More = {}) =>
     object(TCPEdge, "db", { ...more, ...(name && { spec: restricted(name) }) });
 
-  it("are looked at when what refers to them goes, or refers to something else", () => {
+  it("are enqueued when a referrer is gone, or refers to another object", () => {
     expect(removed(TCPEdge, edge("office"))).toEqual(["IPPolicy n/office"]);
     expect(updated(TCPEdge, edge("office"), edge("home"))).toEqual(["IPPolicy n/office"]);
     expect(updated(TCPEdge, edge("office"), edge())).toEqual(["IPPolicy n/office"]);
   });
 
-  it("are looked at when what refers to them is deleted as well", () => {
+  it("are enqueued when a referrer is being deleted as well", () => {
     expect(updated(TCPEdge, edge("office"), edge("office", { metadata: deleting }))).toContain("IPPolicy n/office");
   });
 
-  it("are left alone while it still refers to them", () => {
+  it("are not enqueued while a referrer still refers to them", () => {
     expect(updated(TCPEdge, edge("office"), edge("office", { status: { id: "edgtcp_1" } }))).toEqual([]);
   });
 
-  it("are no others", () => {
+  it("are the only targets that are enqueued for a referrer", () => {
     given(IPPolicy, "home");
     expect(removed(TCPEdge, edge("home"))).toEqual([]);
   });
 });
 
-describe("those that stood back from a remote", () => {
-  it("are looked at when the object that had it lets go of it", () => {
+describe("other objects of the same remote", () => {
+  it("are enqueued when the object that managed it no longer has it", () => {
     given(IPPolicy, "rival", { status: { id: "ipp_1" } });
     const holder = object(IPPolicy, "holder", { status: { id: "ipp_1" } });
     expect(removed(IPPolicy, holder)).toEqual(["IPPolicy n/rival"]);

@@ -19,7 +19,7 @@ interface Caches {
   informers: Informers;
 }
 
-/** Which objects have something to do because one of them changed. */
+/** The objects to reconcile because `change` happened to an object of this kind. */
 export function requestsFor(kind: Kind, change: Change<ManagedObject>, cached: Caches): EnqueueRequest[] {
   return [
     ...forObject(kind, change),
@@ -34,9 +34,9 @@ function forObject({ kind }: Kind, change: Change<ManagedObject>): EnqueueReques
   return [requestFor(kind, change.object, change.type === "added" && change.initial ? "sync" : "edit")];
 }
 
-/** Own writes and those of others to the status or to foreign metadata ask for nothing. */
+/** Ignores changes of the status, and of metadata that means nothing to the operator. */
 function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
-  const asked = ({ metadata }: ManagedObject) => [
+  const relevant = ({ metadata }: ManagedObject) => [
     metadata.generation,
     metadata.deletionTimestamp,
     metadata.annotations?.[annotations.paused],
@@ -45,10 +45,10 @@ function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
   ];
   const lostFinalizer =
     old.metadata.finalizers?.includes(FINALIZER) && !object.metadata.finalizers?.includes(FINALIZER);
-  return lostFinalizer === true || !isDeepStrictEqual(asked(old), asked(object));
+  return lostFinalizer === true || !isDeepStrictEqual(relevant(old), relevant(object));
 }
 
-/** Objects that refer to this one, when they have to wait for it no longer, or to send something else. */
+/** Objects that refer to this one, if they may wait for it or send a value of its status that changed. */
 function forReferrers({ kind }: Kind, change: Change<ManagedObject>, { kinds, informers }: Caches): EnqueueRequest[] {
   const { object } = change;
   if (change.type === "updated" && !affectsReferrers(change.old, object, sentStatusFields(kind, kinds))) return [];
@@ -61,14 +61,14 @@ const affectsReferrers = (old: ManagedObject, object: ManagedObject, sentFields:
   sentFields.some((field) => !isDeepStrictEqual(old.status?.[field], object.status?.[field])) ||
   old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
 
-/** Objects being deleted that may have waited for this one to go, or to refer to something else. */
+/** Objects being deleted to which this one no longer refers: they may have waited for that. */
 function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added") return [];
   const before = change.type === "updated" ? change.old : change.object;
-  const left =
+  const after =
     change.type === "deleted" || change.object.metadata.deletionTimestamp ? [] : referencesOf(kind, change.object);
   return referencesOf(kind, before)
-    .filter((reference) => !left.includes(reference))
+    .filter((reference) => !after.includes(reference))
     .flatMap((reference) => {
       const [target = "", namespace, name] = reference.split("/");
       const object = informers.get(target)?.store.get(`${namespace}/${name}`);
@@ -76,7 +76,7 @@ function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers
     });
 }
 
-/** Objects that stand back because this one has the same remote, or stood back because it had. */
+/** Other objects of a remote that this one got or lost: only one of them may manage it. */
 function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added" && change.initial) return [];
   const { object } = change;
@@ -89,7 +89,7 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
     .map((other) => requestFor(kind.kind, other, "edit"));
 }
 
-/** Every object under this value of this index, of whatever kind. */
+/** The objects of all kinds with this value in this index. */
 export function requestsByIndex(
   informers: Informers,
   index: "references" | "remoteID",

@@ -26,7 +26,7 @@ export interface SceneOptions {
   secretsWatched?: boolean;
 }
 
-/** The service, the API server, and what looks after GatewayAccounts between them; a test says when. */
+/** Accounts and their controller between a service and a fake API server. Tests say when to reconcile. */
 export class AccountScene {
   readonly clock = new VirtualClock();
   readonly log = recordingLogger();
@@ -34,23 +34,23 @@ export class AccountScene {
   readonly server: FakeApiServer;
   readonly accounts: Accounts;
   readonly serviceURL: string;
-  /** What the service was asked. */
+  /** The requests that the service received. */
   readonly seen: Seen[];
-  /** Keys that the service takes. */
+  /** Keys that the service accepts. */
   readonly accepted = new Set([OWN_KEY]);
-  /** Keys that it takes, without the right to what is asked for. */
+  /** Keys that the service accepts, but answers with 403. */
   readonly forbidden = new Set<string>();
-  /** It fails whatever it is asked. */
+  /** Whether the service answers every request with 503. */
   broken = false;
-  /** How a request to the API server fails. */
+  /** The fault of a request to the API server. */
   failing: (request: Passing) => { status: number } | undefined = () => undefined;
-  /** A write was to be made that was not allowed any more. */
-  hasDied = false;
-  /** Keys of accounts, `namespace/name`, to the number of objects that need them. */
+  /** Whether a write was refused after `killAfter`. */
+  wasKilled = false;
+  /** How many objects need an account, by its `namespace/name`. */
   readonly dependents = new Map<string, number>();
   /** `namespace/name` of each Secret whose value was read. */
   readonly secretReads: string[] = [];
-  /** Waited for before a Secret's value is given. */
+  /** Awaited before the value of a Secret is returned. */
   beforeSecret: () => Promise<void> | void = () => {};
   readonly #config: Config;
   readonly #objects: AccountObjects;
@@ -60,13 +60,13 @@ export class AccountScene {
     this.server = server;
     this.serviceURL = service.url;
     this.seen = service.seen;
-    service.judge = (key) => this.#judge(key);
-    const client = new KubeClient(this.#through(transport), { fieldManager: "test" });
+    service.statusFor = (key) => this.#statusFor(key);
+    const client = new KubeClient(this.#withFaults(transport), { fieldManager: "test" });
     this.#secretsWatched = options.secretsWatched ?? false;
     const env = { GATEWAY_BASE_URL: service.url, GATEWAY_API_KEY: OWN_KEY, REQUESTS_PER_MINUTE: "0", ...options.env };
     this.#config = readConfig(env);
     this.#objects = new AccountObjects(client, this.store);
-    this.#follow();
+    this.#watchAccounts();
     this.accounts = new Accounts({
       ...{ config: this.#config, clock: this.clock, log: this.log, readSecret: this.#readSecret },
       store: () => this.store,
@@ -77,7 +77,7 @@ export class AccountScene {
     });
   }
 
-  /** Gone when the test ends. */
+  /** Closed when the test ends. */
   static async begin(options: SceneOptions = {}): Promise<AccountScene> {
     const [server, service] = [await FakeApiServer.start(), await startService()];
     const transport = new Transport(server.connection);
@@ -90,7 +90,7 @@ export class AccountScene {
     return scene;
   }
 
-  /** Applied by a user. */
+  /** A user applies a GatewayAccount. */
   account(name: string, spec: Partial<AccountObject["spec"]> = {}): AccountObject {
     const object = {
       ...{ apiVersion: "tunnelgateway.dev/v1", kind: GatewayAccount.kind },
@@ -106,13 +106,12 @@ export class AccountScene {
     this.#apply(SECRETS, { apiVersion: "v1", kind: "Secret", metadata, data: Object.fromEntries(encoded) });
   }
 
-  /** A user deletes it; finalizers may hold it. */
+  /** A user deletes a GatewayAccount. It stays while it has finalizers. */
   deleteAccount(name: string): void {
     this.server.storage.delete(ACCOUNTS, `n/${name}`);
   }
 
-  /** One look at an account, as the controller has it. */
-  look(name: string): Promise<Result> {
+  reconcile(name: string): Promise<Result> {
     const { accounts, store, clock, log } = this;
     const { resyncSeconds, baseURL } = this.#config;
     const options = {
@@ -127,17 +126,19 @@ export class AccountScene {
     return reconcileAccount(options, request);
   }
 
-  now(name: string): AccountObject | undefined {
+  latest(name: string): AccountObject | undefined {
     return this.server.storage.get(ACCOUNTS, `n/${name}`) as AccountObject | undefined;
   }
 
   condition(name: string, type: string): Condition | undefined {
-    return conditionOf(this.now(name)?.status, type);
+    return conditionOf(this.latest(name)?.status, type);
   }
 
   /** Each condition with its status and reason. */
   summary(name: string): string[] {
-    return (this.now(name)?.status?.conditions ?? []).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+    return (this.latest(name)?.status?.conditions ?? []).map(
+      ({ type, status, reason }) => `${type} ${status} ${reason}`,
+    );
   }
 
   finalizersOfSecret(name: string): readonly string[] | undefined {
@@ -166,24 +167,24 @@ export class AccountScene {
     return { resourceVersion, data: Object.fromEntries(data), annotations: {}, owners: [] };
   };
 
-  /** The process ends after so many more writes to the API server. */
-  diesAfter(writes: number): void {
+  /** Refuses writes to the API server after this many more, as if the process was killed. */
+  killAfter(writes: number): void {
     let left = writes;
-    this.hasDied = false;
+    this.wasKilled = false;
     this.failing = ({ method }) => {
       if (method === "GET" || left-- > 0) return undefined;
-      this.hasDied = true;
+      this.wasKilled = true;
       return { status: 500 };
     };
   }
 
-  #judge(key: string): number {
+  #statusFor(key: string): number {
     if (this.broken) return 503;
     if (this.forbidden.has(key)) return 403;
     return this.accepted.has(key) ? 200 : 401;
   }
 
-  #through(transport: Transport): Transport {
+  #withFaults(transport: Transport): Transport {
     const request: Transport["request"] = async (exchange) => {
       const fault = this.failing(exchange);
       if (!fault) return transport.request(exchange);
@@ -199,8 +200,8 @@ export class AccountScene {
     return storage.update(collection, key, (now) => ({ ...now, ...object, metadata: now.metadata }));
   }
 
-  /** The watch, without its delay. */
-  #follow(): void {
+  /** A watch without delay. */
+  #watchAccounts(): void {
     const feed = this.store.feed();
     this.server.storage.onWrite(({ collection, type, object }) => {
       if (collection !== ACCOUNTS) return;
@@ -217,15 +218,15 @@ type Passing = Parameters<Transport["request"]>[0];
 interface Service {
   url: string;
   seen: Seen[];
-  /** The status of the answer to whoever comes with this key. */
-  judge: (key: string) => number;
+  /** The status code of the answer to a request with this key. */
+  statusFor: (key: string) => number;
 }
 
 async function startService(): Promise<Service> {
-  const service: Service = { url: "", seen: [], judge: () => 500 };
+  const service: Service = { url: "", seen: [], statusFor: () => 500 };
   const { url, seen } = await serve((response, { headers }) => {
     const key = headers.authorization?.replace("Bearer ", "") ?? "";
-    const status = service.judge(key);
+    const status = service.statusFor(key);
     if (status === 200) json(response, 200, { ip_policies: [], uri: "/ip_policies", next_page_uri: null });
     else json(response, status, { error_code: "refused", status_code: status, msg: "refused" });
   });
