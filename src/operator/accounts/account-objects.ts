@@ -5,7 +5,8 @@ import { isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import { secrets, toReconcileError, typeOf } from "../kubernetes/kube-cluster.ts";
+import { toReconcileError } from "../kubernetes/api-error.ts";
+import { secrets, typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./accounts.ts";
 
 /** Writes GatewayAccounts and the finalizers of their Secrets. Throws what KubeCluster throws; a 404 is ignored. */

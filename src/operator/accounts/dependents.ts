@@ -1,6 +1,6 @@
 import { splitKey } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import type { Stores } from "../kubernetes/kube-cluster.ts";
+import type { Stores } from "../kubernetes/indexes.ts";
 import type { Accounts } from "./accounts.ts";
 
 /** How many objects have a remote that cannot be deleted without this GatewayAccount, by its `namespace/name`. */

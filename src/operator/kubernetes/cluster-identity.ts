@@ -3,8 +3,7 @@ import { Backoff } from "../../runtime/backoff.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { type Logger, textOf } from "../../runtime/log.ts";
-
-const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
+import { namespaces } from "./resource-types.ts";
 
 /** Seconds; the same as for a reflector, which asks the same server. */
 const BACKOFF = { base: 0.8, cap: 30, resetAfter: 120 };

@@ -9,7 +9,8 @@ import type { EventRecorder } from "../../runtime/process/events.ts";
 import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { type Informers, indexersOf, KubeCluster } from "./kube-cluster.ts";
+import { type Informers, indexersOf } from "./indexes.ts";
+import { KubeCluster } from "./kube-cluster.ts";
 
 const POLICIES = "tunnelgateway.dev/v1/ippolicies";
 const SECRETS = "v1/secrets";

@@ -1,78 +1,20 @@
-import { parentIDsOf, remoteIDsOf } from "../../objects/identity.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
-import { Outdated, Retry } from "../../objects/reconcile-error.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
 import type { Informer } from "../../runtime/cache/informer.ts";
-import type { Indexer, Store } from "../../runtime/cache/store.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import {
-  isAlreadyExists,
-  isConflict,
-  isFailedTest,
-  isForbidden,
-  isInvalid,
-  isNotFound,
-  isUnreachable,
-  KubeError,
-} from "../../runtime/connection/errors.ts";
+import { isAlreadyExists, isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
-import { API_VERSION, annotations, FINALIZER, GROUP, OPERATOR_NAME, VERSION } from "../../schema/contract.ts";
-import type { Definition, Kind } from "../../schema/define.ts";
-import { needsOf, targetsOf } from "../../schema/wire/needs.ts";
-
-export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
-
-/** The objects of each kind, to be listed only. */
-export type Stores = ReadonlyMap<string, { readonly store: Pick<Store<ManagedObject>, "list"> }>;
-
-const namespaces: ResourceType = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-const definitions: ResourceType = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
-const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
-export const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
-
-export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({
-  group: GROUP,
-  version: VERSION,
-  plural,
-  kind,
-});
-
-/** Names an object of any kind in the index `references`. */
-export const referenceKey = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
-
-/** `referenceKey`s of the objects that a spec refers to by name, and of the Secrets that are read or written for it. */
-export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): string[] {
-  const { namespace } = metadata;
-  const written = kind.output && (spec[kind.output.field] as string | undefined);
-  const references = needsOf(kind.spec, spec).flatMap((need) => {
-    if (need.sort === "secret") return [referenceKey(secrets.kind, namespace, need.name)];
-    if (need.sort !== "reference" || need.to.name === undefined) return [];
-    return [referenceKey(need.to.kind ?? need.trait.kinds[0] ?? "", namespace, need.to.name)];
-  });
-  return written === undefined ? references : [...references, referenceKey(secrets.kind, namespace, written)];
-}
-
-/** The indexes of a kind's store. */
-export const indexersOf = (kind: Kind): Record<"remoteID" | "references", Indexer<ManagedObject>> => ({
-  remoteID: (object) => [...new Set([...remoteIDsOf(kind, object), ...parentIDsOf(kind, object)])],
-  references: (object) => [...new Set(referencesOf(kind, object))],
-});
+import { API_VERSION, annotations, FINALIZER, GROUP, OPERATOR_NAME } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { targetsOf } from "../../schema/wire/needs.ts";
+import { toReconcileError } from "./api-error.ts";
+import { type Informers, referenceKey } from "./indexes.ts";
+import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
 
 export interface KubeClusterOptions {
   client: KubeClient;
@@ -299,22 +241,4 @@ export class KubeCluster implements Cluster {
     if (!informer) throw new TypeError(`No informer for ${kind}`);
     return informer.store;
   }
-}
-
-/** The ReconcileError or Outdated for a failure of the API server. Any other error is returned as it is. */
-export function toReconcileError(error: unknown): unknown {
-  if (isConflict(error) || isFailedTest(error)) return new Outdated("the object has changed", { cause: error });
-  if (isInvalid(error)) {
-    // the API server's message may quote values of the object
-    const fields = error.causes.map(({ field }) => field ?? "it").join(", ");
-    return new Retry("Pending", `Correct ${fields}: the Kubernetes API refuses any write with it`, { cause: error });
-  }
-  if (isForbidden(error)) {
-    const { message } = error;
-    return new Retry("Forbidden", `Grant the operator's service account the right: ${message}`, { cause: error });
-  }
-  if (isUnreachable(error) || error instanceof KubeError) {
-    return new Retry("Pending", `Waiting for the Kubernetes API: ${error.message}`, { cause: error });
-  }
-  return error;
 }

@@ -7,7 +7,7 @@ import { reconcile } from "../../reconcile/reconcile.ts";
 import { RESYNC_SECONDS, Scene } from "../../reconcile/testing/scene.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import type { Kind } from "../../schema/define.ts";
-import type { Stores } from "../kubernetes/kube-cluster.ts";
+import type { Stores } from "../kubernetes/indexes.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 
 let scene: Scene;

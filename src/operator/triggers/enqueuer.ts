@@ -5,7 +5,7 @@ import type { Store } from "../../runtime/cache/store.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
 import type { AccountObject } from "../accounts/accounts.ts";
-import type { Informers } from "../kubernetes/kube-cluster.ts";
+import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
 import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";
 

@@ -3,7 +3,7 @@ import type { Resource } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Stores } from "../kubernetes/kube-cluster.ts";
+import type { Stores } from "../kubernetes/indexes.ts";
 
 /** A resource, and the kinds whose remotes its list shows. */
 export interface ListedResource {

@@ -5,7 +5,7 @@ import { sleep } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Stores } from "../kubernetes/kube-cluster.ts";
+import type { Stores } from "../kubernetes/indexes.ts";
 import { accountsUsed, type ListedResource, listedResources } from "./listed-resources.ts";
 
 export interface ResyncOptions {

@@ -5,7 +5,8 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { referenceKey, secrets } from "../kubernetes/kube-cluster.ts";
+import { referenceKey } from "../kubernetes/indexes.ts";
+import { secrets } from "../kubernetes/resource-types.ts";
 
 export interface SecretWatchOptions {
   config: Pick<Config, "watchSecrets" | "watchNamespaces">;

@@ -17,7 +17,7 @@ import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { defineKind, type Kind } from "../../schema/define.ts";
 import { refTo } from "../../schema/fields.ts";
 import { text } from "../../schema/status.ts";
-import { type Informers, indexersOf } from "../kubernetes/kube-cluster.ts";
+import { type Informers, indexersOf } from "../kubernetes/indexes.ts";
 import { requestsByIndex, requestsFor } from "./watch-mapping.ts";
 
 let stores: Map<string, Store<ManagedObject>>;

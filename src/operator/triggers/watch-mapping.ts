@@ -6,7 +6,7 @@ import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { sentStatusFields } from "../../schema/wire/needs.ts";
-import { type Informers, referenceKey, referencesOf } from "../kubernetes/kube-cluster.ts";
+import { type Informers, referenceKey, referencesOf } from "../kubernetes/indexes.ts";
 
 export interface EnqueueRequest {
   kind: string;

@@ -1,0 +1,27 @@
+import type { ResourceType } from "../../runtime/object.ts";
+import { GROUP, VERSION } from "../../schema/contract.ts";
+import type { Definition } from "../../schema/define.ts";
+
+export const namespaces: ResourceType = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+export const definitions: ResourceType = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+};
+export const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
+export const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+
+export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({
+  group: GROUP,
+  version: VERSION,
+  plural,
+  kind,
+});
