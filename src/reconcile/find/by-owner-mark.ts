@@ -30,7 +30,7 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   const remote = await remotes.read(listed.id, requestOptions(context));
   if (!remote || ownerMarkOf(remote) !== ownerMark(owner)) return undefined;
   changes.push({ type: "Adopted", id: remote.id });
-  context.state.origin = "Adopted";
+  context.state.origin = context.object.status?.origin ?? "Adopted";
   return remote;
 }
 

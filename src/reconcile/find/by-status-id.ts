@@ -4,10 +4,14 @@ import { originOf } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { readinessOf } from "../../schema/readiness.ts";
 import { getRemote, now, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
+import { findByOwnerMark } from "./by-owner-mark.ts";
 import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
 
-/** The remote with the id in the status. Undefined when the service says that it does not exist. */
+/**
+ * The remote with the id in the status or, when the service says that it does not exist, one that carries this object's
+ * mark: a status that was restored from a backup names the remote of that time. Undefined when there is neither.
+ */
 export async function findByStatusID(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const { object } = context;
   refuseOtherAdoption(object, id);
@@ -17,7 +21,7 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   context.changes.push({ type: "Missing", id });
   if (isDeleting(object)) return undefined;
   if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw remoteMissing(context, id);
-  return undefined;
+  return findByOwnerMark(context);
 }
 
 /** An object keeps the remote that it has adopted. Following another id would leave the first one changed, and unowned. */

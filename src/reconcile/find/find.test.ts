@@ -229,6 +229,19 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "RemoteMissing" }]);
   });
 
+  it("is not recreated when another remote has this object's mark, as after a restore of an old status", async () => {
+    const object = await scene.given(IPPolicy, "office", { description: "the office" });
+    const metadata = scene.gateway.remote(IPPolicy.remote, "ipp_1")?.["metadata"];
+    const later = scene.gateway.seed(IPPolicy.remote, { description: "the office", metadata: String(metadata) });
+    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    scene.restart();
+    await scene.reconcile(object);
+    expect(scene.idOf(object)).toBe(later.id);
+    expect(scene.gateway.takeCalls()).not.toContain("create");
+    expect(scene.cluster.now(object).status?.origin).toBe("Created");
+    expect(scene.cluster.events.filter(({ reason }) => reason === "RemoteMissing")).toEqual([]);
+  });
+
   it("is not recreated when only a list lacks it", async () => {
     const object = await scene.given(IPPolicy, "office");
     const remote = scene.gateway.remote(IPPolicy.remote, "ipp_1");

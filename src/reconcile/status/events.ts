@@ -31,6 +31,7 @@ function eventOf(changes: readonly Change[], index: number, remote: Remote): Eve
       return { type: "Normal", reason: "RemoteDiffers", action: "Update", note };
     }
     case "Missing": {
+      if (!changes.some(({ type }) => type === "Created")) return undefined;
       const note = `Created ${remote.id}: somebody else had deleted the remote in the account`;
       return { type: "Warning", reason: "RemoteMissing", action: "Create", note };
     }
