@@ -19,5 +19,5 @@ test.each([
 });
 
 test("finds nothing in other texts", () => {
-  expect(canaries.in(canary() + value.slice(0, 11) + Buffer.from(canary()).toString("base64"))).toEqual([]);
+  expect(canaries.in([canary(), value.slice(0, 11), Buffer.from(canary()).toString("base64")].join(" "))).toEqual([]);
 });

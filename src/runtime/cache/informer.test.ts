@@ -112,7 +112,7 @@ describe("Informer", () => {
   it("does not conclude from a missing answer that the server has no initial events", async () => {
     create("a");
     server.faults.push({ hang: true });
-    inform({ timing: { ...quick, initialIdleSeconds: 0.05 } });
+    inform({ timing: { ...quick, initialIdleSeconds: 0.4 } });
     await informer.synced;
     expect(queries().map(({ limit, sendInitialEvents }) => [limit, sendInitialEvents])).toEqual([
       [undefined, "true"],
