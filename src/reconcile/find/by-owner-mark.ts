@@ -30,7 +30,8 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   const remote = await remotes.read(listed.id, requestOptions(context));
   if (!remote || ownerMarkOf(remote) !== ownerMark(owner)) return undefined;
   changes.push({ type: "Adopted", id: remote.id });
-  context.state.origin = context.object.status?.origin ?? "Adopted";
+  // An object of this name had the remote before. Finding it again is an adoption only when the spec asks for one.
+  context.state.origin = context.object.status?.origin ?? (context.object.spec.adopt ? "Adopted" : "Created");
   return remote;
 }
 
