@@ -20,7 +20,7 @@ interface Strategy {
 }
 
 /** The ways to find the remote of an object, in the order in which they are asked. docs/architecture has the table. */
-export const strategies: readonly Strategy[] = [
+const strategies: readonly Strategy[] = [
   {
     name: "by spec",
     search: (context) => (context.kind.location.type === "collection" ? undefined : () => findBySpec(context)),
