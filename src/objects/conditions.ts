@@ -24,7 +24,7 @@ export function toCondition(object: WithConditions, draft: ConditionDraft, now: 
 }
 
 /** RFC 3339 without fractions of a second, as Kubernetes writes times. */
-const timestamp = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+export const timestamp = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 
 function oneLine(message: string): string {
   const line = message.replace(/\s+/g, " ").trim();

@@ -25,37 +25,37 @@ describe("updateRefusal", () => {
 
 describe("answerOf", () => {
   test.each<[string, Request, Partial<Failure>, object]>([
-    ["it never got there", "stop", { kind: "unsent" }, { got: "nothing" }],
-    ["too many requests", "stop", { kind: "limited", status: 429 }, { got: "nothing" }],
-    ["the key is refused, so nobody looked at it", "stop", { status: 401 }, { got: "nothing" }],
-    ["no answer", "stop", { kind: "unknown" }, { got: "doubt", message: expect.any(String) }],
-    ["an error of the service", "stop", { kind: "failed", status: 500 }, { got: "doubt" }],
-    ["done, with an odd answer", "stop", { kind: "unreadable", status: 200 }, { got: "done" }],
-    ["gone", "stop", { status: 404 }, { got: "refusal", reason: "SessionOffline" }],
-    ["no permission", "stop", { status: 403 }, { got: "refusal", reason: "Refused" }],
-    ["sent elsewhere", "stop", { kind: "redirected", status: 302 }, { got: "refusal", reason: "Refused" }],
+    ["the service was not reached", "stop", { kind: "unsent" }, { outcome: "nothing" }],
+    ["too many requests", "stop", { kind: "limited", status: 429 }, { outcome: "nothing" }],
+    ["the key is refused, so the request was not processed", "stop", { status: 401 }, { outcome: "nothing" }],
+    ["no answer", "stop", { kind: "unknown" }, { outcome: "doubt", message: expect.any(String) }],
+    ["an error of the service", "stop", { kind: "failed", status: 500 }, { outcome: "doubt" }],
+    ["done, with an unreadable answer", "stop", { kind: "unreadable", status: 200 }, { outcome: "done" }],
+    ["no such session", "stop", { status: 404 }, { outcome: "refusal", reason: "SessionOffline" }],
+    ["no permission", "stop", { status: 403 }, { outcome: "refusal", reason: "Refused" }],
+    ["a redirect", "stop", { kind: "redirected", status: 302 }, { outcome: "refusal", reason: "Refused" }],
     [
-      "a stated reason",
+      "a known reason",
       "update",
       { status: 400, serviceMessage: "No update is available" },
-      { got: "refusal", reason: "NoUpdateAvailable", message: "No update is available" },
+      { outcome: "refusal", reason: "NoUpdateAvailable", message: "No update is available" },
     ],
     [
-      "a reason that is not stated is quoted",
+      "an unknown reason is quoted",
       "update",
       { status: 409, serviceMessage: "The moon is full" },
-      { got: "refusal", reason: "Refused", message: "The moon is full" },
+      { outcome: "refusal", reason: "Refused", message: "The moon is full" },
     ],
     [
-      "the words of an update mean nothing for a restart",
+      "the reasons of an update do not apply to a restart",
       "restart",
       { status: 400, serviceMessage: "No update is available" },
-      { got: "refusal", reason: "Refused" },
+      { outcome: "refusal", reason: "Refused" },
     ],
   ])("%s", (_, request, failure, answer) => expect(answerOf(request, error(failure))).toMatchObject(answer));
 
-  test("what was thrown before the call is not sent", () => {
+  test("an error before the call means that nothing was sent", () => {
     const notLeading = new Error("not the leader");
-    expect(answerOf("stop", notLeading)).toEqual({ got: "nothing", error: notLeading });
+    expect(answerOf("stop", notLeading)).toEqual({ outcome: "nothing", error: notLeading });
   });
 });

@@ -2,42 +2,42 @@ import { type GatewayError, isGatewayError } from "../gateway/errors.ts";
 import type { ResultReason } from "../kinds/agent-command.ts";
 import { updateRefusal } from "./update-refusal.ts";
 
-/** A request to an agent, by the service's name. */
+/** A request to an agent, as the service names it. */
 export type Request = "restart" | "stop" | "update";
 
-/** What is known after a request was to be sent. */
+/** What is known about a request after trying to send it. */
 export type Answer =
-  | { got: "done" }
-  /** Surely not done: it never reached the service, or was turned away before anybody looked at it. */
-  | { got: "nothing"; error: unknown }
-  /** It may have been done. */
-  | { got: "doubt"; message: string }
-  | { got: "refusal"; reason: ResultReason; message: string };
+  | { outcome: "done" }
+  /** Not done: it did not reach the service, or was rejected before it was processed. */
+  | { outcome: "nothing"; error: unknown }
+  /** The answer was lost: it may have been done. */
+  | { outcome: "doubt"; message: string }
+  | { outcome: "refusal"; reason: ResultReason; message: string };
 
-/** The one place where a failed request becomes an answer. `error` is whatever sending it threw. */
+/** The one place where a failed request becomes an answer. `error`: what sending it threw. */
 export function answerOf(request: Request, error: unknown): Answer {
-  // what the gateway's client did not throw was thrown before the client was called
-  if (!isGatewayError(error)) return { got: "nothing", error };
+  // any other error was thrown before the gateway's client was called
+  if (!isGatewayError(error)) return { outcome: "nothing", error };
   const message = error.serviceMessage ?? error.message;
   switch (error.kind) {
     case "unsent":
     case "limited":
-      return { got: "nothing", error };
+      return { outcome: "nothing", error };
     case "unknown":
     case "failed":
-      return { got: "doubt", message };
+      return { outcome: "doubt", message };
     case "unreadable":
-      return { got: "done" };
+      return { outcome: "done" };
     case "redirected":
-      return { got: "refusal", reason: "Refused", message };
+      return { outcome: "refusal", reason: "Refused", message };
     case "refused":
       return refused(request, error, message);
   }
 }
 
 function refused(request: Request, error: GatewayError, message: string): Answer {
-  if (error.status === 401) return { got: "nothing", error };
-  if (error.status === 404) return { got: "refusal", reason: "SessionOffline", message };
+  if (error.status === 401) return { outcome: "nothing", error };
+  if (error.status === 404) return { outcome: "refusal", reason: "SessionOffline", message };
   const known = request === "update" ? updateRefusal(error.serviceMessage) : undefined;
-  return { got: "refusal", reason: known ?? "Refused", message };
+  return { outcome: "refusal", reason: known ?? "Refused", message };
 }

@@ -11,7 +11,7 @@ export interface CommandSpec {
   ttlSecondsAfterFinished?: number;
 }
 
-/** How far a command has come with one session. Times are RFC 3339. Undefined is unset. */
+/** The state of one session of a command. Times are RFC 3339. */
 export interface SessionResult {
   id: string;
   name: string;
@@ -53,7 +53,7 @@ const results: ReadonlySet<Phase> = new Set<Phase>(["Succeeded", "Skipped", "Fai
 
 export const hasResult = ({ phase }: SessionResult): boolean => results.has(phase);
 
-/** Its agent is being worked on, or away. */
+/** A request to the agent is under way, or the agent is restarting. */
 export const isActive = (session: SessionResult): boolean => session.phase !== "Pending" && !hasResult(session);
 
 export const restarts = ({ command }: CommandSpec): boolean => command === "Restart" || command === "UpdateAndRestart";

@@ -1,34 +1,26 @@
-import { toCondition } from "../objects/conditions.ts";
+import { type ConditionDraft, timestamp, toCondition } from "../objects/conditions.ts";
 import { Blocked, type ReconcileError } from "../objects/reconcile-error.ts";
-import type { Reason } from "../schema/contract.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
 import { isFinished } from "./progress.ts";
 
-/** Where a command stands. */
-export type Standing =
-  /** It can never begin. The message begins with what to do. */
+/** What the status of a command says. */
+export type CommandState =
+  /** The command can never start. The message begins with what to do. */
   | { refusal: string }
-  /** `trouble`: what keeps it from going on now. `paused`: nothing more is sent. */
-  | { sessions: readonly SessionResult[] | undefined; trouble?: ReconcileError | undefined; paused?: boolean };
+  /** `error`: why the command makes no progress now. `paused`: no request is sent. */
+  | { sessions: readonly SessionResult[] | undefined; error?: ReconcileError | undefined; paused?: boolean };
 
-interface Told {
-  type: string;
-  status: "True" | "False";
-  reason: Reason;
-  message: string;
-}
-
-/** The whole status of a command. Equal to the one before when nothing has changed. */
-export function commandStatus(command: CommandObject, standing: Standing, now: number): CommandStatus {
+/** The whole status of a command. Equal to the status before if nothing has changed. */
+export function commandStatus(command: CommandObject, state: CommandState, now: number): CommandStatus {
   const before = command.status ?? {};
-  const sessions = "refusal" in standing ? [] : standing.sessions;
+  const sessions = "refusal" in state ? [] : state.sessions;
   const finished = sessions !== undefined && isFinished(sessions);
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+  const time = timestamp(now);
   return {
     ...(sessions && { startedAt: before.startedAt ?? time, ...counted(sessions), sessions }),
     ...(finished && { completedAt: before.completedAt ?? time }),
     observedGeneration: command.metadata.generation,
-    conditions: tell(standing).map((told) => toCondition(command, told, now)),
+    conditions: conditionsOf(state).map((draft) => toCondition(command, draft, now)),
   };
 }
 
@@ -45,19 +37,19 @@ function counted(sessions: readonly SessionResult[]) {
   };
 }
 
-function tell(standing: Standing): Told[] {
-  if ("refusal" in standing) return failed(standing.refusal);
-  const { sessions, trouble, paused } = standing;
+function conditionsOf(state: CommandState): ConditionDraft[] {
+  if ("refusal" in state) return failed(state.refusal);
+  const { sessions, error, paused } = state;
   if (sessions && isFinished(sessions)) return finished(sessions);
-  const { reason, message } = trouble ?? { reason: "Running" as const, message: progressOf(sessions ?? []) };
+  const { reason, message } = error ?? { reason: "Running" as const, message: progressOf(sessions ?? []) };
   return [
     { type: "Ready", status: "False", reason, message },
-    { type: trouble instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message },
-    ...(paused ? [pausedTold] : []),
+    { type: error instanceof Blocked ? "Stalled" : "Reconciling", status: "True", reason, message },
+    ...(paused ? [pausedCondition] : []),
   ];
 }
 
-const pausedTold: Told = {
+const pausedCondition: ConditionDraft = {
   type: "Paused",
   status: "True",
   reason: "Paused",
@@ -69,11 +61,11 @@ function progressOf(sessions: readonly SessionResult[]): string {
   return `Commanding the agents, no action is needed: ${completions} done, ${active} under way`;
 }
 
-function finished(sessions: readonly SessionResult[]): Told[] {
-  const { succeeded, skipped, failed: lost, unknown } = counted(sessions);
+function finished(sessions: readonly SessionResult[]): ConditionDraft[] {
+  const { succeeded, skipped, failed: failures, unknown } = counted(sessions);
   const bad = sessions.find(({ phase }) => phase === "Unknown") ?? sessions.find(({ phase }) => phase === "Failed");
   if (bad) {
-    const numbers = sessions.length > 1 ? ` (${lost} failed, ${unknown} unknown of ${sessions.length})` : "";
+    const numbers = sessions.length > 1 ? ` (${failures} failed, ${unknown} unknown of ${sessions.length})` : "";
     return failed(`Look at session ${bad.id}: ${bad.reason}${numbers}: ${bad.message}`);
   }
   const message = skipped > 0 ? `${succeeded} done, ${skipped} had nothing to do` : `${succeeded} done`;
@@ -83,7 +75,7 @@ function finished(sessions: readonly SessionResult[]): Told[] {
   ];
 }
 
-const failed = (message: string): Told[] => [
+const failed = (message: string): ConditionDraft[] => [
   { type: "Ready", status: "False", reason: "CommandFailed", message },
   { type: "Failed", status: "True", reason: "CommandFailed", message },
   { type: "Stalled", status: "True", reason: "CommandFailed", message },

@@ -2,11 +2,11 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Answer, Request } from "./answer.ts";
 
 export interface SessionMetrics {
-  /** The objects show a list of so many sessions. */
+  /** The objects show a list of this many sessions. */
   synced(online: number): void;
-  /** A list failed. */
+  /** The sessions could not be listed. */
   failed(): void;
-  sent(request: Request, answer: Answer["got"]): void;
+  sent(request: Request, answer: Answer["outcome"]): void;
 }
 
 export function createSessionMetrics(registry: Registry): SessionMetrics {

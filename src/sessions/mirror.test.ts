@@ -4,8 +4,8 @@ import { Store } from "../runtime/cache/store.ts";
 import { silentLogger } from "../runtime/log.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Mirror } from "./mirror.ts";
-import type { SessionWriter } from "./objects.ts";
 import type { Session, SessionObject } from "./session.ts";
+import type { SessionWriter } from "./session-writer.ts";
 import { mirrored, session } from "./testing/fake-service.ts";
 
 function scene(given: { sessions?: Session[]; fails?: boolean; objects?: SessionObject[] } = {}, intervalSeconds = 30) {
@@ -31,8 +31,8 @@ function scene(given: { sessions?: Session[]; fails?: boolean; objects?: Session
       const object = mirrored(session(id), { resourceVersion: String(++revision) });
       store.put({ ...object, status: { ...status } });
     },
-    async remove({ spec }: SessionObject) {
-      calls.push(`remove ${spec.id}`);
+    async delete({ spec }: SessionObject) {
+      calls.push(`delete ${spec.id}`);
       if (spec.id === "ts_stuck") throw new Error("forbidden");
     },
   } as unknown as SessionWriter;
@@ -43,7 +43,7 @@ function scene(given: { sessions?: Session[]; fails?: boolean; objects?: Session
 }
 
 describe("the mirror", () => {
-  test("lists once at the start and once in each interval, and writes only what changes", async () => {
+  test("lists once at the start and once per interval, and writes only what changes", async () => {
     const { clock, calls, account, mirror, abort, running } = scene({ sessions: [session("ts_1")] });
     await clock.advance(0);
     expect({ lists: account.lists, calls, synced: mirror.isSynced }).toEqual({
@@ -58,7 +58,7 @@ describe("the mirror", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("removes nothing when a list fails or has rows that cannot be read", async () => {
+  test("deletes nothing when a list fails or has sessions that could not be parsed", async () => {
     const { clock, calls, account, mirror } = scene({ sessions: [session("ts_1"), session("ts_2")] });
     await clock.advance(0);
     account.sessions = [session("ts_2")];
@@ -70,7 +70,7 @@ describe("the mirror", () => {
     expect(calls).toEqual(["create ts_1", "create ts_2"]);
     account.unreadable = false;
     await clock.advance(30_000);
-    expect(calls.at(-1)).toBe("remove ts_1");
+    expect(calls.at(-1)).toBe("delete ts_1");
     expect(mirror.isSynced).toBe(true);
   });
 
@@ -84,16 +84,20 @@ describe("the mirror", () => {
     const objects = ["ts_stuck", "ts_2"].map((id, at) => mirrored(session(id), { resourceVersion: String(at) }));
     const { clock, calls } = scene({ objects });
     await clock.advance(0);
-    expect(calls.sort()).toEqual(["remove ts_2", "remove ts_stuck"]);
+    expect(calls.sort()).toEqual(["delete ts_2", "delete ts_stuck"]);
     await clock.advance(30_000);
     expect(calls).toHaveLength(4);
   });
 
-  test("asks nothing when it is off, and takes back its objects", async () => {
+  test("lists nothing when it is disabled, and deletes its objects", async () => {
     const objects = [mirrored(session("ts_1"), { resourceVersion: "1" })];
     const { calls, account, mirror, clock, running } = scene({ objects }, 0);
     await running;
-    expect({ lists: account.lists, calls, on: mirror.isOn }).toEqual({ lists: 0, calls: ["remove ts_1"], on: false });
+    expect({ lists: account.lists, calls, enabled: mirror.isEnabled }).toEqual({
+      lists: 0,
+      calls: ["delete ts_1"],
+      enabled: false,
+    });
     expect(clock.pending).toBe(0);
   });
 });

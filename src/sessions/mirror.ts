@@ -4,30 +4,29 @@ import { type Clock, sleep } from "../runtime/clock.ts";
 import { abortable } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { SessionMetrics } from "./metrics.ts";
-import { type SessionWriter, tasksOf } from "./objects.ts";
 import { type MirrorPlan, planMirror } from "./plan.ts";
 import { isMirrored, type Session, type SessionObject } from "./session.ts";
+import { type SessionWriter, tasksOf } from "./session-writer.ts";
 
 export interface MirrorOptions {
   /** The tunnel sessions of the account. */
   collection: Collection;
   store: Store<SessionObject>;
   writer: SessionWriter;
-  /** Between two lists; 0 is off. */
+  /** Between the beginnings of two lists; 0 means that sessions are not mirrored. */
   intervalSeconds: number;
   clock: Clock;
   log: Logger;
   metrics?: SessionMetrics | undefined;
-  /** Told when the objects show what a list said. */
+  /** Called when the objects show the latest list. */
   onSynced?: () => void;
 }
 
-/** Writes to Kubernetes at the same time. */
-const WRITERS = 8;
+const CONCURRENT_WRITES = 8;
 
 /**
- * Shows the sessions that are online as objects: one list of the account in each interval, and only writes that change
- * something. A list that fails, or has rows that cannot be read, removes nothing.
+ * Keeps one object for each session that is online: lists the sessions once per interval, and writes only what changed.
+ * After a list that failed or had sessions that could not be parsed, no object is deleted.
  */
 export class Mirror {
   readonly #options: MirrorOptions;
@@ -37,19 +36,19 @@ export class Mirror {
     this.#options = options;
   }
 
-  get isOn(): boolean {
+  get isEnabled(): boolean {
     return this.#options.intervalSeconds > 0;
   }
 
-  /** Whether the objects have shown a list of this process. */
+  /** Whether the objects have shown a list since the process started. */
   get isSynced(): boolean {
     return this.#synced;
   }
 
-  /** Runs until the signal ends it. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalSeconds } = this.#options;
-    if (!this.isOn) return this.#withdraw();
+    if (!this.isEnabled) return this.#deleteAll();
     while (!signal.aborted) {
       const begun = clock.now();
       await this.#sync(signal);
@@ -58,15 +57,15 @@ export class Mirror {
     }
   }
 
-  /** Objects that nobody keeps up would say that sessions are online for ever. */
-  async #withdraw(): Promise<void> {
+  /** Objects of a mirror that was switched off would show their sessions as online for ever. */
+  async #deleteAll(): Promise<void> {
     if (this.#options.store.list().some(isMirrored)) await this.#write([], true);
   }
 
   async #sync(signal: AbortSignal): Promise<void> {
     const { collection, clock, log, metrics, onSynced } = this.#options;
     try {
-      // the list is shared, and may go on for others
+      // the list is shared: the signal ends only the wait for it
       await abortable(signal, collection.listed(clock.now(), "sync"));
       const sessions = collection.allCached();
       await this.#write(sessions as Session[], !collection.hadUnreadable);
@@ -76,36 +75,39 @@ export class Mirror {
     } catch (error) {
       if (signal.aborted) return;
       metrics?.failed();
-      log.warn({ error }, "Tunnel sessions could not be listed, their objects stay as they are");
+      log.warn({ error }, "Could not list tunnel sessions");
     }
   }
 
   async #write(sessions: readonly Session[], complete: boolean): Promise<void> {
     const { store, writer, log } = this.#options;
     const plan = planMirror({ sessions, objects: store.list(), complete });
-    const failures = await spread(tasksOf(plan, writer));
-    this.#tell(plan, sessions.length);
+    const failures = await runAll(tasksOf(plan, writer));
+    this.#log(plan, sessions.length);
     const [error] = failures;
-    if (error) log.warn({ error, failures: failures.length }, "Objects of tunnel sessions could not be written");
+    if (error) log.warn({ error, failures: failures.length }, "Could not write tunnel sessions");
   }
 
-  #tell({ create, relabel, restate, remove, taken }: MirrorPlan, online: number): void {
+  #log(plan: MirrorPlan, online: number): void {
     const { log } = this.#options;
-    if (taken.length > 0) log.warn({ names: taken.slice(0, 5) }, "Somebody else's object has the name of a session");
-    const changed = new Set([...relabel, ...restate].map(({ object }) => object.metadata.name)).size;
-    const counts = { online, created: create.length, changed, removed: remove.length };
-    if (create.length + changed + remove.length > 0) log.info(counts, "Mirrored tunnel sessions");
+    const { conflicts } = plan;
+    if (conflicts.length > 0)
+      log.warn({ names: conflicts.slice(0, 5) }, "Objects of others have names of tunnel sessions");
+    const updated = new Set([...plan.updateLabels, ...plan.updateStatus].map(({ object }) => object.metadata.name))
+      .size;
+    const [created, deleted] = [plan.create.length, plan.delete.length];
+    if (created + updated + deleted > 0) log.info({ online, created, updated, deleted }, "Mirrored tunnel sessions");
   }
 }
 
-/** What the tasks threw. */
-async function spread(tasks: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
+/** Runs the tasks, a few at the same time. Returns what they threw. */
+async function runAll(tasks: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
   const failures: unknown[] = [];
-  const left = tasks.values();
+  const remaining = tasks.values();
   const work = async () => {
-    // an iterator that is shared hands out each task once
-    for (const task of left) await task().catch((error: unknown) => failures.push(error));
+    // the workers share one iterator, so each task runs once
+    for (const task of remaining) await task().catch((error: unknown) => failures.push(error));
   };
-  await Promise.all(Array.from({ length: WRITERS }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_WRITES }, work));
   return failures;
 }

@@ -4,8 +4,8 @@ const digestOf = (text: string, characters: number): string =>
   createHash("sha256").update(text).digest("hex").slice(0, characters);
 
 /**
- * The name of the object of a session: a DNS label, always the same for the same id. Ids differ in case and have
- * underscores, so the readable part alone could be that of two; the digest is of the exact id.
+ * The name of a session's object: a DNS label, always the same for the same id. Two ids can have the same readable
+ * part, since ids are case-sensitive and contain underscores; the digest tells them apart.
  */
 export function sessionName(id: string): string {
   const readable = id
@@ -16,7 +16,7 @@ export function sessionName(id: string): string {
   return `${readable || "session"}-${digestOf(id, 12)}`;
 }
 
-/** A text as a label can have it: `svc/v2` is `svc-v2`. Undefined when nothing is left. */
+/** The text as a valid label value: `svc/v2` becomes `svc-v2`. Undefined if no valid character is left. */
 export function labelValue(text: string | null | undefined): string | undefined {
   const safe = (text ?? "")
     .replace(/[^A-Za-z0-9._-]+/g, "-")
@@ -25,6 +25,6 @@ export function labelValue(text: string | null | undefined): string | undefined 
   return safe || undefined;
 }
 
-/** Tells agents apart, as far as their sessions do: what stays the same when an agent reconnects. */
+/** Identifies an agent by parts of its session that stay the same when it reconnects. */
 export const agentDigest = (parts: readonly (string | null | undefined)[]): string =>
   digestOf(JSON.stringify(parts.map((part) => part ?? "")), 16);

@@ -5,7 +5,7 @@ import { type MirrorPlan, type MirrorState, planMirror } from "./plan.ts";
 import { labelsOf, type Session, type SessionObject, statusOf } from "./session.ts";
 import { mirrored, session } from "./testing/fake-service.ts";
 
-const nothing: MirrorPlan = { create: [], relabel: [], restate: [], remove: [], taken: [] };
+const empty: MirrorPlan = { create: [], updateLabels: [], updateStatus: [], delete: [], conflicts: [] };
 
 const settled = (of: Session): SessionObject => ({ ...mirrored(of), status: statusOf(of) });
 
@@ -14,7 +14,7 @@ const plan = (state: Partial<MirrorState>) => planMirror({ sessions: [], objects
 describe("planMirror", () => {
   const one = session("ts_1");
 
-  test("makes an object for a session", () => {
+  test("creates an object for a session", () => {
     const { create, ...rest } = plan({ sessions: [one] });
     expect(create).toEqual([
       {
@@ -27,55 +27,55 @@ describe("planMirror", () => {
         },
       },
     ]);
-    expect(rest).toEqual({ ...nothing, create: undefined });
+    expect(rest).toEqual({ ...empty, create: undefined });
   });
 
-  test("asks for nothing where objects show what is online", () => {
-    expect(plan({ sessions: [one], objects: [settled(one)] })).toEqual(nothing);
+  test("is empty when the objects show what is online", () => {
+    expect(plan({ sessions: [one], objects: [settled(one)] })).toEqual(empty);
   });
 
-  test("writes what has changed, and only that", () => {
+  test("updates only what changed", () => {
     const object = settled(one);
     const moved = session("ts_1", { region: null, ip: "203.0.113.8" });
-    const { relabel, restate } = plan({ sessions: [moved], objects: [object] });
-    expect(relabel).toEqual([{ object, labels: { [sessionLabels.region]: undefined } }]);
-    expect(restate).toEqual([{ object, status: statusOf(moved) }]);
+    const { updateLabels, updateStatus } = plan({ sessions: [moved], objects: [object] });
+    expect(updateLabels).toEqual([{ object, labels: { [sessionLabels.region]: undefined } }]);
+    expect(updateStatus).toEqual([{ object, status: statusOf(moved) }]);
     const elsewhere = session("ts_1", { ip: "203.0.113.8" });
-    expect(plan({ sessions: [elsewhere], objects: [object] })).toMatchObject({ relabel: [], restate: [{}] });
+    expect(plan({ sessions: [elsewhere], objects: [object] })).toMatchObject({ updateLabels: [], updateStatus: [{}] });
   });
 
-  test("leaves labels and annotations of others alone", () => {
+  test("keeps labels and annotations of others", () => {
     const object = settled(one);
     const labels = { ...object.metadata.labels, team: "a" };
     expect(plan({ sessions: [one], objects: [{ ...object, metadata: { ...object.metadata, labels } }] })).toEqual(
-      nothing,
+      empty,
     );
   });
 
-  test("removes what is offline, unless the list did not tell all", () => {
+  test("deletes the object of an offline session, unless the list was incomplete", () => {
     const object = settled(one);
-    expect(plan({ objects: [object] }).remove).toEqual([object]);
-    expect(plan({ objects: [object], complete: false })).toEqual(nothing);
+    expect(plan({ objects: [object] }).delete).toEqual([object]);
+    expect(plan({ objects: [object], complete: false })).toEqual(empty);
   });
 
-  test("never touches an object without the label of the mirror, whatever its name", () => {
+  test("never changes an object without the mirror's label, whatever its name", () => {
     const foreign: SessionObject = { ...mirrored(one), metadata: { ...mirrored(one).metadata, labels: {} } };
-    expect(plan({ objects: [foreign] })).toEqual(nothing);
-    expect(plan({ sessions: [one], objects: [foreign] })).toEqual({ ...nothing, taken: [foreign.metadata.name] });
+    expect(plan({ objects: [foreign] })).toEqual(empty);
+    expect(plan({ sessions: [one], objects: [foreign] })).toEqual({ ...empty, conflicts: [foreign.metadata.name] });
   });
 
-  test("leads to objects that ask for nothing more", () => {
+  test("leads to one object for each session that is online", () => {
     const sessions = fc.uniqueArray(fc.stringMatching(/^ts_[A-Za-z0-9]{1,4}$/), { maxLength: 8 });
     const region = fc.constantFrom("eu", "us", "", null);
     fc.assert(
       fc.property(sessions, sessions, region, (before, after, where) => {
         const online = after.map((id) => session(id, { region: where }));
         const objects = before.map((id) => settled(session(id)));
-        const { create, relabel, restate, remove } = plan({ sessions: online, objects });
-        const gone = new Set(remove.map(({ metadata }) => metadata.name));
-        const written = new Set([...relabel, ...restate].map(({ object }) => object.metadata.name));
-        const left = objects.filter(({ metadata }) => !gone.has(metadata.name));
-        const names = [...left.map(({ metadata }) => metadata.name), ...create.map(({ name }) => name)];
+        const { create, updateLabels, updateStatus, delete: deleted } = plan({ sessions: online, objects });
+        const gone = new Set(deleted.map(({ metadata }) => metadata.name));
+        const written = new Set([...updateLabels, ...updateStatus].map(({ object }) => object.metadata.name));
+        const remaining = objects.filter(({ metadata }) => !gone.has(metadata.name));
+        const names = [...remaining.map(({ metadata }) => metadata.name), ...create.map(({ name }) => name)];
         expect(names.sort()).toEqual(online.map((one) => mirrored(one).metadata.name).sort());
         const unchanged = online.filter((one) => labelsOf(one)[sessionLabels.region] === "eu");
         for (const one of unchanged) expect(written).not.toContain(mirrored(one).metadata.name);

@@ -1,11 +1,11 @@
 import type { Phase, ResultReason } from "../kinds/agent-command.ts";
 import type { Answer, Request } from "./answer.ts";
 import { type CommandSpec, hasResult, isActive, type SessionResult } from "./command.ts";
-import { isBack, successorOf, watermark } from "./reconnect.ts";
+import { reconnectBaseline, successorOf, withNewSession } from "./reconnect.ts";
 import type { Session } from "./session.ts";
 
-/** What is known of the world when a command goes on. */
-export interface View {
+/** What a step of a command is based on. */
+export interface Observation {
   /** Milliseconds since the epoch. */
   now: number;
   /** The latest list of sessions, and when it began. */
@@ -14,77 +14,83 @@ export interface View {
 
 type Results = readonly SessionResult[];
 
-/** The service asks for 10 seconds between an update and the restart; the clocks of two processes may differ. */
+/** The service asks for 10 seconds between update and restart. The rest is for differing clocks of two processes. */
 const RESTART_WAIT_MS = 12_000;
-/** An agent that is not back after this long is taken for lost. */
-const RETURN_MS = 5 * 60_000;
-/** How often an update is requested whose answer was lost. */
+/** A restart has failed if the agent has not reconnected after this long. */
+const RECONNECT_MS = 5 * 60_000;
+/** How often an update is requested if the answers are lost. */
 const UPDATE_ATTEMPTS = 3;
-/** Requests between two writes of the status. */
+/** Requests that are recorded in one write of the status. */
 const BATCH = 10;
 
-const seconds = (time: number): string => new Date(Math.ceil(time / 1000) * 1000).toISOString().replace(".000", "");
+const timestampAfter = (time: number): string =>
+  new Date(Math.ceil(time / 1000) * 1000).toISOString().replace(".000", "");
 
-/** Names one record of a request, so that an answer is never taken for that to another. */
+/** Identifies one recorded request, so that an answer is matched to it and to no other. */
 export const recordKey = ({ id, sending, attempts = 0, sentAt }: SessionResult): string =>
   [id, sending, attempts, sentAt].join(" ");
 
 /**
- * Where requests were recorded and no answer was: the process ended in between. `answers`: those that are known all
- * the same, by the key of the record.
+ * Applies the answers to the recorded requests. `answers`: by `recordKey`. A request without an answer was recorded by a
+ * process that ended before the answer came.
  */
-export function recover(spec: CommandSpec, sessions: Results, answers: ReadonlyMap<string, Answer>, now: number) {
-  const lost: Answer = { got: "doubt", message: "the operator was stopped before the answer came" };
+export function settleSending(spec: CommandSpec, sessions: Results, answers: ReadonlyMap<string, Answer>, now: number) {
+  const noAnswer: Answer = { outcome: "doubt", message: "the operator was stopped before the answer came" };
   return sessions.map((one) =>
-    one.phase === "Sending" ? settle(spec, one, answers.get(recordKey(one)) ?? lost, now) : one,
+    one.phase === "Sending" ? applyAnswer(spec, one, answers.get(recordKey(one)) ?? noAnswer, now) : one,
   );
 }
 
-/** What has come to pass by itself: agents that are back, and those that are not in time. */
-export function advance(sessions: Results, { online }: View): SessionResult[] {
+/** Finishes the sessions whose agents reconnected after a restart, or did not reconnect in time. */
+export function settleReturning(sessions: Results, { online }: Observation): SessionResult[] {
   const known = new Set(sessions.flatMap(({ id, newSession }) => (newSession ? [id, newSession.id] : [id])));
-  const seen = sessions.map((one) => {
+  const next = sessions.map((one) => {
     if (one.phase !== "Returning" || !online) return one;
-    const next = successorOf(one, online.sessions, known);
-    if (next) {
-      known.add(next.id);
-      return isBack(result(one, "Succeeded"), next);
+    const newSession = successorOf(one, online.sessions, known);
+    if (newSession) {
+      known.add(newSession.id);
+      return withNewSession(withResult(one, "Succeeded"), newSession);
     }
-    if (online.listedAt < Date.parse(one.sentAt ?? "") + RETURN_MS) return one;
-    return result(one, "Failed", "NotReconnected", "Look at the agent: it did not reconnect within 5 minutes");
+    if (online.listedAt < Date.parse(one.sentAt ?? "") + RECONNECT_MS) return one;
+    return withResult(one, "Failed", "NotReconnected", "Look at the agent: it did not reconnect within 5 minutes");
   });
-  // what took one agent away may take the others as well
-  return seen.some(({ reason }) => reason === "NotReconnected") ? seen.map(held) : seen;
+  // what kept one agent from reconnecting may do the same to the others
+  return next.some(({ reason }) => reason === "NotReconnected") ? next.map(skipUnsent) : next;
 }
 
-function held(session: SessionResult): SessionResult {
+function skipUnsent(session: SessionResult): SessionResult {
   if (session.phase !== "Pending" && session.phase !== "Updated") return session;
   const message = session.phase === "Updated" ? "Updated, but not restarted" : "Not commanded";
-  return result(session, "Skipped", "NotSent", `${message}: another agent did not reconnect after its restart`);
+  return withResult(session, "Skipped", "NotSent", `${message}: another agent did not reconnect after its restart`);
 }
 
-/** The sessions whose turn it is to be sent a request. */
-export function due({ maxConcurrent }: CommandSpec, sessions: Results, now: number): SessionResult[] {
-  const updated = sessions.filter((one) => one.phase === "Updated" && hasCome(one.restartAfter, now));
+/** The sessions to which a request is to be sent now. */
+export function nextBatch({ maxConcurrent }: CommandSpec, sessions: Results, now: number): SessionResult[] {
+  const updated = sessions.filter((one) => one.phase === "Updated" && isOver(one.restartAfter, now));
   const free = Math.max(0, maxConcurrent - sessions.filter(isActive).length);
   const pending = sessions.filter(({ phase }) => phase === "Pending").slice(0, free);
   return [...updated, ...pending].slice(0, BATCH);
 }
 
-/** What lies further ahead than any time that is set here was set before the calendar went back. */
-function hasCome(restartAfter = "", now: number): boolean {
+/** Also true for a time further ahead than RESTART_WAIT_MS: the system clock was set back after it was recorded. */
+function isOver(restartAfter = "", now: number): boolean {
   const wait = Date.parse(restartAfter) - now;
   return wait <= 0 || wait > RESTART_WAIT_MS + 1000;
 }
 
-/** The request that a session is sent next. */
+/** The next request to a session. */
 export function requestFor({ command }: CommandSpec, { phase }: SessionResult): Request {
   if (command === "Stop") return "stop";
   return command === "Restart" || phase === "Updated" ? "restart" : "update";
 }
 
-/** What is recorded before the requests are sent, so that none of them is ever sent a second time by mistake. */
-export function intend(spec: CommandSpec, sessions: Results, batch: Results, { now, online }: View): SessionResult[] {
+/** The sessions as recorded before the requests of `batch` are sent. */
+export function markSending(
+  spec: CommandSpec,
+  sessions: Results,
+  batch: Results,
+  { now, online }: Observation,
+): SessionResult[] {
   const chosen = new Set(batch.map(({ id }) => id));
   return sessions.map((one) => {
     if (!chosen.has(one.id)) return one;
@@ -93,72 +99,69 @@ export function intend(spec: CommandSpec, sessions: Results, batch: Results, { n
       ...one,
       phase: "Sending",
       sending,
-      sentAt: seconds(now),
+      sentAt: timestampAfter(now),
       ...(sending === "update" && { attempts: (one.attempts ?? 0) + 1 }),
-      ...(sending === "restart" && watermark(one, online?.sessions ?? [])),
+      ...(sending === "restart" && reconnectBaseline(one, online?.sessions ?? [])),
     };
   });
 }
 
-/** What an answer makes of a session whose request was recorded. */
-export function settle(spec: CommandSpec, session: SessionResult, answer: Answer, now: number): SessionResult {
-  switch (answer.got) {
+/** The session after the answer to its recorded request. */
+export function applyAnswer(spec: CommandSpec, session: SessionResult, answer: Answer, now: number): SessionResult {
+  switch (answer.outcome) {
     case "nothing":
-      return back(session, (session.attempts ?? 0) - (session.sending === "update" ? 1 : 0));
+      return undoSending(session, (session.attempts ?? 0) - (session.sending === "update" ? 1 : 0));
     case "doubt":
-      return doubtful(session, answer.message);
+      return applyLostAnswer(session, answer.message);
     case "done":
-      return done(spec, session, now);
+      return applySuccess(spec, session, now);
     case "refusal":
-      return refused(spec, session, answer, now);
+      return applyRefusal(spec, session, answer, now);
   }
 }
 
-/** To before the request was recorded. */
-function back({ id, name, agent, sending, restartAfter }: SessionResult, attempts: number): SessionResult {
+/** The session as it was before the request was recorded. */
+function undoSending({ id, name, agent, sending, restartAfter }: SessionResult, attempts: number): SessionResult {
   const phase = sending === "restart" && restartAfter ? "Updated" : "Pending";
   return { id, name, phase, agent, ...(restartAfter && { restartAfter }), ...(attempts > 0 && { attempts }) };
 }
 
-/**
- * A restart or a stop is never sent a second time. An update is: when the first was done, the service refuses the
- * second, and says so.
- */
-function doubtful(session: SessionResult, why: string): SessionResult {
+/** Never repeats a restart or stop. Repeats an update: if the first one was done, the service refuses the second. */
+function applyLostAnswer(session: SessionResult, why: string): SessionResult {
   const { sending, attempts = 1 } = session;
-  if (sending === "update" && attempts < UPDATE_ATTEMPTS) return back(session, attempts);
-  return result(session, "Unknown", "AnswerLost", `See for yourself whether it was done: ${why}`);
+  if (sending === "update" && attempts < UPDATE_ATTEMPTS) return undoSending(session, attempts);
+  return withResult(session, "Unknown", "AnswerLost", `See for yourself whether it was done: ${why}`);
 }
 
-function done({ command }: CommandSpec, session: SessionResult, now: number): SessionResult {
+function applySuccess({ command }: CommandSpec, session: SessionResult, now: number): SessionResult {
   if (session.sending === "restart") return { ...session, phase: "Returning" };
-  if (session.sending === "stop" || command === "Update") return result(session, "Succeeded");
-  return updated(session, now);
+  if (session.sending === "stop" || command === "Update") return withResult(session, "Succeeded");
+  return markUpdated(session, now);
 }
 
-const updated = (session: SessionResult, now: number): SessionResult => ({
+const markUpdated = (session: SessionResult, now: number): SessionResult => ({
   ...session,
   phase: "Updated",
-  restartAfter: seconds(now + RESTART_WAIT_MS),
+  restartAfter: timestampAfter(now + RESTART_WAIT_MS),
 });
 
-function refused(
+function applyRefusal(
   { command }: CommandSpec,
   session: SessionResult,
-  { reason, message }: Extract<Answer, { got: "refusal" }>,
+  { reason, message }: Extract<Answer, { outcome: "refusal" }>,
   now: number,
 ): SessionResult {
-  if (reason === "NoUpdateAvailable") return result(session, "Skipped", reason, message);
-  if (reason !== "Updating" && reason !== "AwaitingRestart") return result(session, "Failed", reason, message);
-  // whoever asked for that update, it may have been a moment ago
-  if (command === "UpdateAndRestart") return updated(session, now);
-  // only an earlier request of this command can have led to it
+  if (reason === "NoUpdateAvailable") return withResult(session, "Skipped", reason, message);
+  if (reason !== "Updating" && reason !== "AwaitingRestart") return withResult(session, "Failed", reason, message);
+  // somebody else may have requested that update a moment ago, so the restart waits as well
+  if (command === "UpdateAndRestart") return markUpdated(session, now);
+  // an earlier request of this command, whose answer was lost, led to it
   const ours = (session.attempts ?? 1) > 1;
-  return ours ? result(session, "Succeeded") : result(session, "Skipped", reason, message);
+  return ours ? withResult(session, "Succeeded") : withResult(session, "Skipped", reason, message);
 }
 
-/** What was needed on the way is left out. */
-export function result(
+/** The session with its result, without what was only needed until then. */
+export function withResult(
   { id, name, sentAt }: SessionResult,
   phase: Phase,
   reason?: ResultReason,
@@ -169,8 +172,8 @@ export function result(
 
 export const isFinished = (sessions: Results): boolean => sessions.every(hasResult);
 
-/** When something is due by the clock alone; milliseconds since the epoch. */
-export function nextMoment(sessions: Results): number | undefined {
+/** When the next restart after an update is due; milliseconds since the epoch. */
+export function nextRestartAt(sessions: Results): number | undefined {
   const waits = sessions.flatMap(({ phase, restartAfter }) =>
     phase === "Updated" && restartAfter ? [Date.parse(restartAfter)] : [],
   );

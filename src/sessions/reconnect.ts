@@ -3,22 +3,23 @@ import { sessionName } from "./naming.ts";
 import { agentOf, type Session } from "./session.ts";
 
 /**
- * What tells the session after a restart from those before, by the service's own clock: it is not older than the
- * youngest session of the same agent that is known now, and none of those that began in that very moment.
+ * Recorded before a restart, to recognise the new session afterwards by the service's own clock. The new session is not
+ * older than the youngest session of the same agent now (`startedSince`), and is none of those that started at the
+ * same time as that one (`notThese`).
  */
-export function watermark(
+export function reconnectBaseline(
   { id, agent }: SessionResult,
   online: readonly Session[],
 ): Pick<SessionResult, "startedSince" | "notThese"> {
   const same = online.filter((session) => session.id === id || agentOf(session) === agent);
-  const times = same.map(startOf).filter(Number.isFinite);
+  const times = same.map(startedAt).filter(Number.isFinite);
   if (times.length === 0) return {};
   const latest = Math.max(...times);
-  const youngest = same.filter((session) => startOf(session) === latest);
+  const youngest = same.filter((session) => startedAt(session) === latest);
   return { startedSince: new Date(latest).toISOString(), notThese: youngest.slice(0, 64).map((session) => session.id) };
 }
 
-/** The session of the same agent after its restart. `known`: ids that are spoken for. */
+/** The new session of the agent after its restart. `known`: ids that belong to other sessions of the command. */
 export function successorOf(
   { agent, sentAt, startedSince, notThese = [] }: SessionResult,
   online: readonly Session[],
@@ -27,13 +28,13 @@ export function successorOf(
   const since = Date.parse(startedSince ?? sentAt ?? "");
   return online
     .filter((session) => !known.has(session.id) && !notThese.includes(session.id))
-    .filter((session) => agentOf(session) === agent && startOf(session) >= since)
-    .sort((a, b) => startOf(a) - startOf(b))[0];
+    .filter((session) => agentOf(session) === agent && startedAt(session) >= since)
+    .sort((a, b) => startedAt(a) - startedAt(b))[0];
 }
 
-export const isBack = (session: SessionResult, { id }: Session): SessionResult => ({
+export const withNewSession = (session: SessionResult, { id }: Session): SessionResult => ({
   ...session,
   newSession: { id, name: sessionName(id) },
 });
 
-const startOf = ({ started_at }: Session): number => Date.parse(started_at ?? "");
+const startedAt = ({ started_at }: Session): number => Date.parse(started_at ?? "");

@@ -8,7 +8,7 @@ import { agentDigest, labelValue } from "./naming.ts";
 /** A session as the service lists it. */
 export type Session = z.output<typeof tunnelSessions.wire>;
 
-/** An object that stands for a session. */
+/** The object of a session. */
 export interface SessionObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string };
   spec: { id: string };
@@ -17,12 +17,12 @@ export interface SessionObject extends KubeObject {
 
 export type SessionLabels = Readonly<Record<string, string | undefined>>;
 
-/** What `sessionLabels.mirror` has on the objects that the operator makes. */
+/** The value of the label `sessionLabels.mirror` on objects of the mirror. */
 export const MIRROR = "sessions";
 
 export const isMirrored = ({ metadata }: KubeObject): boolean => metadata.labels?.[sessionLabels.mirror] === MIRROR;
 
-/** The labels that belong to the operator; undefined ones must not be there. */
+/** The labels that the operator sets. An undefined one must not be there. */
 export const labelsOf = ({ region, os, transport, agent_version }: Session): SessionLabels => ({
   [sessionLabels.mirror]: MIRROR,
   [sessionLabels.region]: labelValue(region),
@@ -34,7 +34,7 @@ export const labelsOf = ({ region, os, transport, agent_version }: Session): Ses
 export const statusOf = (session: Session): Record<string, unknown> =>
   toStatus(sessionStatus, session) as Record<string, unknown>;
 
-/** Region, version and transport may change when an agent reconnects, so they do not tell agents apart. */
+/** Identifies the agent of a session. Not by region, version or transport: they may change when it reconnects. */
 export const agentOf = ({ credential, ip, os, metadata }: Session): string =>
   agentDigest([credential?.id, ip, os, metadata]);
 

@@ -15,11 +15,11 @@ import { keyOf, type ResourceType } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
 import { API_VERSION, annotations, GROUP, VERSION } from "../schema/contract.ts";
 import type { CommandObject, CommandStatus } from "./command.ts";
+import { CommandReconciler } from "./command-reconciler.ts";
 import type { SessionMetrics } from "./metrics.ts";
 import { Mirror } from "./mirror.ts";
-import { SessionWriter, sessionType } from "./objects.ts";
 import type { SessionObject } from "./session.ts";
-import { CommandVisits } from "./visit.ts";
+import { SessionWriter, sessionType } from "./session-writer.ts";
 
 const commandType: ResourceType = {
   group: GROUP,
@@ -29,13 +29,13 @@ const commandType: ResourceType = {
 };
 
 const CONCURRENCY = 8;
-/** A visit waits for its turn in the budget, which may take minutes; beyond this something is stuck. */
-const VISIT_SECONDS = 900;
+/** A reconcile may wait minutes for the request budget. One that takes longer than this is stuck. */
+const TIMEOUT_SECONDS = 900;
 
 export interface SessionsOptions {
   config: Pick<Config, "podNamespace" | "watchNamespaces" | "sessionSyncSeconds">;
   client: KubeClient;
-  /** Whose sessions are mirrored and commanded. */
+  /** The account of the sessions. */
   account: Account;
   recorder: EventRecorder;
   log: Logger;
@@ -44,11 +44,11 @@ export interface SessionsOptions {
   metrics?: SessionMetrics | undefined;
 }
 
-/** The parts that look after tunnel sessions and commands to their agents, wired and not started. */
+/** The parts that mirror tunnel sessions and execute commands, not started. */
 export interface Sessions {
   informers: readonly Pick<Informer, "start" | "stop" | "synced" | "reason">[];
   controllers: readonly Controller[];
-  /** Keeps the mirror up until the signal ends it; only while this process leads. */
+  /** Runs the mirror until the signal aborts. Call it only while this process is the leader. */
   background: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const sessions = new Informer<SessionObject>({ client, log, clock, type: sessionType, namespaces: [namespace] });
   const commands = new Informer<CommandObject>({
     ...{ client, log, clock, type: commandType },
-    // those that are in the wrong namespace are told so
+    // commands in other namespaces are read as well, and fail with a message
     namespaces: config.watchNamespaces.length > 0 ? [...new Set([...config.watchNamespaces, namespace])] : [],
   });
   const collection = account.collection(tunnelSessions);
@@ -68,27 +68,27 @@ export function createSessions(options: SessionsOptions): Sessions {
     store: sessions.store,
     writer: new SessionWriter(client, sessions.store, namespace),
     intervalSeconds: config.sessionSyncSeconds,
-    // agents that are awaited may be back
+    // restarted agents may have reconnected
     onSynced: () => enqueueUnfinished(commands.store, controller),
   });
-  const visits = new CommandVisits({
+  const reconciler = new CommandReconciler({
     ...{ namespace, clock, collection, mirror },
     sessions: () => sessions.store.list(),
     command: (key) => commands.store.get(key),
     write: (command, status) => writeStatus(options, commands.store, command, status),
-    remove: (command) => remove(client, commands.store, command),
+    delete: (command) => deleteCommand(client, commands.store, command),
     onSent: metrics?.sent,
   });
   const controller = new Controller({
     name: commandType.kind.toLowerCase(),
-    reconcile: ({ key, signal }) => visits.visit(key, signal),
-    ...{ log, clock, concurrency: CONCURRENCY, timeoutSeconds: VISIT_SECONDS },
+    reconcile: ({ key, signal }) => reconciler.reconcile(key, signal),
+    ...{ log, clock, concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_SECONDS },
     backoff: { base: 1, cap: 300 },
     ...(controllerMetrics && { metrics: controllerMetrics }),
   });
   commands.addHandler((change) => {
     if (change.type === "deleted") {
-      visits.forget(change.object.metadata.uid);
+      reconciler.forget(change.object.metadata.uid);
       controller.drop(keyOf(change.object));
     }
     if (needsReconcile(change)) controller.enqueue(keyOf(change.object));
@@ -100,11 +100,11 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
 }
 
-/** Where sessions are mirrored, and commands are obeyed. */
+/** The namespace of the session objects and of commands. */
 export const namespaceOf = ({ podNamespace, watchNamespaces: [first] }: SessionsOptions["config"]): string =>
   podNamespace ?? first ?? "default";
 
-/** Own writes to the status ask for nothing. */
+/** Ignores changes of the status, since only the operator writes it. */
 function needsReconcile(change: Change<CommandObject>): boolean {
   if (change.type !== "updated") return change.type === "added";
   const paused = ({ metadata }: CommandObject) => metadata.annotations?.[annotations.paused];
@@ -115,7 +115,7 @@ function enqueueUnfinished(store: Store<CommandObject>, controller: Controller):
   for (const command of store.list()) if (!command.status?.completedAt) controller.enqueue(keyOf(command));
 }
 
-/** The whole status, under the resourceVersion: of two processes that would send the same request, one does. */
+/** Guarded by the resourceVersion, so that of two processes that would send the same request only one does. */
 async function writeStatus(
   { client, recorder }: SessionsOptions,
   store: Store<CommandObject>,
@@ -131,14 +131,18 @@ async function writeStatus(
     const options = { subresource: "status" } as const;
     const written = await client.patchJSON<CommandObject>(commandType, metadata, operations, options);
     store.put(written);
-    if (status.completedAt && !before?.completedAt) announce(recorder, written);
+    if (status.completedAt && !before?.completedAt) emitResult(recorder, written);
     return written;
   } catch (error) {
     throw isStale(error) ? new Outdated("the command has changed", { cause: error }) : error;
   }
 }
 
-async function remove(client: KubeClient, store: Store<CommandObject>, { metadata }: CommandObject): Promise<void> {
+async function deleteCommand(
+  client: KubeClient,
+  store: Store<CommandObject>,
+  { metadata }: CommandObject,
+): Promise<void> {
   try {
     await client.delete(commandType, metadata, { uid: metadata.uid });
     if (!metadata.finalizers?.length) store.forget(keyOf(metadata), metadata.uid);
@@ -149,7 +153,7 @@ async function remove(client: KubeClient, store: Store<CommandObject>, { metadat
 
 const isStale = (error: unknown): boolean => isNotFound(error) || isConflict(error) || isFailedTest(error);
 
-function announce(recorder: EventRecorder, { metadata, status }: CommandObject): void {
+function emitResult(recorder: EventRecorder, { metadata, status }: CommandObject): void {
   const ready = conditionOf(status, "Ready");
   recorder.emit({
     object: { apiVersion: API_VERSION, kind: AgentCommand.kind, metadata },

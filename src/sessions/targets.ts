@@ -1,52 +1,57 @@
 import { MAX_SESSIONS } from "../kinds/agent-command.ts";
 import { type CommandSpec, restarts, type SessionResult } from "./command.ts";
 import { sessionName } from "./naming.ts";
-import { result } from "./progress.ts";
+import { withResult } from "./progress.ts";
 import { agentOf, isMirrored, isOnWindows, type Session, type SessionObject } from "./session.ts";
 
-/** A command that can never begin. The message begins with what to do. */
-export class NoTarget extends Error {
-  override readonly name = "NoTarget";
+/** The command can never start. The message begins with what to do. */
+export class NoTargetError extends Error {
+  override readonly name = "NoTargetError";
 }
 
-export interface Found {
-  /** Objects of the namespace of the command. */
+export interface KnownSessions {
+  /** The session objects. */
   objects: readonly SessionObject[];
-  /** Whether sessions are mirrored at all. */
+  /** Whether sessions are mirrored. */
   mirrored: boolean;
-  /** What is online, by id. */
+  /** The sessions that are online, by id. */
   online: ReadonlyMap<string, Session>;
 }
 
-/** The ids that a command means. Throws NoTarget where it means none. */
-export function targetsOf({ sessionRef, selector }: CommandSpec, { objects, mirrored, online }: Found): string[] {
+/** The ids of the sessions that a command is for. Throws NoTargetError if there are none. */
+export function targetsOf(
+  { sessionRef, selector }: CommandSpec,
+  { objects, mirrored, online }: KnownSessions,
+): string[] {
   if (sessionRef?.id) return [sessionRef.id];
-  if (!mirrored) throw new NoTarget("Set SESSION_SYNC_INTERVAL, or give sessionRef.id: sessions are not mirrored");
+  if (!mirrored) throw new NoTargetError("Set SESSION_SYNC_INTERVAL, or give sessionRef.id: sessions are not mirrored");
   const ours = objects.filter((object) => isMirrored(object) && online.has(object.spec.id));
-  if (selector) return selected(selector.matchLabels, ours);
+  if (selector) return idsWithLabels(selector.matchLabels, ours);
   const [named] = ours.filter(({ metadata }) => metadata.name === sessionRef?.name);
-  if (!named) throw new NoTarget(`Correct spec.sessionRef.name: no session "${sessionRef?.name}" is online`);
+  if (!named) throw new NoTargetError(`Correct spec.sessionRef.name: no session "${sessionRef?.name}" is online`);
   return [named.spec.id];
 }
 
-function selected(matchLabels: Readonly<Record<string, string>>, objects: readonly SessionObject[]): string[] {
+function idsWithLabels(matchLabels: Readonly<Record<string, string>>, objects: readonly SessionObject[]): string[] {
   const wanted = Object.entries(matchLabels);
   const ids = objects
     .filter(({ metadata }) => wanted.every(([label, value]) => metadata.labels?.[label] === value))
     .map(({ spec }) => spec.id)
     .sort();
-  if (ids.length === 0) throw new NoTarget("Correct spec.selector: no session that is online has these labels");
+  if (ids.length === 0) throw new NoTargetError("Correct spec.selector: no session that is online has these labels");
   if (ids.length > MAX_SESSIONS) {
-    throw new NoTarget(`Narrow spec.selector: it chooses ${ids.length} sessions, and at most ${MAX_SESSIONS} can be`);
+    throw new NoTargetError(
+      `Narrow spec.selector: it chooses ${ids.length} sessions, and at most ${MAX_SESSIONS} can be`,
+    );
   }
   return ids;
 }
 
-/** How a command begins with a session. */
-export function begin(spec: CommandSpec, session: Session): SessionResult {
+/** The result that a session has before the first request. */
+export function initialResult(spec: CommandSpec, session: Session): SessionResult {
   const { id } = session;
   const pending: SessionResult = { id, name: sessionName(id), phase: "Pending", agent: agentOf(session) };
   if (!restarts(spec) || !isOnWindows(session)) return pending;
   const message = "Restart the agent on its host: the service cannot restart agents on Windows";
-  return result(pending, "Failed", "RestartUnsupported", message);
+  return withResult(pending, "Failed", "RestartUnsupported", message);
 }

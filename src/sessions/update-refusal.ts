@@ -1,7 +1,7 @@
 import type { ResultReason } from "../kinds/agent-command.ts";
 
-// the API page names the four cases and no codes, so the service's words have to do
-const words: readonly (readonly [ResultReason, RegExp])[] = [
+// the API page (docs/gateway-api.md) names the four reasons but no error codes, so the message has to tell them apart
+const patterns: readonly (readonly [ResultReason, RegExp])[] = [
   ["NoUpdateAvailable", /\bno (\w+ )?(update|version)s?\b(?!.*\bcheck)|\bup[- ]to[- ]date\b|\balready .*\blatest\b/i],
   ["UpdateChecksDisabled", /\bdisable[sd]?\b/i],
   [
@@ -11,9 +11,9 @@ const words: readonly (readonly [ResultReason, RegExp])[] = [
   ["AwaitingRestart", /\brestart/i],
 ];
 
-/** Why a request to update was refused, when exactly one of the four stated reasons fits the service's words. */
+/** The reason of a refused update, if exactly one of the four reasons matches the service's message. */
 export function updateRefusal(message: string | undefined): ResultReason | undefined {
   if (message === undefined) return undefined;
-  const [first, ...others] = words.filter(([, pattern]) => pattern.test(message));
+  const [first, ...others] = patterns.filter(([, pattern]) => pattern.test(message));
   return others.length === 0 ? first?.[0] : undefined;
 }

@@ -3,8 +3,8 @@ import type { Request } from "../answer.ts";
 import { sessionName } from "../naming.ts";
 import { labelsOf, type Session, type SessionObject } from "../session.ts";
 
-/** What becomes of a request: whether the service does it, and what the caller is told. */
-export type Course = "done" | "done, answer lost" | "not done, answer lost" | "limited" | "unsent";
+/** What happens to a request, and whether its answer arrives. */
+export type RequestOutcome = "done" | "done, answer lost" | "not done, answer lost" | "limited" | "unsent";
 
 export interface Received {
   request: Request;
@@ -24,7 +24,7 @@ export const session = (id: string, more: Partial<Session> = {}): Session => ({
   ...more,
 });
 
-/** An object of the mirror, as the API server would have it. */
+/** The object of a session, as the API server would have it. */
 export function mirrored(of: Session, more: object = {}): SessionObject {
   const labels = Object.entries(labelsOf(of)).filter((label): label is [string, string] => label[1] !== undefined);
   const name = sessionName(of.id);
@@ -36,7 +36,7 @@ export function mirrored(of: Session, more: object = {}): SessionObject {
   };
 }
 
-/** The agents behind sessions, as far as commands go: each comes back at once after a restart. */
+/** Sessions and their agents. An agent reconnects at once after a restart. */
 export class FakeService {
   readonly received: Received[] = [];
   readonly #sessions = new Map<string, Session>();
@@ -53,16 +53,16 @@ export class FakeService {
     return [...this.#sessions.values()];
   }
 
-  /** Throws what the gateway's client would. */
-  take(request: Request, id: string, course: Course): void {
+  /** Throws what the gateway's client would throw. */
+  handle(request: Request, id: string, outcome: RequestOutcome): void {
     const fail = (kind: GatewayError["kind"], status?: number, serviceMessage?: string) =>
       new GatewayError({ kind, method: "POST", route: `/${request}`, problem: kind, status, serviceMessage });
-    if (course === "unsent") throw fail("unsent");
-    if (course === "limited") throw fail("limited", 429);
-    if (course === "not done, answer lost") throw fail("unknown");
+    if (outcome === "unsent") throw fail("unsent");
+    if (outcome === "limited") throw fail("limited", 429);
+    if (outcome === "not done, answer lost") throw fail("unknown");
     this.received.push({ request, id, at: this.#now() });
     const refusal = this.#do(request, id);
-    if (course === "done, answer lost") throw fail("unknown");
+    if (outcome === "done, answer lost") throw fail("unknown");
     if (refusal) throw fail("refused", refusal.status, refusal.message);
   }
 

@@ -3,26 +3,26 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Request } from "../answer.ts";
 import type { CommandObject, CommandSpec, CommandStatus } from "../command.ts";
+import type { CommandReconcilerOptions } from "../command-reconciler.ts";
 import type { Session } from "../session.ts";
-import type { CommandWorld } from "../visit.ts";
-import { type Course, FakeService, mirrored } from "./fake-service.ts";
+import { FakeService, mirrored, type RequestOutcome } from "./fake-service.ts";
 
 export const NAMESPACE = "gateway";
 export const KEY = `${NAMESPACE}/go`;
 
-/** What becomes of a write of the status. */
-export type WriteCourse = "done" | "done, answer lost" | "not done";
+/** What happens to a write of the status. */
+export type WriteOutcome = "done" | "done, answer lost" | "not done";
 
-export interface Courses {
-  /** Where the process may be interrupted; every call outside waits here first. */
+export interface ProcessOptions {
+  /** Awaited before each step that leaves the process, so that a test can stop it there. */
   pause: (what: string) => Promise<void>;
-  request: () => Course;
-  write: () => WriteCourse;
+  request: () => RequestOutcome;
+  write: () => WriteOutcome;
 }
 
-const fine: Courses = { pause: async () => {}, request: () => "done", write: () => "done" };
+const defaults: ProcessOptions = { pause: async () => {}, request: () => "done", write: () => "done" };
 
-/** One command, the API server that keeps it and the service, shared by any number of processes. */
+/** One command in a fake API server, and the service. Any number of processes share them. */
 export class FakeWorld {
   readonly service: FakeService;
   readonly #objects: readonly Session[];
@@ -41,7 +41,7 @@ export class FakeWorld {
     };
   }
 
-  pass(seconds: number): void {
+  advance(seconds: number): void {
     this.#time += seconds * 1000;
   }
 
@@ -49,24 +49,24 @@ export class FakeWorld {
     now: () => this.#time,
     date: () => new Date(this.#time),
     setTimeout() {
-      throw new Error("a visit must not wait");
+      throw new Error("a reconcile must not wait");
     },
   };
 
-  /** What one process sees. It sees its own writes, and those of others after `refresh`. */
-  process(courses: Partial<Courses> = {}) {
-    const { pause, request, write } = { ...fine, ...courses };
+  /** The reconciler options of one process. Its cache has its own writes, and after `refresh` those of others. */
+  process(given: Partial<ProcessOptions> = {}) {
+    const { pause, request, write } = { ...defaults, ...given };
     let cache = this.stored;
     const { service, clock } = this;
     const client = (["restart", "stop", "update"] as const).map((name) => [
       `${name}Session`,
       async (id: string) => {
         await pause(`send ${name}`);
-        service.take(name satisfies Request, id, request());
+        service.handle(name satisfies Request, id, request());
         await pause(`answer ${name}`);
       },
     ]);
-    const world: CommandWorld = {
+    const options: CommandReconcilerOptions = {
       namespace: NAMESPACE,
       clock,
       collection: {
@@ -79,7 +79,7 @@ export class FakeWorld {
         admit: () => pause("admit"),
         perform: (call) => call(Object.fromEntries(client) as GatewayClient, {}),
       },
-      mirror: { isOn: true, isSynced: true },
+      mirror: { isEnabled: true, isSynced: true },
       sessions: () => this.#objects.map((one) => mirrored(one)),
       command: () => cache,
       write: async (command, status) => {
@@ -88,22 +88,22 @@ export class FakeWorld {
         await pause("written");
         return cache;
       },
-      remove: async () => {
+      delete: async () => {
         this.stored = undefined;
       },
     };
     const refresh = () => {
       cache = this.stored;
     };
-    return { world, refresh };
+    return { options, refresh };
   }
 
-  #write(command: CommandObject, status: CommandStatus, course: WriteCourse): CommandObject {
-    if (course === "not done") throw new Error("the API server cannot be reached");
+  #write(command: CommandObject, status: CommandStatus, outcome: WriteOutcome): CommandObject {
+    if (outcome === "not done") throw new Error("the API server cannot be reached");
     if (this.stored?.metadata.resourceVersion !== command.metadata.resourceVersion) throw new Outdated("written since");
     const metadata = { ...command.metadata, resourceVersion: String(++this.#revision) };
     this.stored = { ...command, metadata, status: structuredClone(status) };
-    if (course === "done, answer lost") throw new Error("the answer of the API server was lost");
+    if (outcome === "done, answer lost") throw new Error("the answer of the API server was lost");
     return this.stored;
   }
 }

@@ -2,81 +2,85 @@ import { describe, expect, test } from "vitest";
 import { GatewayError } from "../gateway/errors.ts";
 import { conditionOf } from "../objects/object.ts";
 import type { CommandSpec } from "./command.ts";
+import { CommandReconciler, type CommandReconcilerOptions } from "./command-reconciler.ts";
 import { session } from "./testing/fake-service.ts";
 import { FakeWorld, KEY } from "./testing/fake-world.ts";
-import { CommandVisits, type CommandWorld } from "./visit.ts";
 
 const signal = new AbortController().signal;
 const stop: CommandSpec = { command: "Stop", maxConcurrent: 1, sessionRef: { id: "ts_1" } };
 
-function scene(spec = stop, change: (world: CommandWorld) => Partial<CommandWorld> = () => ({}), more = {}) {
+function scene(
+  spec = stop,
+  change: (options: CommandReconcilerOptions) => Partial<CommandReconcilerOptions> = () => ({}),
+  more = {},
+) {
   const fake = new FakeWorld(spec, [session("ts_1")], more);
-  const { world, refresh } = fake.process();
-  const visits = new CommandVisits({ ...world, ...change(world) });
+  const { options, refresh } = fake.process();
+  const reconciler = new CommandReconciler({ ...options, ...change(options) });
   const status = () => fake.stored?.status;
   const condition = (type: string) => conditionOf(status(), type);
-  return { fake, refresh, status, condition, visit: () => visits.visit(KEY, signal) };
+  return { fake, refresh, status, condition, reconcile: () => reconciler.reconcile(KEY, signal) };
 }
 
-describe("a visit", () => {
-  test("records the session, then the request, then the answer; afterwards it writes nothing", async () => {
-    const { fake, visit, status, condition } = scene();
-    expect(await visit()).toEqual({ requeueAfterSeconds: 0 });
+describe("a reconcile", () => {
+  test("records the session, then the request, then the answer, and writes nothing after that", async () => {
+    const { fake, reconcile, status, condition } = scene();
+    expect(await reconcile()).toEqual({ requeueAfterSeconds: 0 });
     expect(status()).toMatchObject({ completions: "1/1", completedAt: "2026-01-01T00:01:00Z" });
     expect(condition("Complete")).toMatchObject({ status: "True", reason: "Completed", observedGeneration: 1 });
     expect(condition("Ready")).toMatchObject({ status: "True" });
     const { resourceVersion } = fake.stored?.metadata ?? {};
-    expect(await visit()).toEqual({});
+    expect(await reconcile()).toEqual({});
     expect(fake.stored?.metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  test("deletes a finished command when its time is over", async () => {
-    const { fake, visit } = scene({ ...stop, ttlSecondsAfterFinished: 60 });
-    await visit();
-    expect(await visit()).toEqual({ requeueAfterSeconds: expect.closeTo(66.7, 0) });
-    fake.pass(60);
-    await visit();
+  test("deletes a finished command after its TTL", async () => {
+    const { fake, reconcile } = scene({ ...stop, ttlSecondsAfterFinished: 60 });
+    await reconcile();
+    expect(await reconcile()).toEqual({ requeueAfterSeconds: expect.closeTo(66.7, 0) });
+    fake.advance(60);
+    await reconcile();
     expect(fake.stored).toBeUndefined();
   });
 
-  test("sends nothing while it is paused, and goes on afterwards", async () => {
-    const { fake, visit, status, condition, refresh } = scene(stop, undefined, {
+  test("sends nothing while the command is paused, and goes on afterwards", async () => {
+    const { fake, reconcile, status, condition, refresh } = scene(stop, undefined, {
       annotations: { "tunnelgateway.dev/paused": "true" },
     });
-    await visit();
+    await reconcile();
     expect(condition("Paused")).toMatchObject({ status: "True" });
     expect(fake.service.received).toEqual([]);
     const { annotations: _, ...metadata } = fake.stored?.metadata ?? {};
     Object.assign(fake.stored as object, { metadata });
     refresh();
-    await visit();
+    await reconcile();
     expect(status()?.succeeded).toBe(1);
     expect(condition("Paused")).toBeUndefined();
   });
 
-  test("ends in words where it is not obeyed", async () => {
-    const { fake, visit, condition } = scene(stop, undefined, { namespace: "elsewhere" });
-    await visit();
+  test("fails a command in another namespace with a message", async () => {
+    const { fake, reconcile, condition } = scene(stop, undefined, { namespace: "elsewhere" });
+    await reconcile();
     expect(condition("Failed")?.message).toContain('Create it in namespace "gateway"');
     expect(condition("Stalled")).toMatchObject({ reason: "CommandFailed" });
     expect(fake.service.received).toEqual([]);
   });
 
-  test("waits for the mirror before it chooses by labels", async () => {
+  test("waits for the mirror before it selects sessions by labels", async () => {
     const selector = { matchLabels: { "tunnelgateway.dev/region": "eu" } };
-    const mirror = { isOn: true, isSynced: false };
-    const { visit, status, condition } = scene({ command: "Stop", maxConcurrent: 1, selector }, () => ({ mirror }));
-    expect(await visit()).toEqual({ backoff: true });
+    const mirror = { isEnabled: true, isSynced: false };
+    const { reconcile, status, condition } = scene({ command: "Stop", maxConcurrent: 1, selector }, () => ({ mirror }));
+    expect(await reconcile()).toEqual({ backoff: true });
     expect(condition("Reconciling")).toMatchObject({ reason: "Pending" });
     mirror.isSynced = true;
-    await visit();
+    await reconcile();
     expect(status()?.succeeded).toBe(1);
   });
 
-  test("lists by itself, now and then, where nobody mirrors", async () => {
+  test("lists the sessions itself every 10 seconds when they are not mirrored", async () => {
     const since: number[] = [];
-    const { fake, visit, status } = scene({ ...stop, command: "Restart" }, ({ collection }) => ({
-      mirror: { isOn: false, isSynced: false },
+    const { fake, reconcile, status } = scene({ ...stop, command: "Restart" }, ({ collection }) => ({
+      mirror: { isEnabled: false, isSynced: false },
       collection: {
         ...collection,
         allCached: () => [],
@@ -86,13 +90,13 @@ describe("a visit", () => {
         },
       },
     }));
-    await visit();
+    await reconcile();
     expect(status()?.sessions).toMatchObject([{ phase: "Returning" }]);
-    expect(await visit()).toEqual({ requeueAfterSeconds: 10 });
+    expect(await reconcile()).toEqual({ requeueAfterSeconds: 10 });
     expect(since).toEqual([10_000, 10_000]);
   });
 
-  test("goes back and says why when the service takes no more requests", async () => {
+  test("goes back to before the request when the service answers 429, and reports it", async () => {
     const limited = new GatewayError({
       kind: "limited",
       status: 429,
@@ -102,7 +106,7 @@ describe("a visit", () => {
       retryAfterSeconds: 7,
     });
     let times = 1;
-    const { visit, status, condition } = scene(stop, ({ collection }) => ({
+    const { reconcile, status, condition } = scene(stop, ({ collection }) => ({
       collection: {
         ...collection,
         allCached: () => [],
@@ -112,35 +116,35 @@ describe("a visit", () => {
         },
       },
     }));
-    expect(await visit()).toEqual({ backoff: true, atLeastSeconds: 7 });
+    expect(await reconcile()).toEqual({ backoff: true, atLeastSeconds: 7 });
     expect(status()?.sessions).toMatchObject([{ phase: "Pending" }]);
     expect(condition("Reconciling")).toMatchObject({ reason: "RateLimited" });
-    await visit();
+    await reconcile();
     expect(status()?.sessions).toMatchObject([{ phase: "Succeeded" }]);
   });
 
   test("sends nothing when somebody wrote first", async () => {
-    const { fake, visit, refresh } = scene();
+    const { fake, reconcile, refresh } = scene();
     const [before] = [fake.stored];
     Object.assign(fake, { stored: { ...before, metadata: { ...before?.metadata, resourceVersion: "7" } } });
-    expect(await visit()).toEqual({ stale: true });
+    expect(await reconcile()).toEqual({ stale: true });
     expect(fake.service.received).toEqual([]);
     refresh();
-    await visit();
+    await reconcile();
     expect(fake.service.received).toHaveLength(1);
   });
 
-  test("writes an answer late that could not be written at once", async () => {
+  test("writes an answer later if it could not be written at once", async () => {
     let writes = 0;
-    const { fake, visit, status } = scene(stop, ({ write }) => ({
+    const { fake, reconcile, status } = scene(stop, ({ write }) => ({
       write: async (command, next) => {
         if (++writes === 3) throw new Error("the API server cannot be reached");
         return write(command, next);
       },
     }));
-    await expect(visit()).rejects.toThrow("cannot be reached");
+    await expect(reconcile()).rejects.toThrow("cannot be reached");
     expect(status()?.sessions).toMatchObject([{ phase: "Sending" }]);
-    await visit();
+    await reconcile();
     expect(status()?.sessions).toMatchObject([{ phase: "Succeeded" }]);
     expect(fake.service.received).toHaveLength(1);
   });

@@ -16,25 +16,25 @@ export const sessionType: ResourceType = {
 
 type Task = () => Promise<unknown>;
 
-/** The writes that a plan asks for, each on its own: none needs another. What is gone, or was made meanwhile, is no failure. */
+/** The writes of a plan, which do not depend on each other. */
 export function tasksOf(plan: MirrorPlan, write: SessionWriter): Task[] {
   return [
-    ...plan.remove.map((object) => () => write.remove(object)),
+    ...plan.delete.map((object) => () => write.delete(object)),
     ...plan.create.map((wanted) => () => write.create(wanted)),
-    ...plan.relabel.map(
+    ...plan.updateLabels.map(
       ({ object, labels }) =>
         () =>
-          write.relabel(object, labels),
+          write.updateLabels(object, labels),
     ),
-    ...plan.restate.map(
+    ...plan.updateStatus.map(
       ({ object, status }) =>
         () =>
-          write.restate(object, status),
+          write.updateStatus(object, status),
     ),
   ];
 }
 
-/** Writes objects of sessions, and keeps the store up with them. */
+/** Writes session objects, and puts the answers into the store. Ignores an object that is gone or was recreated. */
 export class SessionWriter {
   readonly #client: KubeClient;
   readonly #store: Store<SessionObject>;
@@ -52,37 +52,37 @@ export class SessionWriter {
     try {
       const made = await this.#client.create(sessionType, object as unknown as SessionObject);
       this.#store.put(made);
-      await this.restate(made, status);
+      await this.updateStatus(made, status);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
-  async relabel({ metadata }: SessionObject, labels: Readonly<Record<string, string | undefined>>): Promise<void> {
+  async updateLabels({ metadata }: SessionObject, labels: Readonly<Record<string, string | undefined>>): Promise<void> {
     const values = Object.entries(labels).map(([label, value]) => [label, value ?? null]);
     const patch = { metadata: { uid: metadata.uid, labels: Object.fromEntries(values) } };
-    await this.#put(() => this.#client.patchMerge<SessionObject>(sessionType, metadata, patch));
+    await this.#write(() => this.#client.patchMerge<SessionObject>(sessionType, metadata, patch));
   }
 
-  async restate(object: SessionObject, status: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#put(() => this.#client.replaceStatus(sessionType, object, status));
+  async updateStatus(object: SessionObject, status: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#write(() => this.#client.replaceStatus(sessionType, object, status));
   }
 
-  async remove({ metadata }: SessionObject): Promise<void> {
+  async delete({ metadata }: SessionObject): Promise<void> {
     try {
       await this.#client.delete(sessionType, metadata, { uid: metadata.uid });
-      // one that has finalizers of somebody's stays for a while
+      // an object with a finalizer of somebody else stays until that is removed
       if (!metadata.finalizers?.length) this.#store.forget(keyOf(metadata), metadata.uid);
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }
 
-  async #put(write: () => Promise<SessionObject>): Promise<void> {
+  async #write(write: () => Promise<SessionObject>): Promise<void> {
     try {
       this.#store.put(await write());
     } catch (error) {
-      // gone, or written to since; the next look sees which
+      // gone or recreated: the next plan takes that into account
       if (!isNotFound(error) && !isFailedTest(error)) throw error;
     }
   }

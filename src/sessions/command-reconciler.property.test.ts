@@ -1,25 +1,31 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { commands } from "../kinds/agent-command.ts";
-import { type Course, session } from "./testing/fake-service.ts";
-import { type Courses, FakeWorld, KEY, type WriteCourse } from "./testing/fake-world.ts";
-import { CommandVisits } from "./visit.ts";
+import { CommandReconciler } from "./command-reconciler.ts";
+import { type RequestOutcome, session } from "./testing/fake-service.ts";
+import { FakeWorld, KEY, type ProcessOptions, type WriteOutcome } from "./testing/fake-world.ts";
 
-const courses: readonly Course[] = ["done", "done, answer lost", "not done, answer lost", "limited", "unsent"];
-const writes: readonly WriteCourse[] = ["done", "done", "done", "done, answer lost", "not done"];
+const requestOutcomes: readonly RequestOutcome[] = [
+  "done",
+  "done, answer lost",
+  "not done, answer lost",
+  "limited",
+  "unsent",
+];
+const writeOutcomes: readonly WriteOutcome[] = ["done", "done", "done", "done, answer lost", "not done"];
 
 class Killed extends Error {}
 
 const signal = new AbortController().signal;
 
-/** One life of a process: how many steps it takes before it is killed, and what happens to it until then. */
+/** The life of one process: how many steps it makes until it is killed, and what happens to its requests and writes. */
 const life = fc.record({
   steps: fc.nat(12),
-  visits: fc.integer({ min: 1, max: 4 }),
-  requests: fc.array(fc.constantFrom(...courses), { maxLength: 4 }),
-  writes: fc.array(fc.constantFrom(...writes), { maxLength: 6 }),
-  /** Whether it begins with what the process before knew. */
-  passes: fc.nat(20),
+  reconciles: fc.integer({ min: 1, max: 4 }),
+  requests: fc.array(fc.constantFrom(...requestOutcomes), { maxLength: 4 }),
+  writes: fc.array(fc.constantFrom(...writeOutcomes), { maxLength: 6 }),
+  /** Seconds between two reconciles. */
+  pauseSeconds: fc.nat(20),
 });
 
 const situation = fc.record({
@@ -43,24 +49,24 @@ const worldOf = ({
     Array.from({ length: sessions }, (_, at) => session(`ts_${at}`, { ip: `203.0.113.${at}` })),
   );
 
-function process(world: FakeWorld, options: Partial<Courses>) {
-  const { world: seen, refresh } = world.process(options);
-  const visits = new CommandVisits(seen);
-  return { refresh, visit: () => visits.visit(KEY, signal) };
+function process(world: FakeWorld, options: Partial<ProcessOptions>) {
+  const { options: reconcilerOptions, refresh } = world.process(options);
+  const reconciler = new CommandReconciler(reconcilerOptions);
+  return { refresh, reconcile: () => reconciler.reconcile(KEY, signal) };
 }
 
-function taking<T>(list: readonly T[], otherwise: T): () => T {
+function nextOf<T>(list: readonly T[], otherwise: T): () => T {
   const left = list.values();
   return () => left.next().value ?? otherwise;
 }
 
-/** Visits until the command has finished, as an operator does that nothing happens to any more. */
+/** Reconciles without further faults until the command has finished. */
 async function finish(world: FakeWorld): Promise<void> {
   const last = process(world, {});
-  for (let visits = 0; visits < 200 && !world.stored?.status?.completedAt; visits += 1) {
+  for (let reconciles = 0; reconciles < 200 && !world.stored?.status?.completedAt; reconciles += 1) {
     last.refresh();
-    await last.visit();
-    world.pass(5);
+    await last.reconcile();
+    world.advance(5);
   }
 }
 
@@ -81,29 +87,29 @@ function expectWaits(world: FakeWorld): void {
 function expectResults(world: FakeWorld): void {
   for (const { id, phase } of world.stored?.status?.sessions ?? []) {
     expect(["Succeeded", "Skipped", "Failed", "Unknown"]).toContain(phase);
-    const got = world.service.received.filter((one) => one.id === id);
-    if (phase === "Succeeded") expect(got.length).toBeGreaterThan(0);
+    const received = world.service.received.filter((one) => one.id === id);
+    if (phase === "Succeeded") expect(received.length).toBeGreaterThan(0);
   }
 }
 
-describe("whatever happens, a restart or stop is sent at most once to a session", () => {
-  test("processes that are killed at any step, one after another", async () => {
+describe("a restart or stop is sent at most once to a session", () => {
+  test("when processes are killed at any step, one after another", async () => {
     await fc.assert(
       fc.asyncProperty(situation, async ({ lives, ...given }) => {
         const world = worldOf(given);
-        for (const { steps, visits, passes, ...events } of lives) {
-          let left = steps;
+        for (const { steps, reconciles, pauseSeconds, ...events } of lives) {
+          let stepsLeft = steps;
           const one = process(world, {
             pause: async () => {
-              if (left-- <= 0) throw new Killed();
+              if (stepsLeft-- <= 0) throw new Killed();
             },
-            request: taking(events.requests, "done"),
-            write: taking(events.writes, "done"),
+            request: nextOf(events.requests, "done"),
+            write: nextOf(events.writes, "done"),
           });
-          for (let visit = 0; visit < visits && left > 0; visit += 1) {
-            await one.visit().catch(() => {});
+          for (let times = 0; times < reconciles && stepsLeft > 0; times += 1) {
+            await one.reconcile().catch(() => {});
             one.refresh();
-            world.pass(passes);
+            world.advance(pauseSeconds);
           }
         }
         await finish(world);
@@ -116,18 +122,18 @@ describe("whatever happens, a restart or stop is sent at most once to a session"
     );
   });
 
-  test("two processes at the same time, neither of which knows of the other", async () => {
+  test("when two processes work at the same time", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), situation, async (scheduler, given) => {
         const world = worldOf(given);
         const pause = (what: string) => scheduler.schedule(Promise.resolve(), what);
         const both = [process(world, { pause }), process(world, { pause })];
-        const working = both.map(async ({ visit, refresh }) => {
-          for (let visits = 0; visits < 6; visits += 1) {
-            await visit();
-            // the watch may tell late
-            if (visits % 2 === 1) refresh();
-            world.pass(7);
+        const working = both.map(async ({ reconcile, refresh }) => {
+          for (let reconciles = 0; reconciles < 6; reconciles += 1) {
+            await reconcile();
+            // the watch may be late
+            if (reconciles % 2 === 1) refresh();
+            world.advance(7);
           }
         });
         await scheduler.waitFor(Promise.all(working));

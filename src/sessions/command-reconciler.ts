@@ -1,0 +1,246 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Collection } from "../account/collection.ts";
+import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/client.ts";
+import { isGatewayError } from "../gateway/errors.ts";
+import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";
+import { Outdated, Waiting } from "../objects/reconcile-error.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Result } from "../runtime/controller/controller.ts";
+import { annotations } from "../schema/contract.ts";
+import { type Answer, answerOf, type Request } from "./answer.ts";
+import { type CommandObject, type CommandStatus, hasResult, restarts, type SessionResult } from "./command.ts";
+import { type CommandState, commandStatus } from "./conditions.ts";
+import {
+  isFinished,
+  markSending,
+  nextBatch,
+  nextRestartAt,
+  type Observation,
+  recordKey,
+  settleReturning,
+  settleSending,
+} from "./progress.ts";
+import type { Session, SessionObject } from "./session.ts";
+import { initialResult, NoTargetError, targetsOf } from "./targets.ts";
+
+export interface CommandReconcilerOptions {
+  /** The namespace of the session objects. Commands in other namespaces fail. */
+  namespace: string;
+  clock: Clock;
+  /** The tunnel sessions of the account. */
+  collection: Pick<Collection, "listedAt" | "listed" | "allCached" | "read" | "admit" | "perform">;
+  mirror: { readonly isEnabled: boolean; readonly isSynced: boolean };
+  /** All session objects. */
+  sessions: () => readonly SessionObject[];
+  /** The command in the cache, which has own writes. */
+  command: (key: string) => CommandObject | undefined;
+  /** Writes the status, guarded by the object's resourceVersion. Throws Outdated if somebody wrote first. */
+  write: (command: CommandObject, status: CommandStatus) => Promise<CommandObject>;
+  delete: (command: CommandObject) => Promise<void>;
+  onSent?: ((request: Request, answer: Answer["outcome"]) => void) | undefined;
+}
+
+type Results = readonly SessionResult[];
+
+/** When sessions are not mirrored, commands list them, but not more often than this. */
+const UNMIRRORED_LIST_MS = 10_000;
+/** After a list of the mirror, unfinished commands are enqueued. They also come back by themselves after this long. */
+const RECHECK_SECONDS = 60;
+
+const calls: Record<Request, (client: GatewayClient, id: string, options: GatewayOptions) => Promise<void>> = {
+  restart: (client, id, options) => client.restartSession(id, options),
+  stop: (client, id, options) => client.stopSession(id, options),
+  update: (client, id, options) => client.updateSession(id, options),
+};
+
+/**
+ * Executes commands, a few requests in each reconcile. Each request is recorded in the status before it is sent, in a
+ * write that is guarded by the object's resourceVersion, so that no other process sends it too. A recorded request
+ * without an answer has an unknown outcome, in this process and in a later one.
+ */
+export class CommandReconciler {
+  readonly #options: CommandReconcilerOptions;
+  /** Answers that are not in the status yet, by uid of the command and `recordKey`. */
+  readonly #answers = new Map<string, ReadonlyMap<string, Answer>>();
+
+  constructor(options: CommandReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Call it when the command is gone. */
+  forget(uid: string): void {
+    this.#answers.delete(uid);
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<Result> {
+    try {
+      return await this.#reconcile(key, signal);
+    } catch (error) {
+      if (error instanceof Outdated) return { stale: true };
+      throw error;
+    }
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<Result> {
+    const command = this.#options.command(key);
+    if (!command || command.metadata.deletionTimestamp) return {};
+    if (command.status?.completedAt) return this.#deleteExpired(command);
+    try {
+      return await this.#continue(command, signal);
+    } catch (error) {
+      return this.#recordFailure(this.#options.command(key) ?? command, error);
+    }
+  }
+
+  async #continue(given: CommandObject, signal: AbortSignal): Promise<Result> {
+    const command = given.status?.sessions ? given : await this.#chooseSessions(given, signal);
+    const { spec, metadata } = command;
+    const chosen = command.status?.sessions ?? [];
+    await this.#ensureListed(command, chosen);
+    const unwritten = this.#answers.get(metadata.uid) ?? new Map<string, Answer>();
+    const sessions = settleReturning(settleSending(spec, chosen, unwritten, this.#now()), this.#observe());
+
+    const paused = isPaused(command);
+    const batch = paused ? [] : nextBatch(spec, sessions, this.#now());
+    if (batch.length === 0) {
+      const written = await this.#record(command, { sessions, paused });
+      return isFinished(sessions) ? this.#deleteExpired(written) : this.#requeue(sessions);
+    }
+    for (const _ of batch) await this.#options.collection.admit({ lane: "edit", signal });
+    const sending = markSending(spec, sessions, batch, this.#observe());
+    const recorded = await this.#record(command, { sessions: sending });
+    const answers = await this.#sendAll(
+      sending.filter(({ id }) => batch.some((one) => one.id === id)),
+      signal,
+    );
+    this.#answers.set(metadata.uid, answers);
+    return this.#recordAnswers(recorded, sending, answers);
+  }
+
+  async #recordAnswers(
+    command: CommandObject,
+    sending: Results,
+    answers: ReadonlyMap<string, Answer>,
+  ): Promise<Result> {
+    const sessions = settleReturning(settleSending(command.spec, sending, answers, this.#now()), this.#observe());
+    const cause = [...answers.values()].find((answer) => answer.outcome === "nothing")?.error;
+    const error = isGatewayError(cause) ? reconcileErrorOf(cause) : undefined;
+    await this.#record(command, { sessions, error });
+    if (error) return backoffAfter(retryAfterSeconds(error));
+    if (cause !== undefined) throw cause;
+    return { requeueAfterSeconds: 0 };
+  }
+
+  async #chooseSessions(command: CommandObject, signal: AbortSignal): Promise<CommandObject> {
+    const { namespace, collection, sessions } = this.#options;
+    const { spec, metadata } = command;
+    if (metadata.namespace !== namespace) {
+      throw new NoTargetError(
+        `Create it in namespace "${namespace}", where the sessions are: it is not obeyed elsewhere`,
+      );
+    }
+    const online = await this.#onlineSessions(command);
+    const known = { objects: sessions(), mirrored: this.#options.mirror.isEnabled, online };
+    const chosen: SessionResult[] = [];
+    for (const id of targetsOf(spec, known)) {
+      const session = online.get(id) ?? (await collection.read(id, { lane: "edit", signal }));
+      if (!session) throw new NoTargetError(`Correct spec.sessionRef.id: session ${id} is not online`);
+      chosen.push(initialResult(spec, session as Session));
+    }
+    return this.#record(command, { sessions: chosen });
+  }
+
+  /** The listed sessions, by id. */
+  async #onlineSessions({ spec }: CommandObject): Promise<ReadonlyMap<string, Session>> {
+    const { mirror, collection } = this.#options;
+    if (mirror.isEnabled && !mirror.isSynced && !spec.sessionRef?.id) throw notListedYet();
+    return new Map((collection.allCached() as Session[]).map((session) => [session.id, session]));
+  }
+
+  /** A restart needs a list: the session before and the one after the restart have to be told apart. */
+  async #ensureListed({ spec }: CommandObject, sessions: Results): Promise<void> {
+    const { mirror, collection, clock } = this.#options;
+    if (!restarts(spec) || sessions.every(hasResult)) return;
+    if (!mirror.isEnabled) await collection.listed(clock.now() - UNMIRRORED_LIST_MS, "sync");
+    else if (collection.listedAt === undefined) throw notListedYet();
+  }
+
+  #observe(): Observation {
+    const { collection, clock } = this.#options;
+    const now = this.#now();
+    const { listedAt } = collection;
+    if (listedAt === undefined) return { now };
+    return { now, online: { sessions: collection.allCached() as Session[], listedAt: now - (clock.now() - listedAt) } };
+  }
+
+  async #sendAll(sessions: Results, signal: AbortSignal): Promise<Map<string, Answer>> {
+    const answers = sessions.map(async (one): Promise<[string, Answer]> => {
+      const request = one.sending as Request;
+      const answer = await this.#send(request, one.id, signal);
+      this.#options.onSent?.(request, answer.outcome);
+      return [recordKey(one), answer];
+    });
+    return new Map(await Promise.all(answers));
+  }
+
+  async #send(request: Request, id: string, signal: AbortSignal): Promise<Answer> {
+    try {
+      await this.#options.collection.perform((client, options) => calls[request](client, id, options), signal);
+      return { outcome: "done" };
+    } catch (error) {
+      return answerOf(request, error);
+    }
+  }
+
+  /** Writes the status with all answers that are known. */
+  async #record(command: CommandObject, state: CommandState): Promise<CommandObject> {
+    const written = await this.#write(command, state);
+    this.#answers.delete(command.metadata.uid);
+    return written;
+  }
+
+  async #recordFailure(command: CommandObject, cause: unknown): Promise<Result> {
+    if (cause instanceof Outdated) throw cause;
+    if (cause instanceof NoTargetError)
+      return this.#deleteExpired(await this.#record(command, { refusal: cause.message }));
+    const error = reconcileErrorOf(cause);
+    await this.#write(command, { sessions: command.status?.sessions, error });
+    return backoffAfter(error && retryAfterSeconds(error));
+  }
+
+  async #write(command: CommandObject, state: CommandState): Promise<CommandObject> {
+    // without undefined members, as the API server returns it
+    const status = JSON.parse(JSON.stringify(commandStatus(command, state, this.#now()))) as CommandStatus;
+    return isDeepStrictEqual(status, command.status) ? command : this.#options.write(command, status);
+  }
+
+  async #deleteExpired(command: CommandObject): Promise<Result> {
+    const { ttlSecondsAfterFinished: ttl } = command.spec;
+    if (ttl === undefined) return {};
+    const left = (Date.parse(command.status?.completedAt ?? "") - this.#now()) / 1000 + ttl;
+    if (left > 0) return { requeueAfterSeconds: withoutJitter(left) };
+    await this.#options.delete(command);
+    return {};
+  }
+
+  #requeue(sessions: Results): Result {
+    const restartAt = nextRestartAt(sessions);
+    const recheck = this.#options.mirror.isEnabled ? RECHECK_SECONDS : UNMIRRORED_LIST_MS / 1000;
+    if (restartAt === undefined) return { requeueAfterSeconds: recheck };
+    return { requeueAfterSeconds: Math.min(recheck, withoutJitter((restartAt - this.#now()) / 1000)) };
+  }
+
+  #now = (): number => this.#options.clock.date().getTime();
+}
+
+const isPaused = ({ metadata }: CommandObject): boolean => metadata.annotations?.[annotations.paused] === "true";
+
+const notListedYet = () => new Waiting("Pending", "Waiting for the first list of tunnel sessions, no action is needed");
+
+/** The queue returns a key up to a tenth early; this delay ends not before `seconds`. */
+const withoutJitter = (seconds: number): number => Math.max(0, seconds) / 0.9 + 0.05;
+
+const backoffAfter = (atLeastSeconds: number | undefined): Result => ({
+  backoff: true,
+  ...(atLeastSeconds !== undefined && { atLeastSeconds }),
+});
