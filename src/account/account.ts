@@ -133,12 +133,12 @@ export class Account {
   /** The remotes of a kind, wherever at the service they are. */
   remotes(kind: Kind): Remotes {
     if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
-    const { location, remote } = kind;
-    if (location.type === "collection") return this.collection(remote);
-    const known = this.#remotes.get(remote.name);
+    const { location, resource } = kind;
+    if (location.type === "collection") return this.collection(resource);
+    const known = this.#remotes.get(resource.name);
     if (known) return known;
-    const made = location.type === "entry" ? this.#entries(remote, location) : this.#modules(kind, location);
-    this.#remotes.set(remote.name, made);
+    const made = location.type === "entry" ? this.#entries(resource, location) : this.#modules(kind, location);
+    this.#remotes.set(resource.name, made);
     return made;
   }
 
@@ -146,7 +146,7 @@ export class Account {
     const { client, budget, assertMaySend, onListDelta } = this.#options;
     return new Entries({
       ...{ client, location, budget, assertMaySend, breaker: this.breaker, onWritten: () => this.#support.written() },
-      parents: this.collection(location.parent.remote),
+      parents: this.collection(location.parent.resource),
       ...(onListDelta && { onListDelta: (delta) => onListDelta(remote, delta) }),
     });
   }

@@ -11,7 +11,7 @@ import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";
 import { RequestBudget } from "./request-budget.ts";
 
-const { remote } = EventSubscription;
+const { resource } = EventSubscription;
 const request = { lane: "edit" as const, signal: new AbortController().signal };
 
 let clock: VirtualClock;
@@ -36,10 +36,10 @@ beforeEach(() => {
     },
     assertMaySend: () => {},
   };
-  parents = new Collection({ ...common, resource: remote, clock, signal: request.signal });
+  parents = new Collection({ ...common, resource, clock, signal: request.signal });
   const location = EventSource.location as EntryLocation;
   entries = new Entries({ ...common, location, parents, onListDelta: (delta) => deltas.push(delta) });
-  id = gateway.seed(remote, { sources: of("a.v0", "b.v0") }).id;
+  id = gateway.seed(resource, { sources: of("a.v0", "b.v0") }).id;
 });
 
 describe("entries", () => {
@@ -54,7 +54,7 @@ describe("entries", () => {
 
   it("are asked for with their parent when it must be certain", async () => {
     await entries.listed(0, "sync");
-    gateway.change(remote, id, { sources: of("c.v0") });
+    gateway.change(resource, id, { sources: of("c.v0") });
     expect(await entries.read(`${id}/c.v0`, request)).toBeDefined();
     expect(gateway.takeCalls()).toEqual(["list", `get ${id}`]);
   });
@@ -92,7 +92,7 @@ describe("an entry that is put in or taken out here", () => {
   });
 
   it("that was not there any more is gone all the same", async () => {
-    gateway.change(remote, id, { sources: of("b.v0") });
+    gateway.change(resource, id, { sources: of("b.v0") });
     expect(await entries.delete(`${id}/a.v0`, request)).toBe(false);
     expect(entries.cached(`${id}/a.v0`)).toBeUndefined();
   });
@@ -103,7 +103,7 @@ describe("an entry that is put in or taken out here", () => {
   });
 
   it("waits for a parent that turns out to be gone", async () => {
-    gateway.drop(remote, id);
+    gateway.drop(resource, id);
     await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ reason: "ReferenceNotReady" });
     expect(parents.cached(id)).toBeUndefined();
   });
@@ -119,17 +119,17 @@ describe("what others put in or take out", () => {
   beforeEach(() => entries.listed(0, "sync"));
 
   it("is told entry by entry, whoever sees it", async () => {
-    gateway.change(remote, id, { sources: of("b.v0", "c.v0") });
+    gateway.change(resource, id, { sources: of("b.v0", "c.v0") });
     await parents.read(id, request);
     expect(deltas).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
-    gateway.change(remote, id, { description: "another" });
+    gateway.change(resource, id, { description: "another" });
     await clock.advance(1);
     await parents.listed(clock.now(), "sync");
     expect(deltas).toHaveLength(1);
   });
 
   it("is all of it when the parent is gone", async () => {
-    gateway.drop(remote, id);
+    gateway.drop(resource, id);
     await clock.advance(1);
     await parents.listed(clock.now(), "sync");
     expect(deltas).toEqual([{ changed: [], absent: [`${id}/a.v0`, `${id}/b.v0`] }]);

@@ -82,10 +82,10 @@ export class Entries implements CreatableRemotes {
 
   async create(body: Body, request: RequestOptions): Promise<Remote> {
     const { client, parents, location } = this.#options;
-    const [parent, key] = [String(body[location.parentMember]), String(body[location.key])];
+    const [parent, key] = [String(body[location.parentMember]), String(body[location.keyMember])];
     try {
       const entry = await this.#calls.changeAdmitted(
-        (options) => client[location.add](parent, key, options),
+        (options) => client[location.createCall](parent, key, options),
         request.signal,
       );
       this.#amendParent(parent, key, entry);
@@ -99,7 +99,7 @@ export class Entries implements CreatableRemotes {
   async delete(id: string, request: RequestOptions): Promise<boolean> {
     const { client, location } = this.#options;
     const [parent, key] = split(id);
-    const existed = await this.#calls.delete((options) => client[location.remove](parent, key, options), request);
+    const existed = await this.#calls.delete((options) => client[location.deleteCall](parent, key, options), request);
     this.#amendParent(parent, key);
     return existed;
   }
@@ -120,15 +120,15 @@ export class Entries implements CreatableRemotes {
   }
 
   #remoteOf(parent: string, entry: Answer): Remote {
-    const { parentMember, key } = this.#options.location;
-    return { ...entry, id: `${parent}/${entry[key]}`, [parentMember]: parent };
+    const { parentMember, keyMember } = this.#options.location;
+    return { ...entry, id: `${parent}/${entry[keyMember]}`, [parentMember]: parent };
   }
 
   /** Records an own answer about one entry in the cached parent. Without an entry, it was deleted. */
   #amendParent(parent: string, key: string, entry?: Answer): void {
     const { parents, location } = this.#options;
     const list = parents.cached(parent)?.[location.parent.list];
-    const others = (Array.isArray(list) ? list : []).filter((one: Answer) => one[location.key] !== key);
+    const others = (Array.isArray(list) ? list : []).filter((one: Answer) => one[location.keyMember] !== key);
     this.#ownChange = true;
     parents.amend(parent, { [location.parent.list]: entry ? [...others, entry] : others });
     this.#ownChange = false;

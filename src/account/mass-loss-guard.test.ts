@@ -23,15 +23,15 @@ async function given(count: number): Promise<ManagedObject[]> {
 
 /** Removes remotes, as if somebody had deleted them or (all) the key belonged to another account. */
 function loseRemotes(count = Number.POSITIVE_INFINITY): void {
-  lost = scene.gateway.remotesOf(IPPolicy.remote).slice(0, count);
-  for (const { id } of lost) scene.gateway.drop(IPPolicy.remote, id);
+  lost = scene.gateway.remotesOf(IPPolicy.resource).slice(0, count);
+  for (const { id } of lost) scene.gateway.drop(IPPolicy.resource, id);
 }
 
 function restoreRemotes(): void {
-  for (const row of lost) scene.gateway.put(IPPolicy.remote, row);
+  for (const row of lost) scene.gateway.put(IPPolicy.resource, row);
 }
 
-const rows = () => scene.gateway.remotesOf(IPPolicy.remote);
+const rows = () => scene.gateway.remotesOf(IPPolicy.resource);
 
 const syncedOf = (object: ManagedObject) => scene.condition(object, "Synced");
 

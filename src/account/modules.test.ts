@@ -8,7 +8,7 @@ import { Modules } from "./modules.ts";
 import { isCreatable, isUpdatable } from "./remotes.ts";
 import { RequestBudget } from "./request-budget.ts";
 
-const { remote, location } = HTTPSEdgeRoute;
+const { resource, location } = HTTPSEdgeRoute;
 const request = { lane: "edit" as const, signal: new AbortController().signal };
 const webhook = { provider: "github", secret: "hush" };
 
@@ -31,7 +31,7 @@ beforeEach(() => {
     maxAgeMs: 1000,
     onUnansweredChange: () => {},
   });
-  route = gateway.seed(remote, {}).id;
+  route = gateway.seed(resource, {}).id;
   id = `edghts_1/${route}`;
 });
 
@@ -71,7 +71,7 @@ describe("modules", () => {
     const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, request);
     expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });
     expect(JSON.stringify(row)).not.toContain("hush");
-    expect(gateway.remote(remote, route)?.["webhook_verification"]).toMatchObject({ secret: "hush" });
+    expect(gateway.remote(resource, route)?.["webhook_verification"]).toMatchObject({ secret: "hush" });
     expect(modules.cached(id)).toEqual(row);
     expect(await modules.get(id, request, ["saml", "webhook_verification"])).toEqual(row);
     expect(reads()).toEqual(["putModule route_webhook_verification", "putModule route_saml"]);
@@ -98,7 +98,7 @@ describe("modules", () => {
     expect(modules.cached(id)).toEqual({ id, webhook_verification: null });
     gateway.refuse("deleteModule", 404);
     await modules.deleteModule(id, "webhook_verification", module, request);
-    expect(gateway.remote(remote, route)?.["webhook_verification"]).toBeNull();
+    expect(gateway.remote(resource, route)?.["webhook_verification"]).toBeNull();
   });
 
   it("tell nothing but what was seen", async () => {

@@ -138,6 +138,8 @@ export class Modules implements UpdatableRemotes {
 
   #ownerOf(id: string): ModuleOwner {
     const parts = id.split("/");
-    return Object.fromEntries(this.#options.location.pathIDs.map((name, index) => [name, parts[index]])) as never;
+    return Object.fromEntries(
+      this.#options.location.pathParameters.map((name, index) => [name, parts[index]]),
+    ) as never;
   }
 }

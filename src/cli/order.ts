@@ -22,7 +22,7 @@ export function referrersFirst(objects: readonly OwnObject[]): OwnObject[] {
 
 function referencesOf({ resource, object, ref }: OwnObject): string[] {
   return needsOf(resource.spec, object.spec).flatMap((need) => {
-    if (need.sort !== "reference" || need.to.name === undefined) return [];
+    if (need.type !== "reference" || need.to.name === undefined) return [];
     return [keyOf(need.to.kind ?? need.trait.kinds[0] ?? "", ref.namespace, need.to.name)];
   });
 }

@@ -5,7 +5,7 @@ import { mark } from "../schema/traits.ts";
 
 /** The CustomResourceDefinition of a kind. */
 export function crdOf(kind: CustomResource): object {
-  const { plural, shortNames, selectable } = kind;
+  const { plural, shortNames, selectableFields } = kind;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -28,7 +28,7 @@ export function crdOf(kind: CustomResource): object {
           storage: true,
           subresources: { status: {} },
           additionalPrinterColumns: kind.columns.map(printerColumn),
-          ...(selectable.length > 0 && { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
+          ...(selectableFields.length > 0 && { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }),
           schema: { openAPIV3Schema: objectSchema(kind) },
         },
       ],
@@ -62,7 +62,7 @@ function objectSchema(kind: CustomResource): JSONSchema {
       status: {
         ...status,
         description: status["description"] ?? "What the account has, as the operator saw it last.",
-        ...(kind.unobserved && { default: kind.unobserved }),
+        ...(kind.initialStatus && { default: kind.initialStatus }),
       },
     },
   };

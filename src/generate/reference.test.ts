@@ -22,7 +22,7 @@ const filter = defineModule({
 const Pond: Kind = defineKind({
   kind: "Pond",
   summary: "Water.",
-  remote: defineResource({
+  resource: defineResource({
     name: "ponds",
     title: "pond",
     path: "/ponds",

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { customResourceOf, everyStatus, specOf } from "../schema/common.ts";
+import { commonStatus, customResourceOf, specOf } from "../schema/common.ts";
 import { API_VERSION, CATEGORY } from "../schema/contract.ts";
 import type { CustomResource, Definition, Kind } from "../schema/define.ts";
 import { type JSONSchema, structural } from "../schema/structural.ts";
@@ -35,7 +35,7 @@ const fileOf = ({ kind }: Definition): string => `${kebab(kind)}.md`;
 
 /** The table of all kinds, with links to their pages in `folder`. */
 export function kindTable({ kinds, customResources }: Catalogue, folder: string): string {
-  const paths = new Map(kinds.map(({ kind, remote }) => [kind, code(remote.path)]));
+  const paths = new Map(kinds.map(({ kind, resource }) => [kind, code(resource.path)]));
   const rows = customResources.map((one) => [
     `[${one.kind}](${folder}${fileOf(one)})`,
     codes(one.shortNames),
@@ -56,7 +56,7 @@ function index(catalogue: Catalogue): string {
       "resource, the spec takes `{name}` of an object in the same namespace or `{id}`, the id itself. Where it takes " +
       "a secret value, the spec takes `{name, key}` of a Secret in the same namespace.",
     "## Status fields of every managed kind",
-    statusTable(fieldsOf(everyStatus)),
+    statusTable(fieldsOf(commonStatus)),
     "Conditions and reasons are explained in [troubleshooting](../troubleshooting.md).",
   );
 }
@@ -127,7 +127,7 @@ function otherPageOf(resource: CustomResource, example: Example | undefined): st
 }
 
 function facts(kind: Kind): string {
-  const { path, idPrefix } = kind.remote;
+  const { path, idPrefix } = kind.resource;
   const service = ["Service resource", `${code(path)}, ids begin with ${code(idPrefix)}`];
   return table(["", ""], [...names(kind), service]);
 }

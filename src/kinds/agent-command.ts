@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { age, conditionColumns, observations, unobserved } from "../schema/common.ts";
+import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
 import { defineCustomResource } from "../schema/define.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -130,7 +130,7 @@ const count = (what: string) => z.int().min(0).optional().describe(what);
 export const AgentCommand = defineCustomResource({
   kind: "AgentCommand",
   shortNames: ["gwcmd"],
-  escalates: "A command to every agent of the account.",
+  privilege: "A command to every agent of the account.",
   summary:
     "Commands the agents of chosen tunnel sessions, once, as a Job runs once. It must be in the namespace of the " +
     "TunnelSession objects. Deleting it ends it: requests that were not sent yet are not sent.",
@@ -147,7 +147,7 @@ export const AgentCommand = defineCustomResource({
       failed: count("Results Failed."),
       unknown: count("Results Unknown: an answer was lost, and the request is not sent again."),
       sessions: z.array(sessionResult).max(MAX_SESSIONS).optional().describe("Each session, and its result."),
-      ...observations,
+      ...conditionFields,
     })
     .describe("How far the command has come."),
   rules: [
@@ -171,7 +171,7 @@ export const AgentCommand = defineCustomResource({
     { name: "Unknown", jsonPath: ".status.unknown", type: "integer", wide: true },
     conditionColumns("Ready").message,
   ],
-  unobserved,
+  initialStatus,
   access: ["list", "watch", "delete"],
   namespaces: "watched and own",
   conditions: ["Ready", "Complete", "Failed", "Reconciling", "Stalled", "Paused"],

@@ -11,7 +11,7 @@ export const AgentIngress = defineKind({
   plural: "agentingresses",
   shortNames: ["gwagin"],
   summary: "A domain of yours under which agents connect to the service, region by region.",
-  remote: agentIngresses,
+  resource: agentIngresses,
   naturalKey: "domain",
   spec: z.object({
     ...texts,

@@ -7,13 +7,13 @@ export const APIKey = defineKind({
   kind: "APIKey",
   shortNames: ["gwkey"],
   categories: ["tunnelgateway-access"],
-  escalates: "A bearer token for the whole account.",
+  privilege: "A bearer token for the whole account.",
   summary:
     "A key for the management API. Its token is written to a Secret, once: when the Secret is lost, a new key is made " +
     "and the old one deleted.",
-  remote: apiKeys,
+  resource: apiKeys,
   replacement: "CreateFirst",
-  output: { field: "tokenSecretName", key: "token", member: "token", once: true },
+  output: { field: "tokenSecretName", key: "token", member: "token", shownOnce: true },
   spec: z.object({
     ...texts,
     ownerId: immutable(ownerId).optional(),

@@ -31,7 +31,7 @@ export const CertificateAuthority = defineKind({
   summary:
     "Certificates of an authority that signs client certificates, for mutual TLS. When they change, the new ones are " +
     "uploaded, everything that refers to this object moves to them, and then the old ones are deleted.",
-  remote: certificateAuthorities,
+  resource: certificateAuthorities,
   replacement: "CreateFirst",
   validity: {
     ...certificateValidity,

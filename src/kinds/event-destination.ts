@@ -61,9 +61,9 @@ export const EventDestination = defineKind({
   kind: "EventDestination",
   shortNames: ["gwed"],
   categories: ["tunnelgateway-events"],
-  escalates: "A place where events of the whole account can be sent.",
+  privilege: "A place where events of the whole account can be sent.",
   summary: "A place outside the service that receives events. It has no effect until a subscription refers to it.",
-  remote: eventDestinations,
+  resource: eventDestinations,
   spec: z.object({
     ...texts,
     format: z.enum(["json"]).default("json").describe("Serialization of the events. The only value is json."),

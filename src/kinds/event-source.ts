@@ -12,7 +12,7 @@ export const EventSource = defineKind({
   summary:
     "One event type of an event subscription, beside those that the subscription lists itself. A type that is there " +
     "already is shared; it goes when the last object that wants it goes, and stays if it was there before all of them.",
-  remote: defineResource({
+  resource: defineResource({
     ...eventSources,
     title: "event source",
     idPrefix: "esb_",
@@ -23,9 +23,9 @@ export const EventSource = defineKind({
   location: {
     type: "entry",
     idFields: ["subscriptionRef", "type"],
-    parent: { kind: "EventSubscription", remote: eventSubscriptions, list: "sources" },
-    ...{ parentMember: "subscription_id", key: "type" },
-    ...{ add: "createSource", remove: "deleteSource" },
+    parent: { kind: "EventSubscription", resource: eventSubscriptions, list: "sources" },
+    ...{ parentMember: "subscription_id", keyMember: "type" },
+    ...{ createCall: "createSource", deleteCall: "deleteSource" },
   },
   spec: z.object({
     subscriptionRef: refTo("EventSubscription", { sends: "subscription_id", immutable: true }).describe(

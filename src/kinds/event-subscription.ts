@@ -16,7 +16,7 @@ export const EventSubscription = defineKind({
   shortNames: ["gwes"],
   categories: ["tunnelgateway-events"],
   summary: "Sends chosen types of account events to event destinations.",
-  remote: eventSubscriptions,
+  resource: eventSubscriptions,
   spec: z.object({
     ...textsInCharacters,
     sources: mark(z.array(z.object({ type: eventType })).max(256), {

@@ -1,17 +1,17 @@
 import * as z from "zod";
 import { failoverBackends } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
-import { asWritten, backendKinds, refsTo, texts } from "../schema/fields.ts";
+import { backendKinds, ordered, refsTo, texts } from "../schema/fields.ts";
 
 export const FailoverBackend = defineKind({
   kind: "FailoverBackend",
   shortNames: ["gwfo"],
   categories: ["tunnelgateway-backends"],
   summary: "Sends traffic to the first of its backends that can take it.",
-  remote: failoverBackends,
+  resource: failoverBackends,
   spec: z.object({
     ...texts,
-    backendRefs: refsTo(backendKinds, { sends: "backends", normalize: asWritten, max: 32 }).describe(
+    backendRefs: refsTo(backendKinds, { sends: "backends", normalize: ordered, max: 32 }).describe(
       "Backends in the order in which they are tried.",
     ),
   }),

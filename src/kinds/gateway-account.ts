@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { age, conditionColumns, observations, unobserved } from "../schema/common.ts";
+import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
 import { defineCustomResource } from "../schema/define.ts";
 import { secretKey } from "../schema/fields.ts";
 
@@ -8,7 +8,7 @@ const ready = conditionColumns("Ready");
 export const GatewayAccount = defineCustomResource({
   kind: "GatewayAccount",
   shortNames: ["gwacct"],
-  escalates: "Whose account the objects of the namespace go to.",
+  privilege: "Whose account the objects of the namespace go to.",
   summary:
     "Credentials of one account of the service. Objects name it with `accountRef`; the one called `default` serves " +
     "all objects of its namespace that name none. Objects without one use the operator's own credentials.",
@@ -33,9 +33,9 @@ export const GatewayAccount = defineCustomResource({
   status: z.object({
     baseURL: z.string().optional().describe("Base address in use."),
     secretName: z.string().optional().describe("Secret that is kept, by a finalizer, while objects need the key."),
-    ...observations,
+    ...conditionFields,
   }),
-  unobserved,
+  initialStatus,
   columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
   conditions: ["Ready", "Reconciling", "Stalled"],
   // a finalizer keeps the key for as long as it is needed

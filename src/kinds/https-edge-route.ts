@@ -2,7 +2,7 @@ import * as z from "zod";
 import { defineResource } from "../gateway/resource.ts";
 import { routeIPRestriction, routeOidc, routeSaml, routeWebhookVerification } from "../gateway/resources/index.ts";
 import { defineKind, usable } from "../schema/define.ts";
-import { immutable, plainID } from "../schema/fields.ts";
+import { immutable, unmanagedID } from "../schema/fields.ts";
 import { routeIPRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { oidcModule } from "../schema/modules/oidc.ts";
 import { samlModule, samlStatus } from "../schema/modules/saml.ts";
@@ -19,17 +19,17 @@ const modules = {
 const answers = Object.fromEntries(Object.entries(modules).map(([member, { wire }]) => [member, wire.nullish()]));
 
 /** Part of the path of every request, and of none of the bodies. */
-const inPath = (prefix: string) => mark(immutable(plainID(prefix)), { local: true });
+const inPath = (prefix: string) => mark(immutable(unmanagedID(prefix)), { notInBody: true });
 
 export const HTTPSEdgeRoute = defineKind({
   kind: "HTTPSEdgeRoute",
   shortNames: ["gwroute"],
-  escalates: "The sign-on and IP restriction of any HTTPS edge route of the account.",
+  privilege: "The sign-on and IP restriction of any HTTPS edge route of the account.",
   categories: ["tunnelgateway-edges"],
   summary:
     "Modules of a route of an HTTPS edge. The edge and the route exist already: nothing here makes them. " +
     "A module that the spec never had is left alone.",
-  remote: defineResource({
+  resource: defineResource({
     name: "https_edge_routes",
     title: "HTTPS edge route",
     path: "/edges/https/{edge_id}/routes/{id}",
@@ -41,7 +41,7 @@ export const HTTPSEdgeRoute = defineKind({
     secrets: Object.values(modules).flatMap(({ secrets }) => secrets),
     verbs: { create: "none", get: "none", list: "none", delete: "none" },
   }),
-  location: { type: "modules", idFields: ["edgeId", "routeId"], pathIDs: ["edge_id", "id"] },
+  location: { type: "modules", idFields: ["edgeId", "routeId"], pathParameters: ["edge_id", "id"] },
   modules,
   spec: z.object({
     edgeId: inPath("edghts_").describe("Id of the HTTPS edge."),

@@ -10,7 +10,7 @@ export const IPPolicy = defineKind({
   summary:
     "A set of rules for IP addresses. It affects no traffic until an edge or a route refers to it. " +
     "Its rules are managed outside this operator.",
-  remote: ipPolicies,
+  resource: ipPolicies,
   spec: z.object(texts),
   status: z.object({}),
   columns: [{ name: "Description", jsonPath: ".spec.description" }],

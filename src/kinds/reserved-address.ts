@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { reservedAddresses } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
-import { immutable, plainID, regions, texts } from "../schema/fields.ts";
+import { immutable, regions, texts, unmanagedID } from "../schema/fields.ts";
 import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -10,12 +10,12 @@ export const ReservedAddress = defineKind({
   plural: "reservedaddresses",
   shortNames: ["gwra"],
   summary: "A TCP address, host and port, that the service reserves for the account.",
-  remote: reservedAddresses,
+  resource: reservedAddresses,
   spec: z.object({
     ...texts,
     region: immutable(z.enum(regions)).optional().describe("Region of the address. The service's default is us."),
     // the service takes it in updates only, so a create is followed by one
-    endpointConfigurationId: mark(plainID("ec_"), {
+    endpointConfigurationId: mark(unmanagedID("ec_"), {
       returns: "endpoint_configuration",
       decode: (answered: { id?: string }) => answered.id,
       clear: null,

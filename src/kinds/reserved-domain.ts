@@ -11,7 +11,7 @@ export const ReservedDomain = defineKind({
   kind: "ReservedDomain",
   shortNames: ["gwrd"],
   summary: "A host name that the service reserves for the account, with its certificate.",
-  remote: reservedDomains,
+  resource: reservedDomains,
   naturalKey: "domain",
   spec: z.object({
     ...texts,

@@ -14,9 +14,9 @@ export const SSHCredential = defineKind({
   kind: "SSHCredential",
   shortNames: ["gwssh"],
   categories: ["tunnelgateway-access"],
-  escalates: "A key that may bind any address of the account.",
+  privilege: "A key that may bind any address of the account.",
   summary: "A public key with which an agent signs on over SSH.",
-  remote: sshCredentials,
+  resource: sshCredentials,
   spec: z.object({
     ...texts,
     publicKey: immutable(sshPublicKey).describe("Public key of the SSH key pair, in authorized-keys format."),

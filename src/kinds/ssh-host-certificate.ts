@@ -2,7 +2,7 @@ import * as z from "zod";
 import { sshHostCertificates } from "../gateway/resources/index.ts";
 import { type Answer, defineKind } from "../schema/define.ts";
 import { durationPattern, durationSeconds } from "../schema/duration.ts";
-import { outputSecret, plainID, sshPublicKey, texts, timestamp, unordered } from "../schema/fields.ts";
+import { outputSecret, sshPublicKey, texts, timestamp, unmanagedID, unordered } from "../schema/fields.ts";
 import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
@@ -24,10 +24,10 @@ function renewsAt(answer: Answer, spec: Readonly<Record<string, unknown>>): numb
 export const SSHHostCertificate = defineKind({
   kind: "SSHHostCertificate",
   shortNames: ["gwshc"],
-  escalates: "A certificate with which a host passes for any host of the account's SSH authorities.",
+  privilege: "A certificate with which a host passes for any host of the account's SSH authorities.",
   categories: ["tunnelgateway-certificates"],
   summary: "A certificate for the key of an SSH host, signed by the service and renewed before it ends.",
-  remote: sshHostCertificates,
+  resource: sshHostCertificates,
   replacement: "CreateFirst",
   renewsAt,
   validity: {
@@ -38,7 +38,7 @@ export const SSHHostCertificate = defineKind({
   output: { field: "certificateSecretName", key: "ssh-host-cert.pub", member: "certificate" },
   spec: z.object({
     ...texts,
-    sshCertificateAuthorityId: createOnly(plainID("sshca_")).describe("Id of the SSH authority that signs."),
+    sshCertificateAuthorityId: createOnly(unmanagedID("sshca_")).describe("Id of the SSH authority that signs."),
     publicKey: createOnly(sshPublicKey).describe("Public key of the host, in authorized-keys format."),
     principals: mark(z.array(z.string().min(1).max(253)).max(256), { createOnly: true, normalize: unordered })
       .optional()
@@ -47,7 +47,7 @@ export const SSHHostCertificate = defineKind({
     validUntil: time
       .optional()
       .describe("End of the validity, in RFC 3339; it is final. Default: a year from now, renewed."),
-    renewBefore: mark(z.string().max(32).regex(durationPattern), { local: true })
+    renewBefore: mark(z.string().max(32).regex(durationPattern), { notInBody: true })
       .optional()
       .describe("How long before its end the certificate is renewed, such as 720h. Default: a third of its validity."),
     certificateSecretName: outputSecret("key `ssh-host-cert.pub` holds the signed certificate").optional(),

@@ -45,7 +45,7 @@ export const TCPEdge = defineKind({
   shortNames: ["gwtcp"],
   categories: ["tunnelgateway-edges"],
   summary: "Listens on reserved addresses and hands each TCP connection to a backend.",
-  remote: tcpEdges,
+  resource: tcpEdges,
   spec: z.object({ ...edgeFields, policy: trafficPolicyModule("delete") }),
   modules: { policy: tcpEdgePolicy },
   status: z.object({ hostports: z.array(z.string()).optional().describe("Addresses the edge listens on.") }),

@@ -12,7 +12,7 @@ export const TLSCertificate = defineKind({
   summary:
     "An uploaded certificate with its private key. When its Secret is renewed, the new one is uploaded, " +
     "everything that refers to this object moves to it, and then the old one is deleted.",
-  remote: tlsCertificates,
+  resource: tlsCertificates,
   replacement: "CreateFirst",
   validity: { ...certificateValidity, remedy: ({ secretName }) => `Renew the certificate in Secret "${secretName}"` },
   spec: z.object({

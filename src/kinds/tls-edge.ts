@@ -11,7 +11,7 @@ export const TLSEdge = defineKind({
   shortNames: ["gwtls"],
   categories: ["tunnelgateway-edges"],
   summary: "Listens on reserved addresses and hands each TLS connection to a backend.",
-  remote: tlsEdges,
+  resource: tlsEdges,
   spec: z.object({
     ...edgeFields,
     // unlike a TCP edge's, it has no removal of its own

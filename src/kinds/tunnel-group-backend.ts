@@ -9,7 +9,7 @@ export const TunnelGroupBackend = defineKind({
   shortNames: ["gwtg"],
   categories: ["tunnelgateway-backends"],
   summary: "Sends traffic to every tunnel that carries all of its labels.",
-  remote: tunnelGroupBackends,
+  resource: tunnelGroupBackends,
   spec: z.object({
     ...texts,
     labels: stringMap().optional().describe("Labels to watch for tunnels on. A tunnel must carry all of them."),

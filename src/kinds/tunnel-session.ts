@@ -52,7 +52,7 @@ export const TunnelSession = defineCustomResource({
     { name: "Credential", jsonPath: ".status.credential.id", wide: true },
     { name: "Metadata", jsonPath: ".status.metadata", wide: true },
   ],
-  selectable: [".spec.id"],
+  selectableFields: [".spec.id"],
   access: ["list", "watch", "create", "patch", "delete"],
   namespaces: "own",
 });

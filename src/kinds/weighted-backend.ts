@@ -19,7 +19,7 @@ export const WeightedBackend = defineKind({
   shortNames: ["gwwd"],
   categories: ["tunnelgateway-backends"],
   summary: "Splits traffic between backends by weight.",
-  remote: weightedBackends,
+  resource: weightedBackends,
   spec: z.object({
     ...texts,
     backends: mark(z.array(share).min(1).max(32), {

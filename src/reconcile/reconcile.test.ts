@@ -96,7 +96,7 @@ describe("a paused object", () => {
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     scene.cluster.annotateByHand(object, annotations.paused, "false");
     await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ description: "b" }]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ description: "b" }]);
     expect(scene.condition(object, "Paused")).toBeUndefined();
   });
 });
@@ -120,7 +120,7 @@ describe("a status that cannot be written", () => {
     scene.cluster.beforeWrite = () => {};
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
   });
 });
 

@@ -42,7 +42,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
 /** Whether the spec refers to a ConfigMap or Secret whose changes no watch may report. */
 const hasUnwatchedInputs = ({ kind, object }: ReconcileContext): boolean =>
   needsOf(kind.spec, object.spec).some(
-    ({ sort }) => sort === "configMap" || (sort === "secret" && !isObserveOnly(object)),
+    ({ type }) => type === "configMap" || (type === "secret" && !isObserveOnly(object)),
   );
 
 function resultOfError(

@@ -64,8 +64,8 @@ const harmless: Readonly<Record<string, string>> = {
 };
 
 test("each kind is kept from editors of a namespace, or it is written here why not", () => {
-  const free = customResources.filter(({ escalates }) => escalates === undefined).map(({ kind }) => kind);
-  expect(free.toSorted()).toEqual(Object.keys(harmless));
+  const unprivileged = customResources.filter(({ privilege }) => privilege === undefined).map(({ kind }) => kind);
+  expect(unprivileged.toSorted()).toEqual(Object.keys(harmless));
 });
 
 test("no aggregated role may write a status or read Secrets", () => {
@@ -75,9 +75,9 @@ test("no aggregated role may write a status or read Secrets", () => {
 
 test("editors of a namespace do not get what reaches beyond it", () => {
   const { view, edit, account } = accessGrants(customResources);
-  const escalating = customResources.filter(({ escalates }) => escalates).map(({ plural }) => plural);
-  expect(escalating).toContain("eventdestinations");
-  for (const plural of escalating) {
+  const privileged = customResources.filter(({ privilege }) => privilege).map(({ plural }) => plural);
+  expect(privileged).toContain("eventdestinations");
+  for (const plural of privileged) {
     expect(rights(edit).filter((right) => right.endsWith(` ${plural}`))).toEqual([]);
     expect(rights(account)).toContain(`create ${plural}`);
     expect(rights(view)).toContain(`list ${plural}`);

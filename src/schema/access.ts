@@ -19,19 +19,19 @@ export interface Grant {
 
 /** What the operator does in each namespace that it watches. */
 export function operatorGrants(customResources: readonly CustomResource[]): Grant[] {
-  const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => marks(spec, wanted));
+  const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => hasTrait(spec, wanted));
   const secretAccess = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
   return [
     ...objectGrants(customResources.filter(({ namespaces }) => namespaces !== "own")),
-    ...when(
-      reads(({ secret, spreads }) => secret !== undefined || spreads !== undefined),
+    ...grantIf(
+      reads(({ secret, secretMembers }) => secret !== undefined || secretMembers !== undefined),
       { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
     ),
-    ...when(secretAccess.length > 0, {
+    ...grantIf(secretAccess.length > 0, {
       use: "Write results to Secrets, and hold on to those that are needed",
       rule: core("secrets", ...secretAccess),
     }),
-    ...when(
+    ...grantIf(
       reads(({ configMap }) => configMap === true),
       { use: "Read, by name, the ConfigMaps that specs refer to", rule: core("configmaps", "get") },
     ),
@@ -89,29 +89,31 @@ export function leaseGrants(): Grant[] {
 
 /** What uninstalling does, by policy, in each namespace that is watched. */
 export function uninstallGrants(customResources: readonly CustomResource[]): Record<"retain" | "delete", Grant[]> {
-  const made = customResources.filter(({ namespaces }) => namespaces !== "own");
-  const theirs = plurals(made);
+  const installed = customResources.filter(({ namespaces }) => namespaces !== "own");
+  const all = plurals(installed);
   // it may not patch what it does not hold
-  const held = plurals(made.filter(({ access }) => access.includes("patch")));
+  const withFinalizer = plurals(installed.filter(({ access }) => access.includes("patch")));
   return {
     retain: [
-      { use: "Find objects", rule: ours(theirs, ["list"]) },
-      { use: "Take the operator's finalizer off", rule: ours(held, ["patch"]) },
+      { use: "Find objects", rule: onKinds(all, ["list"]) },
+      { use: "Take the operator's finalizer off", rule: onKinds(withFinalizer, ["patch"]) },
       { use: "Take it off the Secrets of accounts", rule: core("secrets", "get", "patch") },
     ],
-    delete: [{ use: "Delete objects and wait until they are gone", rule: ours(theirs, ["list", "delete"]) }],
+    delete: [{ use: "Delete objects and wait until they are gone", rule: onKinds(all, ["list", "delete"]) }],
   };
 }
 
 /** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
 export function accessGrants(customResources: readonly CustomResource[]): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];
-  const free = customResources.filter(({ escalates, namespaces }) => escalates === undefined && namespaces !== "own");
-  const account = customResources.filter(({ escalates }) => escalates !== undefined);
+  const unprivileged = customResources.filter(
+    ({ privilege, namespaces }) => privilege === undefined && namespaces !== "own",
+  );
+  const privileged = customResources.filter(({ privilege }) => privilege !== undefined);
   return {
-    view: [{ use: "Look", rule: ours(plurals(customResources), ["get", "list", "watch"]) }],
-    edit: [{ use: "Change", rule: ours(plurals(free), write) }],
-    account: account.map((one) => ({ use: one.escalates ?? "", rule: ours([one.plural], write) })),
+    view: [{ use: "Look", rule: onKinds(plurals(customResources), ["get", "list", "watch"]) }],
+    edit: [{ use: "Change", rule: onKinds(plurals(unprivileged), write) }],
+    account: privileged.map((one) => ({ use: one.privilege ?? "", rule: onKinds([one.plural], write) })),
   };
 }
 
@@ -119,15 +121,15 @@ function objectGrants(customResources: readonly CustomResource[]): Grant[] {
   const groups = Map.groupBy(customResources, ({ access }) => access.join());
   const byAccess = [...groups.values()].map((group) => ({
     use: "Follow objects, and change what is not their spec",
-    rule: ours(plurals(group), group[0]?.access ?? []),
+    rule: onKinds(plurals(group), group[0]?.access ?? []),
   }));
   const statuses = customResources.map(({ plural }) => `${plural}/status`);
-  return [...byAccess, { use: "Say in the status how it went", rule: ours(statuses, ["patch"]) }];
+  return [...byAccess, { use: "Say in the status how it went", rule: onKinds(statuses, ["patch"]) }];
 }
 
 const plurals = (definitions: readonly { plural: string }[]): string[] => definitions.map(({ plural }) => plural);
 
-const ours = (resources: readonly string[], verbs: readonly string[]): PolicyRule => ({
+const onKinds = (resources: readonly string[], verbs: readonly string[]): PolicyRule => ({
   apiGroups: [GROUP],
   resources: [...resources].sort(),
   verbs,
@@ -135,13 +137,13 @@ const ours = (resources: readonly string[], verbs: readonly string[]): PolicyRul
 
 const core = (resource: string, ...verbs: string[]): PolicyRule => ({ apiGroups: [""], resources: [resource], verbs });
 
-const when = (needed: boolean, grant: Grant): Grant[] => (needed ? [grant] : []);
+const grantIf = (needed: boolean, grant: Grant): Grant[] => (needed ? [grant] : []);
 
 /** Whether some field, at any depth, has such a mark. */
-function marks(schema: z.ZodType, wanted: (traits: Traits) => boolean): boolean {
+function hasTrait(schema: z.ZodType, wanted: (traits: Traits) => boolean): boolean {
   if (wanted(traitsOf(schema))) return true;
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray) return marks(inner.element as z.ZodType, wanted);
+  if (inner instanceof z.ZodArray) return hasTrait(inner.element as z.ZodType, wanted);
   if (!(inner instanceof z.ZodObject)) return false;
-  return Object.values(inner.shape).some((member) => marks(member as z.ZodType, wanted));
+  return Object.values(inner.shape).some((member) => hasTrait(member as z.ZodType, wanted));
 }

@@ -10,7 +10,7 @@ interface Job {
   retries_at?: string | null;
 }
 
-type Trouble = Exclude<Readiness, { state: "usable" }>;
+type NotUsable = Exclude<Readiness, { state: "usable" }>;
 
 /**
  * For kinds whose certificate the service can manage: the readiness that follows from the certificate, and the condition
@@ -28,9 +28,9 @@ function certificateReadiness(answer: Answer, now: number): KindReadiness {
   const job = status.provisioning_job;
   const isIssued = Boolean(answer["certificate"] ?? status.renews_at);
   if (!job) return isIssued ? issued() : pending(provisioning({}));
-  const trouble = job.error_code ? failing(job, answer, now) : provisioning(job);
-  if (!isIssued) return pending(trouble);
-  return job.error_code ? renewalFailing(trouble) : renewing(job, trouble);
+  const notUsable = job.error_code ? failing(job, answer, now) : provisioning(job);
+  if (!isIssued) return pending(notUsable);
+  return job.error_code ? renewalFailing(notUsable) : renewing(job, notUsable);
 }
 
 interface Status {
@@ -38,13 +38,13 @@ interface Status {
   provisioning_job?: Job | null;
 }
 
-const pending = (trouble: Trouble): KindReadiness => ({
+const pending = (trouble: NotUsable): KindReadiness => ({
   readiness: trouble,
   conditions: [{ ...conditionOf(trouble), status: "False" }],
 });
 
 /** Traffic goes on with the certificate that is served, so the object stays usable, and its reason says what fails. */
-function renewalFailing({ message, afterSeconds }: Trouble): KindReadiness {
+function renewalFailing({ message, afterSeconds }: NotUsable): KindReadiness {
   const failure = {
     reason: "CertificateRenewalFailing",
     message: `${message} (the present certificate is served)`,
@@ -64,7 +64,7 @@ function issued(): KindReadiness {
   };
 }
 
-function provisioning(job: Job): Trouble {
+function provisioning(job: Job): NotUsable {
   return {
     state: "pending",
     reason: "CertificateProvisioning",
@@ -73,7 +73,7 @@ function provisioning(job: Job): Trouble {
   };
 }
 
-function failing(job: Job, answer: Answer, now: number): Trouble {
+function failing(job: Job, answer: Answer, now: number): NotUsable {
   if (job.error_code !== "DNS_ERROR") {
     const retriesAt = Date.parse(job.retries_at ?? "");
     return {
@@ -106,9 +106,9 @@ function recordToMake(answer: Answer): string {
   return `Correct the DNS records of ${domain}`;
 }
 
-const conditionOf = ({ reason, message }: Trouble) => ({ type: "CertificateReady", reason, message }) as const;
+const conditionOf = ({ reason, message }: NotUsable) => ({ type: "CertificateReady", reason, message }) as const;
 
-function renewing(job: Job, { afterSeconds }: Trouble): KindReadiness {
+function renewing(job: Job, { afterSeconds }: NotUsable): KindReadiness {
   const message = `The certificate is issued and being renewed: ${job.msg || "in progress"}`;
   return {
     readiness: { ...usable, afterSeconds },

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { type Column, type CustomResource, followed, type Kind } from "./define.ts";
+import { type Column, type CustomResource, defaultAccess, type Kind } from "./define.ts";
 import { memoize } from "./memoize.ts";
 import { mark } from "./traits.ts";
 
 /** A field that steers the operator and is no part of any request. */
-const local = <S extends z.ZodType>(schema: S): S => mark(schema, { local: true });
+const notInBody = <S extends z.ZodType>(schema: S): S => mark(schema, { notInBody: true });
 
 const adoptID = z
   .string()
@@ -31,29 +31,29 @@ const adoptByKey = mark(
 );
 
 /** The spec fields that every managed kind has beside its own. */
-const steering = {
-  accountRef: local(z.object({ name: z.string().min(1).max(253).describe("Name of the GatewayAccount.") }))
+const policyFields = {
+  accountRef: notInBody(z.object({ name: z.string().min(1).max(253).describe("Name of the GatewayAccount.") }))
     .optional()
     .describe(
       "The GatewayAccount in this namespace whose account is meant. " +
         "Default: the one named `default`, else the operator's own credentials.",
     ),
-  managementPolicy: local(z.enum(["Full", "ObserveOnly"]))
+  managementPolicy: notInBody(z.enum(["Full", "ObserveOnly"]))
     .default("Full")
     .describe("ObserveOnly: the status is kept fresh and nothing in the account is ever written. Default: Full."),
-  deletionPolicy: local(z.enum(["Delete", "Retain"]))
+  deletionPolicy: notInBody(z.enum(["Delete", "Retain"]))
     .optional()
     .describe(
       "What happens to the remote resource when this object is deleted. Default: Delete what the operator created, Retain what it adopted (`status.origin`).",
     ),
-  driftPolicy: local(z.enum(["Correct", "Report"]))
+  driftPolicy: notInBody(z.enum(["Correct", "Report"]))
     .default("Correct")
     .describe(
       "What to do when somebody else changes the remote resource: put it right, or only say so. Default: Correct.",
     ),
 };
 
-const replacement = local(z.enum(["Recreate"]))
+const replacement = notInBody(z.enum(["Recreate"]))
   .optional()
   .describe(
     "Recreate: what the service cannot change in place is deleted and created anew, with an interruption. " +
@@ -61,19 +61,19 @@ const replacement = local(z.enum(["Recreate"]))
   );
 
 /** Some of its updates are not promised by the service, and there is no replacing it without an interruption. */
-const canBeRecreated = ({ remote, replacement: way }: Kind): boolean =>
-  way === undefined && (remote.verbs.update !== "documented" || remote.updateUndocumented.length > 0);
+const canBeRecreated = ({ resource, replacement: way }: Kind): boolean =>
+  way === undefined && (resource.verbs.update !== "documented" || resource.updateUndocumented.length > 0);
 
 /** The whole spec of a managed kind: its own fields and those that all of them have. */
 export function specOf(kind: Kind): z.ZodObject {
-  const adopt = local(kind.naturalKey ? adoptByKey : adoptByID)
+  const adopt = notInBody(kind.naturalKey ? adoptByKey : adoptByID)
     .optional()
     .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
   return z.object({
     ...kind.spec.shape,
     // elsewhere the spec says itself which remote is meant
     ...(kind.location.type === "collection" && { adopt }),
-    ...steering,
+    ...policyFields,
     ...(canBeRecreated(kind) && { replacement }),
   });
 }
@@ -88,7 +88,7 @@ const condition = z.object({
 });
 
 /** The status fields of every kind that has conditions. */
-export const observations = {
+export const conditionFields = {
   observedGeneration: z.int().min(-1).optional().describe("Generation of the spec that the status speaks of."),
   conditions: z.array(condition).optional().describe("What is so, and why."),
 };
@@ -102,7 +102,7 @@ const secretVersion = z.object({
     .describe("The key whose value was sent, by the path of the spec field that names it."),
 });
 
-const commonStatus = {
+const remoteFields = {
   id: z.string().optional().describe("Remote id of the resource."),
   uri: z.string().optional().describe("Address of the resource at the service."),
   createdAt: z.string().optional().describe("When the resource was created, in RFC 3339."),
@@ -153,7 +153,7 @@ const bookkeeping = {
     .string()
     .optional()
     .describe("The last value of the annotation tunnelgateway.dev/reconcile-requested-at that was acted on."),
-  ...observations,
+  ...conditionFields,
 };
 
 const preexisting = z
@@ -162,24 +162,24 @@ const preexisting = z
   .describe("The resource was there before any object asked for it, and stays when this one is deleted.");
 
 /** The status fields that every managed kind has beside its own. */
-export const everyStatus = z.object({ ...commonStatus, ...bookkeeping });
+export const commonStatus = z.object({ ...remoteFields, ...bookkeeping });
 
 /** The whole status of a managed kind. */
 export const statusOf = (kind: Kind): z.ZodObject =>
   z.object({
-    ...commonStatus,
+    ...remoteFields,
     ...kind.status.shape,
     ...(kind.location.type === "entry" && { preexisting }),
     ...bookkeeping,
   });
 
 /** The members of an answer that the status keeps. */
-export const shownOf: (kind: Kind) => z.ZodObject = memoize((kind) =>
-  z.object({ ...commonStatus, ...kind.status.shape }),
+export const answerFieldsOf: (kind: Kind) => z.ZodObject = memoize((kind) =>
+  z.object({ ...remoteFields, ...kind.status.shape }),
 );
 
 /** What a managed object says until the operator has looked at it: without it, an empty status reads as healthy. */
-export const unobserved = {
+export const initialStatus = {
   observedGeneration: -1,
   conditions: [
     {
@@ -206,15 +206,15 @@ const id: Column = { name: "ID", jsonPath: ".status.id", description: "Remote id
 
 /** A managed kind with everything that all of them have. */
 export function customResourceOf(kind: Kind): CustomResource {
-  const { plural, shortNames, categories, summary, rules, escalates } = kind;
+  const { plural, shortNames, categories, summary, rules, privilege } = kind;
   return {
-    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, escalates, unobserved },
+    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, privilege, initialStatus },
     spec: specOf(kind),
     status: statusOf(kind),
     columns: [...kind.columns, ready.status, ready.reason, id, age, ready.message],
-    selectable: [".status.id"],
+    selectableFields: [".status.id"],
     conditions: ["Ready", "Synced", "Reconciling", "Stalled", ...kind.ownConditions, "Drifted", "Paused"],
-    access: followed,
+    access: defaultAccess,
     secretAccess: kind.output ? ["create", "patch"] : [],
     namespaces: "watched",
   };

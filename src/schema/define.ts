@@ -66,15 +66,15 @@ export interface Definition {
    * What creating such an object gives a person beyond the namespace, in words; the aggregated edit role then leaves
    * the kind out. Undefined: nothing.
    */
-  readonly escalates: string | undefined;
+  readonly privilege: string | undefined;
 }
 
 /** A kind with nothing left to add: whole spec, whole status, all columns. CRDs are made of these. */
 export interface CustomResource extends Definition {
   /** What the status says until the operator has looked at the object. */
-  readonly unobserved: Readonly<Record<string, unknown>> | undefined;
+  readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
   /** Status or spec fields that lists can be filtered by, as JSON paths. */
-  readonly selectable: readonly string[];
+  readonly selectableFields: readonly string[];
   /** Types of its conditions; empty where it has none. */
   readonly conditions: readonly string[];
   /** What the operator does with its objects, beside writing their status. */
@@ -91,7 +91,7 @@ export interface CustomResource extends Definition {
 export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
 
 /** Objects are followed by a watch; their metadata holds the finalizer and the operator's annotations. */
-export const followed: readonly Access[] = ["list", "watch", "patch"];
+export const defaultAccess: readonly Access[] = ["list", "watch", "patch"];
 
 /** What the operator writes to a Secret in the namespace of the object, which it creates and owns. */
 export interface Output {
@@ -101,7 +101,7 @@ export interface Output {
   /** The member of the answer that holds the value. */
   member: string;
   /** The value is in the answer to a create alone: once lost, only a new resource has one. */
-  once?: true;
+  shownOnce?: true;
 }
 
 /** Each remote is a resource of its own: the service gives it an id, and lists it with others of its sort. */
@@ -120,16 +120,16 @@ export interface EntryLocation {
   readonly parent: {
     /** The kind whose objects stand for such resources. */
     readonly kind: string;
-    readonly remote: Resource;
+    readonly resource: Resource;
     /** The member of an answer, and the field of a spec, that hold the list. */
     readonly list: string;
   };
   /** Members of a create: the id of the parent, and what tells one entry of it from another. */
   readonly parentMember: string;
-  readonly key: string;
+  readonly keyMember: string;
   /** Calls of the client, which take the parent's id and the key. */
-  readonly add: "createSource";
-  readonly remove: "deleteSource";
+  readonly createCall: "createSource";
+  readonly deleteCall: "deleteSource";
 }
 
 /**
@@ -141,7 +141,7 @@ export interface ModulesLocation {
   /** Spec fields whose values, joined by a slash, are the id of the remote. */
   readonly idFields: readonly string[];
   /** The path parameters of the modules that stand for these fields, in the same order. */
-  readonly pathIDs: readonly (keyof ModuleOwner)[];
+  readonly pathParameters: readonly (keyof ModuleOwner)[];
 }
 
 /** Where the remotes of a kind are at the service. How they are found, created and deleted follows from its type. */
@@ -153,7 +153,7 @@ export type Location = CollectionLocation | EntryLocation | ModulesLocation;
  * are added by `customResourceOf`.
  */
 export interface Kind extends Definition {
-  readonly remote: Resource;
+  readonly resource: Resource;
   readonly location: Location;
   /** Parts with operations of their own, by the member of the request; for fields marked `onRemove: "delete"`. */
   readonly modules: Readonly<Record<string, Module>>;
@@ -184,12 +184,12 @@ export interface Kind extends Definition {
 }
 
 /** The resource whose list shows the remotes of a kind. Undefined: each has to be read by itself. */
-export function listOf({ location, remote }: Kind): Resource | undefined {
+export function listOf({ location, resource }: Kind): Resource | undefined {
   switch (location.type) {
     case "collection":
-      return remote;
+      return resource;
     case "entry":
-      return location.parent.remote;
+      return location.parent.resource;
     case "modules":
       return undefined;
   }
@@ -203,7 +203,7 @@ type Optional =
   | "modules"
   | "rules"
   | "columns"
-  | "escalates"
+  | "privilege"
   | "naturalKey"
   | "replacement"
   | "renewsAt"
@@ -223,7 +223,7 @@ export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Opti
     modules: {},
     rules: [],
     columns: [],
-    escalates: undefined,
+    privilege: undefined,
     naturalKey: undefined,
     replacement: undefined,
     renewsAt: () => undefined,
@@ -240,9 +240,9 @@ type Assumed =
   | "shortNames"
   | "categories"
   | "rules"
-  | "escalates"
-  | "selectable"
-  | "unobserved"
+  | "privilege"
+  | "selectableFields"
+  | "initialStatus"
   | "conditions"
   | "access"
   | "secretAccess"
@@ -257,11 +257,11 @@ export function defineCustomResource(
     shortNames: [],
     categories: [],
     rules: [],
-    escalates: undefined,
-    selectable: [],
-    unobserved: undefined,
+    privilege: undefined,
+    selectableFields: [],
+    initialStatus: undefined,
     conditions: [],
-    access: followed,
+    access: defaultAccess,
     secretAccess: [],
     namespaces: "watched",
     ...given,

@@ -116,12 +116,12 @@ export const configMapKey = (what: string, wiring: { sends: string }) =>
   mark(keyIn("ConfigMap"), { ...wiring, configMap: true }).describe(`ConfigMap and key that hold ${what}.`);
 
 /** The name of a Secret, several keys of which are sent. */
-export const secretName = (what: string, spreads: NonNullable<Traits["spreads"]>) =>
-  mark(objectName, { spreads }).describe(what);
+export const secretName = (what: string, secretMembers: NonNullable<Traits["secretMembers"]>) =>
+  mark(objectName, { secretMembers }).describe(what);
 
 /** The name of a Secret that the operator writes. */
 export const outputSecret = (what: string) =>
-  mark(objectName, { local: true }).describe(
+  mark(objectName, { notInBody: true }).describe(
     `Name of a Secret in this namespace that the operator creates and owns; its ${what}. One that exists already is never overwritten.`,
   );
 
@@ -157,16 +157,16 @@ export function timestamp(value: unknown): unknown {
 }
 
 /** For lists whose order means something. */
-export const asWritten = (value: unknown): unknown => value;
+export const ordered = (value: unknown): unknown => value;
 
 /** For headers: their names have no case. */
-export const lowerKeys = (value: unknown): unknown =>
+export const lowerCaseKeys = (value: unknown): unknown =>
   typeof value === "object" && value !== null
     ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name.toLowerCase(), one]))
     : value;
 
 /** Ids of things that have no kind here. */
-export const plainID = (prefix: string) =>
+export const unmanagedID = (prefix: string) =>
   z
     .string()
     .max(128)
@@ -199,7 +199,7 @@ export const hostname = (value: unknown): unknown =>
 function jsonValue(value: unknown): unknown {
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return value;
   try {
-    const { [OWNER_KEY]: _, ...users } = JSON.parse(value, exactly);
+    const { [OWNER_KEY]: _, ...users } = JSON.parse(value, keepLargeIntegers);
     return users;
   } catch {
     return value;
@@ -207,5 +207,5 @@ function jsonValue(value: unknown): unknown {
 }
 
 /** Of an integer that would be rounded, its digits. */
-const exactly = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
+const keepLargeIntegers = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
   typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? source : value;

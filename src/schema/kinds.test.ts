@@ -33,7 +33,7 @@ describe("the list of kinds", () => {
     ["kinds", ({ kind }) => [kind]],
     ["plurals", ({ plural }) => [plural]],
     ["short names", ({ shortNames }) => shortNames],
-    ["resources", ({ remote }) => [remote.name]],
+    ["resources", ({ resource }) => [resource.name]],
     // the API server takes a word for either, so the two must not meet
     ["words for kubectl", ({ kind, plural, shortNames }) => [kind.toLowerCase(), plural, ...shortNames]],
   ])("has no two of the same %s", (_, wordsOf) => {
@@ -43,8 +43,8 @@ describe("the list of kinds", () => {
 });
 
 describe.each(each)("%s", (_, kind) => {
-  const { remote } = kind;
-  const mutable = [...remote.update, ...remote.updateUndocumented];
+  const { resource } = kind;
+  const mutable = [...resource.update, ...resource.updateUndocumented];
   const members = [...membersOf(kind.spec)];
 
   it("has a short name that begins with gw", () => {
@@ -74,20 +74,20 @@ describe.each(each)("%s", (_, kind) => {
   });
 
   it("sends only members that the service takes", () => {
-    const accepted = [...remote.create, ...mutable];
+    const accepted = [...resource.create, ...mutable];
     expect(members.map(([member]) => member).filter((member) => !accepted.includes(member))).toEqual([]);
   });
 
   it("can say everything that the service takes", () => {
     const sent = members.map(([member]) => member);
-    expect([...remote.create, ...mutable].filter((member) => !sent.includes(member))).toEqual([]);
+    expect([...resource.create, ...mutable].filter((member) => !sent.includes(member))).toEqual([]);
   });
 
   it("marks exactly what the service takes on create only", () => {
     const frozen = members
       .filter(([, { traits }]) => traits.immutable === true || traits.createOnly === true)
       .map(([member]) => member);
-    expect(frozen.sort()).toEqual(remote.create.filter((member) => !mutable.includes(member)).sort());
+    expect(frozen.sort()).toEqual(resource.create.filter((member) => !mutable.includes(member)).sort());
   });
 
   it("has an operation for each part that is removed by one, and for no other", () => {
@@ -118,18 +118,18 @@ describe.each(each)("%s", (_, kind) => {
     const field = kind.spec.shape[kind.naturalKey] as z.ZodType;
     expect(field.safeParse(undefined).success).toBe(false);
     expect(traitsOf(field).immutable).toBe(true);
-    expect(Object.keys(remote.wire.shape)).toContain(kind.naturalKey);
+    expect(Object.keys(resource.wire.shape)).toContain(kind.naturalKey);
   });
 
   it("keeps secrets out of its status", () => {
     const shown = [...visit(statusOf(kind), "status")].map(({ path }) => path.split(".").at(-1) ?? "");
     const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    expect(shown.filter((name) => remote.secrets.includes(snake(name)))).toEqual([]);
+    expect(shown.filter((name) => resource.secrets.includes(snake(name)))).toEqual([]);
   });
 
   it("marks every secret of the service as one", () => {
     const plain = [...visit(kind.spec, "spec")]
-      .filter(({ traits }) => traits.sends !== undefined && remote.secrets.includes(traits.sends) && !traits.secret)
+      .filter(({ traits }) => traits.sends !== undefined && resource.secrets.includes(traits.sends) && !traits.secret)
       .map(({ path }) => path);
     expect(plain).toEqual([]);
   });

@@ -17,7 +17,7 @@ export interface ReferenceTrait {
 }
 
 /** A member of a request that is filled from one key of a Secret. */
-export interface SpreadMember {
+export interface SecretMember {
   key: string;
   /** Comes back in no answer, and is never compared. */
   secret?: true;
@@ -45,13 +45,13 @@ export interface Traits {
   /** Stands for a value in a ConfigMap; read at use. */
   configMap?: true;
   /** Not part of a request: it steers the operator. */
-  local?: true;
+  notInBody?: true;
   /** Member name in requests, where it is not the snake_case of the field. */
   sends?: string;
   /** Member name in answers, where it is not that of requests. */
   returns?: string;
   /** Names a Secret, several keys of which are members of the request. */
-  spreads?: Readonly<Record<string, SpreadMember>>;
+  secretMembers?: Readonly<Record<string, SecretMember>>;
   /** Reshapes the resolved value for the request. */
   encode?: (resolved: never) => unknown;
   /** The reverse of `encode`, from the member of the answer and the object around it. */

@@ -174,7 +174,7 @@ const edited = (object: KubeJSON): KubeJSON => {
 
 /** The remotes of an object. */
 function rowsOf({ kind, metadata }: KubeJSON): Members[] {
-  const collection = kinds.find((one) => one.kind === kind)?.remote.path.slice(1) ?? "";
+  const collection = kinds.find((one) => one.kind === kind)?.resource.path.slice(1) ?? "";
   return world.simulator.control.objects(collection).filter(({ description }) => description === metadata.name);
 }
 

@@ -17,9 +17,9 @@ export const secretFields = (): string[] =>
   customResources.flatMap(({ kind, spec }) => pathsIn(spec).map((path) => `${kind} ${path}`));
 
 function pathsIn(schema: z.ZodType, path = ""): string[] {
-  const { secret, spreads = {} } = traitsOf(schema);
+  const { secret, secretMembers = {} } = traitsOf(schema);
   if (secret) return [path];
-  const spread = Object.entries(spreads).flatMap(([member, part]) => (part.secret ? [`${path}#${member}`] : []));
+  const spread = Object.entries(secretMembers).flatMap(([member, part]) => (part.secret ? [`${path}#${member}`] : []));
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return pathsIn(inner.element as z.ZodType, path);
   if (!(inner instanceof z.ZodObject)) return spread;
@@ -35,6 +35,6 @@ export function secretUses({ kind, spec }: KubeJSON): SecretUse[] {
   const fields = new Set(secretFields());
   return needsOf(schema, spec).flatMap((need) => {
     const field = `${kind} ${need.path.replace(/\[\d+\]/g, "")}`;
-    return need.sort === "secret" && fields.has(field) ? [{ field, secret: need.name, key: need.key }] : [];
+    return need.type === "secret" && fields.has(field) ? [{ field, secret: need.name, key: need.key }] : [];
   });
 }

@@ -7,7 +7,7 @@ function referencesOf({ kind, spec }: KubeJSON): string[] {
   const schema = kinds.find((one) => one.kind === kind)?.spec;
   if (!schema) return [];
   return needsOf(schema, spec).flatMap((need) =>
-    need.sort === "reference" && need.to.name ? [`${need.to.kind ?? need.trait.kinds[0]}/${need.to.name}`] : [],
+    need.type === "reference" && need.to.name ? [`${need.to.kind ?? need.trait.kinds[0]}/${need.to.name}`] : [],
   );
 }
 

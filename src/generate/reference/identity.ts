@@ -41,16 +41,16 @@ export function deletionOf({ kind, location }: Kind): string {
   }
 }
 
-const named = ({ remote }: Kind, idFields: readonly string[]): string =>
-  `${codes(idFields)} name the ${remote.title}; \`status.id\` has the ids, joined by a slash.`;
+const named = ({ resource }: Kind, idFields: readonly string[]): string =>
+  `${codes(idFields)} name the ${resource.title}; \`status.id\` has the ids, joined by a slash.`;
 
-const byKey = ({ remote }: Kind, key: string): string =>
-  `No two resources of an account have the same ${code(key)}, so a ${remote.title} whose id was lost is ` +
+const byKey = ({ resource }: Kind, key: string): string =>
+  `No two resources of an account have the same ${code(key)}, so a ${resource.title} whose id was lost is ` +
   `found by it. ${adopted}, and \`adopt: {existing: true}\` the one with the same ${code(key)}. ` +
   "A name that is taken already says [AlreadyExists](../troubleshooting.md#alreadyexists) and prints the id.";
 
-const byMark = ({ remote, kind }: Kind): string =>
-  `Nothing but its id tells one ${remote.title} from another. The operator adds its own key to \`metadata\`, and finds a ` +
+const byMark = ({ resource, kind }: Kind): string =>
+  `Nothing but its id tells one ${resource.title} from another. The operator adds its own key to \`metadata\`, and finds a ` +
   `resource whose id was lost by that; where \`metadata\` is text that is no JSON object, by all writable fields ` +
   `and \`created_at\`. ${adopted}; ${code(kind)} cannot be adopted by name. ` +
   "See [ownership](../architecture/finding.md#owner-mark).";

@@ -22,12 +22,12 @@ export function operations(kind: Kind): string {
   return table(["Operation", "Request", ""], [...rows, ...removals(kind)]);
 }
 
-function calls({ remote, location }: Kind): string[][] {
-  const key = location.type === "entry" ? location.key : "id";
-  const { verbs, update, updateUndocumented } = remote;
+function calls({ resource, location }: Kind): string[][] {
+  const key = location.type === "entry" ? location.keyMember : "id";
+  const { verbs, update, updateUndocumented } = resource;
   return Object.entries(requests).map(([verb, [method, suffix]]) => [
     verb,
-    code(`${method} ${remote.path}${suffix.replace("id", key)}`),
+    code(`${method} ${resource.path}${suffix.replace("id", key)}`),
     verb === "update" && update.length + updateUndocumented.length === 0
       ? "not needed"
       : words[verbs[verb as keyof typeof requests]],
@@ -48,8 +48,8 @@ const removals = ({ modules }: Kind): string[][] =>
   ]);
 
 /** Describes the use of undocumented operations, which a service may not have. Empty when the kind uses none. */
-export function undocumented({ remote, replacement }: Kind): string {
-  const { verbs, updateUndocumented } = remote;
+export function undocumented({ resource, replacement }: Kind): string {
+  const { verbs, updateUndocumented } = resource;
   const updates = verbs.update === "undocumented" || updateUndocumented.length > 0;
   if (!updates && verbs.delete !== "undocumented") return "";
   return [
@@ -82,6 +82,6 @@ export function lifecycle({ replacement, output }: Kind): string[] {
       ? `${code(output.member)} is written to key ${code(output.key)} of the Secret that ${code(`spec.${output.field}`)} ` +
         "names. The object owns the Secret. One that exists already and is not its own is never overwritten."
       : "",
-    output?.once ? "The value is shown once: when the Secret is lost, the resource is replaced." : "",
+    output?.shownOnce ? "The value is shown once: when the Secret is lost, the resource is replaced." : "",
   ];
 }

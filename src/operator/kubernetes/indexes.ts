@@ -19,8 +19,8 @@ export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): str
   const { namespace } = metadata;
   const written = kind.output && (spec[kind.output.field] as string | undefined);
   const references = needsOf(kind.spec, spec).flatMap((need) => {
-    if (need.sort === "secret") return [referenceKey(secrets.kind, namespace, need.name)];
-    if (need.sort !== "reference" || need.to.name === undefined) return [];
+    if (need.type === "secret") return [referenceKey(secrets.kind, namespace, need.name)];
+    if (need.type !== "reference" || need.to.name === undefined) return [];
     return [referenceKey(need.to.kind ?? need.trait.kinds[0] ?? "", namespace, need.to.name)];
   });
   return written === undefined ? references : [...references, referenceKey(secrets.kind, namespace, written)];

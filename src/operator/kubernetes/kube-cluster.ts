@@ -11,7 +11,7 @@ import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
 import { API_VERSION, annotations, FINALIZER, GROUP, OPERATOR_NAME } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { targetsOf } from "../../schema/wire/needs.ts";
+import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { toReconcileError } from "./api-error.ts";
 import { type Informers, referenceKey } from "./indexes.ts";
 import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
@@ -65,7 +65,7 @@ export class KubeCluster implements Cluster {
   }
 
   kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
-    this.#kinds.filter(({ spec }) => targetsOf(spec).includes(kind));
+    this.#kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
 
   async annotate(
     kind: Kind,

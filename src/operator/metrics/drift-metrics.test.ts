@@ -36,7 +36,7 @@ async function series(name: string): Promise<string[]> {
 
 async function changed(kind: Kind, spec: ManagedObject["spec"], members: object): Promise<ManagedObject> {
   const object = await scene.given(kind, "one", spec);
-  scene.gateway.change(kind.remote, scene.idOf(object), { ...members });
+  scene.gateway.change(kind.resource, scene.idOf(object), { ...members });
   await scene.resync(kind);
   return object;
 }
@@ -55,7 +55,7 @@ it("counts each corrected field, and no edit", async () => {
 
 it("counts a remote that was deleted and created again", async () => {
   const object = await scene.given(IPPolicy, "one");
-  scene.gateway.drop(IPPolicy.remote, scene.idOf(object));
+  scene.gateway.drop(IPPolicy.resource, scene.idOf(object));
   await scene.resync(IPPolicy);
   await reconcileOnce(object);
   expect(await series("tunnelgateway_drift_corrections_total")).toEqual(['{kind="IPPolicy",field="id"} 1']);

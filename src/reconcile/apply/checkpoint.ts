@@ -1,7 +1,7 @@
 import type { SecretVersion } from "../../objects/object.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { areSameVersions, keptWhileSending } from "../../objects/secret-versions.ts";
-import { visible } from "../../schema/wire/applied.ts";
+import { withoutHidden } from "../../schema/wire/applied.ts";
 import { appliedSecretsOf, has, now, type ReconcileContext } from "../context.ts";
 import { nextStatus } from "../status/report.ts";
 
@@ -21,7 +21,7 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
   const applied = appliedSecretsOf(context);
   const appliedSecrets = keptWhileSending(applied, secrets);
   const keepsSecrets = areSameVersions(appliedSecrets, applied);
-  if (keepsSecrets && visible(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
+  if (keepsSecrets && withoutHidden(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
   await cluster.writeStatus(kind, object, { ...status, appliedFields, ...(!keepsSecrets && { appliedSecrets }) });
   const { namespace, name, uid, generation } = object.metadata;
   const written = cluster.get(kind.kind, namespace, name);

@@ -33,7 +33,7 @@ describe("a create without failures", () => {
 
   it("sets the owner mark, the finalizer and the intent", async () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
-    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
     expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject({ team: "a" });
     expect(object.metadata.finalizers).toEqual([FINALIZER]);
@@ -42,7 +42,7 @@ describe("a create without failures", () => {
 
   it("sends opaque metadata unchanged", async () => {
     await scene.given(IPPolicy, "office", { metadata: "  our text  " });
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ metadata: "  our text  " }]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ metadata: "  our text  " }]);
   });
 
   it("records the intent before it sends the request", async () => {
@@ -51,7 +51,7 @@ describe("a create without failures", () => {
       if (write === "annotate") expect(scene.gateway.calls).toEqual([]);
     };
     await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
   });
 
   it("is not sent when the object has changed since it was read", async () => {
@@ -70,7 +70,7 @@ describe("a create without failures", () => {
     expect(scene.reason(object)).toMatch(/^Creating: /);
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
   });
 });
 
@@ -96,7 +96,7 @@ describe("a create whose answer is unreadable except for the id", () => {
     scene.restart();
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(ReservedDomain.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toHaveLength(1);
   });
 });
 
@@ -112,7 +112,7 @@ describe("a create that was refused", () => {
   });
 
   it("names the spec.adopt lines when the name is taken", async () => {
-    scene.gateway.seed(ReservedDomain.remote, { domain: "A.example.com." });
+    scene.gateway.seed(ReservedDomain.resource, { domain: "A.example.com." });
     scene.gateway.refuse("create", 409);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
     await scene.reconcile(object);
@@ -128,7 +128,7 @@ describe("a create that was refused", () => {
   });
 
   it("continues once the spec adopts the existing remote", async () => {
-    scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com" });
+    scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^AlreadyExists: /);

@@ -47,7 +47,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   context.state.remote = remote;
   if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
   if (old !== undefined) retire(context, old);
-  if (context.kind.output?.once) await writeOutputSecret(context, remote);
+  if (context.kind.output?.shownOnce) await writeOutputSecret(context, remote);
   // An answer that could not be read gives nothing but the id.
   return Object.keys(remote).length > 1 ? remote : await readBack(context, remote.id);
 }
@@ -79,7 +79,7 @@ function noteCreated({ state, changes, kind }: ReconcileContext, remote: Remote,
 
 /** The members that a create accepts, with the owner mark in the metadata. */
 function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): Body {
-  const accepted = kind.remote.create;
+  const accepted = kind.resource.create;
   const body = Object.fromEntries(Object.entries(wanted).filter(([member]) => accepted.includes(member)));
   const metadata = withOwnerMark(object.spec["metadata"] as string | undefined, owner);
   return accepted.includes("metadata") && metadata ? { ...body, metadata } : body;
@@ -96,7 +96,7 @@ async function recordIntent(context: ReconcileContext, body: Body): Promise<Inte
     last,
     old: object.status?.id ?? before?.old,
     fields: appliedFields(kind, object.spec),
-    sent: isRecognisable ? undefined : (withoutSecrets(body, kind.remote.secrets ?? []) as Body),
+    sent: isRecognisable ? undefined : (withoutSecrets(body, kind.resource.secrets ?? []) as Body),
   };
   context.account.createSettlement.recordIntent(object, intent, context.clock.now());
   context.object = await context.cluster.annotate(context.kind, context.object, {

@@ -10,25 +10,25 @@ import { refuseHollowDeletion } from "../find/mass-loss.ts";
 export async function deleteRemote(context: ReconcileContext, id: string): Promise<boolean> {
   const { account, kind } = context;
   // A person may have deleted it by hand.
-  if (!account.supports(kind.remote, "delete")) return isGone(context, id);
+  if (!account.supports(kind.resource, "delete")) return isGone(context, id);
   waitForTurn(context, id);
   try {
-    account.operationTried(kind.remote, "delete");
+    account.operationTried(kind.resource, "delete");
     if (await deleteWithLossGuard(context, id)) return accepted(context);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     if (!isUnsupported(error)) throw inUse(context, error) ?? refusedDelete(context, error);
-    account.operationRefused(kind.remote, "delete");
+    account.operationRefused(kind.resource, "delete");
     return false;
   }
   // When the API page does not document the operation, a 404 can mean that the operation does not exist.
-  if (kind.remote.verbs.delete !== "undocumented" || (await isGone(context, id))) return accepted(context);
-  account.operationRefused(kind.remote, "delete");
+  if (kind.resource.verbs.delete !== "undocumented" || (await isGone(context, id))) return accepted(context);
+  account.operationRefused(kind.resource, "delete");
   return false;
 }
 
 function accepted({ account, kind }: ReconcileContext): true {
-  account.operationAccepted(kind.remote, "delete");
+  account.operationAccepted(kind.resource, "delete");
   return true;
 }
 
@@ -37,11 +37,11 @@ function accepted({ account, kind }: ReconcileContext): true {
  * Retry until it is certain that the service cannot delete such a remote, and then Blocked with `message`.
  */
 export function deleteUnsupported({ account, kind }: ReconcileContext, message: string): ReconcileError {
-  if (account.support(kind.remote, "delete") === "unsupported") return new Blocked("DeleteUnsupported", message);
+  if (account.support(kind.resource, "delete") === "unsupported") return new Blocked("DeleteUnsupported", message);
   return new Retry(
     "DeleteUnsupported",
-    `Waiting to try again, no action is needed yet: the service refuses to delete a ${kind.remote.title}`,
-    { afterSeconds: Math.max(account.secondsUntilTry(kind.remote, "delete"), 1) },
+    `Waiting to try again, no action is needed yet: the service refuses to delete a ${kind.resource.title}`,
+    { afterSeconds: Math.max(account.secondsUntilTry(kind.resource, "delete"), 1) },
   );
 }
 
@@ -59,7 +59,7 @@ function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: strin
 function inUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
   if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
   const words = error.serviceMessage ?? "it is still in use";
-  return new Waiting("InUse", `Remove what still uses this ${kind.remote.title} in the account: ${words}`, {
+  return new Waiting("InUse", `Remove what still uses this ${kind.resource.title} in the account: ${words}`, {
     cause: error,
   });
 }
@@ -68,7 +68,7 @@ function inUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undef
 function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
   if (error.kind !== "refused" || error.status === 401 || error.status === 403) return error;
   const words = error.serviceMessage ?? error.message;
-  const message = `Check the state of the service: it refuses to delete this ${kind.remote.title}: ${words}`;
+  const message = `Check the state of the service: it refuses to delete this ${kind.resource.title}: ${words}`;
   return new Retry("UnexpectedResponse", message, { cause: error });
 }
 

@@ -38,7 +38,7 @@ describe("a deletion", () => {
 
   it("counts a 404 as deleted", async () => {
     const object = await scene.given(IPPolicy, "office");
-    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    scene.gateway.drop(IPPolicy.resource, "ipp_1");
     await deleted(object);
     expect(scene.cluster.exists(object)).toBe(false);
   });
@@ -71,7 +71,7 @@ describe("a deletion", () => {
     }
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
   it("continues after an outage", async () => {
@@ -81,7 +81,7 @@ describe("a deletion", () => {
     expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
     await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
   it.each([402, 410, 418, 423])("is tried again and again after a refusal with %i", async (status) => {
@@ -148,7 +148,7 @@ describe("a remote that outlives its object", () => {
     await deleted(object);
     expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
   });
 
   it.each([
@@ -159,11 +159,11 @@ describe("a remote that outlives its object", () => {
       0,
     ],
   ])("%s", async (_, more, left) => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, {});
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
     const object = await scene.given(IPPolicy, "office", { adopt: { id }, ...more });
     await deleted(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(left);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(left);
   });
 
   it("stays, and does not block its object when there is no account", async () => {
@@ -182,7 +182,7 @@ describe("a remote that outlives its object", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.annotateByHand(object, annotations.orphan, "true");
     await deleted(object);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -190,13 +190,13 @@ describe("a remote that outlives its object", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.kindsDeleting.add("IPPolicy");
     await deleted(object);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
   it("stays when it has the owner mark of another cluster", async () => {
     const object = await scene.given(IPPolicy, "office");
-    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });
+    scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });
     await scene.resync(IPPolicy);
     await deleted(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
@@ -206,7 +206,7 @@ describe("a remote that outlives its object", () => {
   it("stays when another cluster has marked it while no operator was running", async () => {
     const object = await scene.given(IPPolicy, "office");
     const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "office" });
-    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata });
     scene.restart();
     await deleted(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: /);
@@ -227,7 +227,7 @@ describe("a deletion while the status has no id", () => {
     await scene.reconcile(object);
     scene.restart();
     await deleted(object);
-    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -251,7 +251,7 @@ describe("a deletion while the status has no id", () => {
     await deleted(policy);
     await deleted(edge);
     expect(scene.cluster.exists(edge)).toBe(false);
-    expect(scene.gateway.remotesOf(TCPEdge.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(TCPEdge.resource)).toEqual([]);
   });
 
   it("does not search for a create that was refused", async () => {
@@ -354,7 +354,7 @@ describe("a remote that the service cannot delete", () => {
 
   it("blocks its object, and says how to release it, once that is certain", async () => {
     const object = await scene.given(IPPolicy, "office");
-    await scene.confirmLack(IPPolicy.remote, "delete");
+    await scene.confirmLack(IPPolicy.resource, "delete");
     await deleted(object);
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
     expect(scene.reason(object)).toMatch(/^DeleteUnsupported: .*ipp_1/);

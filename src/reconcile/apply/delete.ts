@@ -61,7 +61,7 @@ function prepareRetention(context: ReconcileContext): void {
   if (!intent || !isRetained(object) || isOrphan(object) || kind.location.type !== "collection") return;
   const { account } = context;
   if (!account.isCreateRefused(object, intent)) refuseUnsettled(account.createSettlement.remainingMs(object, intent));
-  account.collection(kind.remote).invalidateList();
+  account.collection(kind.resource).invalidateList();
 }
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
@@ -91,7 +91,7 @@ async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promi
   if (!(await cluster.isNamespaceDeleting(object.metadata.namespace))) throw refusal;
   const user = result && (await unmanagedUser(context, id));
   if (result && !user) throw refusal;
-  const why = user ? `${user} uses it and stays` : `the service cannot delete a ${kind.remote.title}`;
+  const why = user ? `${user} uses it and stays` : `the service cannot delete a ${kind.resource.title}`;
   const note = `Left ${id} in the account: ${why}, and the namespace goes away`;
   cluster.emit(object, { type: "Warning", reason: refusal.reason, action: "Delete", note });
   return false;
@@ -105,7 +105,7 @@ function inUseOrThrow(error: unknown): ReconcileError {
 const unsupported = (context: ReconcileContext, id: string): ReconcileError =>
   deleteUnsupported(
     context,
-    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${context.kind.remote.title}`,
+    `Delete ${id} by hand, then set the annotation ${annotations.orphan}: "true": the service cannot delete a ${context.kind.resource.title}`,
   );
 
 /** The id in the status or, when the status may lack it, that of the remote that is found for the object. */

@@ -21,12 +21,12 @@ async function deleted(object: ManagedObject): Promise<void> {
 describe("a remote that the service cannot delete", () => {
   it("blocks its object until somebody has deleted it", async () => {
     const edge = await scene.given(TLSEdge, "shop");
-    await scene.confirmLack(TLSEdge.remote, "delete");
+    await scene.confirmLack(TLSEdge.resource, "delete");
     await deleted(edge);
     expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand/);
     await scene.reconcile(edge);
     expect(scene.gateway.takeCalls()).toEqual(["get edgtls_1", "get edgtls_1"]);
-    scene.gateway.drop(TLSEdge.remote, "edgtls_1");
+    scene.gateway.drop(TLSEdge.resource, "edgtls_1");
     await scene.reconcile(edge);
     expect(scene.cluster.exists(edge)).toBe(false);
   });
@@ -34,15 +34,15 @@ describe("a remote that the service cannot delete", () => {
   it("is recreated only once somebody has deleted it", async () => {
     const edge = await scene.given(TLSEdge, "shop", { description: "one", replacement: "Recreate" });
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
-    await scene.confirmLack(TLSEdge.remote, "update");
-    await scene.confirmLack(TLSEdge.remote, "delete");
+    await scene.confirmLack(TLSEdge.resource, "update");
+    await scene.confirmLack(TLSEdge.resource, "delete");
     scene.gateway.refuse("update", 405);
     await scene.reconcile(edge);
     expect(scene.reason(edge)).toMatch(/^DeleteUnsupported: Delete edgtls_1 by hand, and it is created anew/);
-    expect(scene.gateway.remotesOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_1", description: "one" }]);
-    scene.gateway.drop(TLSEdge.remote, "edgtls_1");
+    expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ id: "edgtls_1", description: "one" }]);
+    scene.gateway.drop(TLSEdge.resource, "edgtls_1");
     await scene.settle(edge, 3);
-    expect(scene.gateway.remotesOf(TLSEdge.remote)).toMatchObject([{ id: "edgtls_2", description: "two" }]);
+    expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ id: "edgtls_2", description: "two" }]);
   });
 });
 
@@ -52,7 +52,7 @@ describe("a remote with replacement: Recreate", () => {
     await scene.reconcile(edge);
     scene.resetCounts();
     scene.cluster.apply(TLSEdge, "shop", { description: "two", replacement: "Recreate" });
-    await scene.confirmLack(TLSEdge.remote, "update");
+    await scene.confirmLack(TLSEdge.resource, "update");
     await scene.reconcile(edge);
     expect(scene.gateway.takeCalls()).toEqual(["delete edgtls_1", "create"]);
     expect(scene.cluster.events).toMatchObject([
@@ -70,7 +70,7 @@ describe("a remote with replacement: Recreate", () => {
     await scene.reconcile(edge);
     scene.restart();
     await scene.settle(edge, 5);
-    expect(scene.gateway.remotesOf(TLSEdge.remote)).toMatchObject([{ description: "two" }]);
+    expect(scene.gateway.remotesOf(TLSEdge.resource)).toMatchObject([{ description: "two" }]);
     expect(scene.condition(edge, "Ready")?.status).toBe("True");
   });
 });
@@ -122,7 +122,7 @@ describe("in a namespace that is being deleted", () => {
 describe("in a namespace that is not being deleted", () => {
   it("a remote in use waits, and its users are not searched for", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
-    scene.gateway.seed(WeightedBackend.remote, { backends: { [scene.idOf(web)]: 1 } });
+    scene.gateway.seed(WeightedBackend.resource, { backends: { [scene.idOf(web)]: 1 } });
     scene.gateway.refuse("delete", 409);
     await deleted(web);
     expect(scene.reason(web)).toMatch(/^InUse: /);

@@ -34,24 +34,24 @@ describe.each(["Correct", "Report"] as const)("with driftPolicy %s", (driftPolic
       expect(scene.cluster.events).toEqual([]);
       await scene.settle(authority, 3);
     }
-    expect(scene.gateway.remote(TLSEdge.remote, scene.idOf(edge))).toMatchObject({
+    expect(scene.gateway.remote(TLSEdge.resource, scene.idOf(edge))).toMatchObject({
       mutual_tls: { certificate_authorities: [{ id: scene.idOf(authority) }] },
     });
-    expect(scene.gateway.remotesOf(CertificateAuthority.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(CertificateAuthority.resource)).toHaveLength(1);
     expect(scene.condition(edge, "Drifted")).toBeUndefined();
   });
 
   it("an edge follows the new value of its address", async () => {
     const address = await scene.given(ReservedAddress, "db");
-    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:1" });
+    scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "1.tcp.example:1" });
     await scene.resync(ReservedAddress);
     await scene.reconcile(address);
     const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }], driftPolicy });
-    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr: "1.tcp.example:2" });
+    scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "1.tcp.example:2" });
     await scene.resync(ReservedAddress);
     await scene.reconcile(address);
     await scene.reconcile(edge);
-    expect(scene.gateway.remote(TCPEdge.remote, scene.idOf(edge))).toMatchObject({ hostports: ["1.tcp.example:2"] });
+    expect(scene.gateway.remote(TCPEdge.resource, scene.idOf(edge))).toMatchObject({ hostports: ["1.tcp.example:2"] });
   });
 
   it("an authority follows its ConfigMap", async () => {
@@ -60,7 +60,7 @@ describe.each(["Correct", "Report"] as const)("with driftPolicy %s", (driftPolic
     const authority = await scene.given(CertificateAuthority, "partners", { caPemFrom, driftPolicy });
     scene.cluster.setConfigMap("ca", { pem: pem("two") });
     await scene.settle(authority, 3);
-    expect(scene.gateway.remotesOf(CertificateAuthority.remote)).toMatchObject([{ ca_pem: pem("two") }]);
+    expect(scene.gateway.remotesOf(CertificateAuthority.resource)).toMatchObject([{ ca_pem: pem("two") }]);
   });
 });
 
@@ -93,11 +93,11 @@ describe("somebody else's change", () => {
     scene.cluster.apply(CertificateAuthority, "partners", { caPem: pem("two") });
     await scene.reconcile(authority);
     await scene.reconcile(edge);
-    scene.gateway.change(TLSEdge.remote, scene.idOf(edge), { mutual_tls: null });
+    scene.gateway.change(TLSEdge.resource, scene.idOf(edge), { mutual_tls: null });
     await scene.resync(TLSEdge);
     await scene.reconcile(edge);
     expect(scene.condition(edge, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
-    expect(scene.gateway.remote(TLSEdge.remote, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
+    expect(scene.gateway.remote(TLSEdge.resource, scene.idOf(edge))).toMatchObject({ mutual_tls: null });
   });
 });
 
@@ -108,7 +108,7 @@ describe("somebody else's change during an outage", () => {
   async function changedDuringFailure(fail: (object: ManagedObject) => Promise<void>): Promise<ManagedObject> {
     const object = await scene.given(IPPolicy, "office", spec);
     await fail(object);
-    scene.gateway.change(IPPolicy.remote, scene.idOf(object), { description: "theirs" });
+    scene.gateway.change(IPPolicy.resource, scene.idOf(object), { description: "theirs" });
     await scene.resync(IPPolicy);
     await scene.reconcile(object);
     return object;
@@ -116,7 +116,7 @@ describe("somebody else's change during an outage", () => {
 
   const expectDrift = (object: ManagedObject): void => {
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
-    expect(scene.gateway.remote(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+    expect(scene.gateway.remote(IPPolicy.resource, scene.idOf(object))).toMatchObject({ description: "theirs" });
   };
 
   it("is reported as drift after an outage of the service", async () => {
@@ -138,11 +138,13 @@ describe("somebody else's change during an outage", () => {
     await scene.reconcile(object);
     expect(scene.condition(object, "Synced")?.reason).toBe("SecretNotReady");
     scene.cluster.restoreSecret("dd", version);
-    scene.gateway.change(EventDestination.remote, scene.idOf(object), { description: "theirs" });
+    scene.gateway.change(EventDestination.resource, scene.idOf(object), { description: "theirs" });
     await scene.resync(EventDestination);
     await scene.reconcile(object);
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
-    expect(scene.gateway.remote(EventDestination.remote, scene.idOf(object))).toMatchObject({ description: "theirs" });
+    expect(scene.gateway.remote(EventDestination.resource, scene.idOf(object))).toMatchObject({
+      description: "theirs",
+    });
   });
 
   it("is not assumed when an own update's answer was lost", async () => {
@@ -154,6 +156,6 @@ describe("somebody else's change during an outage", () => {
     await scene.resync(IPPolicy);
     await scene.settle(object);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
-    expect(scene.gateway.remote(IPPolicy.remote, scene.idOf(object))).toMatchObject({ description: "ours" });
+    expect(scene.gateway.remote(IPPolicy.resource, scene.idOf(object))).toMatchObject({ description: "ours" });
   });
 });

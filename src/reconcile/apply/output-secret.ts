@@ -16,7 +16,7 @@ export async function checkOutputSecret(context: ReconcileContext): Promise<void
   const name = nameOf(context);
   if (!kind.output || name === undefined) return;
   refuseForeignSecret(context, name, await cluster.secret(object.metadata.namespace, name));
-  if (!kind.output.once) return;
+  if (!kind.output.shownOnce) return;
   // A value that is shown once and cannot be stored would make the operator create remotes again and again.
   await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {} });
 }
@@ -41,12 +41,12 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
   const name = nameOf(context);
   if (!output || name === undefined) return true;
   // The value of an adopted remote was shown to the person who created it.
-  if (output.once && context.object.spec.adopt?.id === remote.id) return true;
+  if (output.shownOnce && context.object.spec.adopt?.id === remote.id) return true;
   const secret = await context.cluster.secret(context.object.metadata.namespace, name);
   refuseForeignSecret(context, name, secret);
   const value = secret?.data[output.key];
   const isOfRemote = secret?.annotations[REMOTE_ID] === remote.id;
-  if (output.once) return isOfRemote && value !== undefined && value !== "";
+  if (output.shownOnce) return isOfRemote && value !== undefined && value !== "";
   if (!isOfRemote || value !== remote[output.member]) await writeOutputSecret(context, remote);
   return true;
 }

@@ -4,7 +4,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { Scene } from "../testing/scene.ts";
 
-const { remote: resource } = HTTPSEdgeRoute;
+const { resource } = HTTPSEdgeRoute;
 const saml = { enabled: true, idpMetadata: "<EntityDescriptor/>" };
 const webhookVerification = { enabled: true, provider: "sns" };
 

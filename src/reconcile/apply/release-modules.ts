@@ -4,7 +4,7 @@ import { idFromSpec } from "../../objects/identity.ts";
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
-import { visible } from "../../schema/wire/applied.ts";
+import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import {
   getRemote,
@@ -65,7 +65,9 @@ async function isStillSet(context: ReconcileContext, member: string, id: string)
 export async function releaseModules(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, changes } = context;
   // Without an id in the status, a reconcile was interrupted before it could record what it sent: count the whole spec.
-  const applied = visible(object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)));
+  const applied = withoutHidden(
+    object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)),
+  );
   const id = object.status?.id ?? idFromSpec(kind, object, cluster);
   if (id === undefined) return;
   const answered = isAnswered(object);

@@ -24,7 +24,7 @@ describe("a renewed certificate", () => {
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("cert_2");
     await scene.settle(object, 3);
-    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toMatchObject([
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([
       { id: "cert_2", certificate_pem: pem("second") },
     ]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -43,7 +43,7 @@ describe("a renewed certificate", () => {
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.idOf(object)).not.toBe(old);
-    expect(scene.gateway.remotesOf(TLSCertificate.remote).map(({ id }) => id)).toEqual([scene.idOf(object)]);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource).map(({ id }) => id)).toEqual([scene.idOf(object)]);
   });
 
   it("keeps the old one while a create of a domain may refer to it", async () => {
@@ -56,11 +56,11 @@ describe("a renewed certificate", () => {
     await scene.reconcile(domain);
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     await scene.settle(object, 3);
-    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toHaveLength(2);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(2);
     await scene.settle(domain, 5);
     await scene.settle(object, 3);
-    expect(scene.gateway.remotesOf(ReservedDomain.remote)).toMatchObject([{ certificate: { id: "cert_2" } }]);
-    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toMatchObject([{ id: "cert_2" }]);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toMatchObject([{ certificate: { id: "cert_2" } }]);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([{ id: "cert_2" }]);
   });
 
   it("is uploaded again when it is renewed again, and the one in between is deleted as well", async () => {
@@ -72,7 +72,7 @@ describe("a renewed certificate", () => {
     await scene.reconcile(object);
     expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_2" });
     await scene.settle(object, 3);
-    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toMatchObject([
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([
       { id: "cert_3", certificate_pem: pem("third") },
     ]);
   });
@@ -112,7 +112,7 @@ describe("a renewed certificate", () => {
     }
     scene.cluster.delete(object);
     await scene.settle(object, 3);
-    expect(scene.gateway.remotesOf(TLSCertificate.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toEqual([]);
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
@@ -123,11 +123,11 @@ describe("a renewed certificate", () => {
       scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
       await scene.reconcile(object);
       const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
-      scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
+      scene.gateway.change(TLSCertificate.resource, "cert_1", { metadata });
       scene.restart();
       if (at === "a deletion") scene.cluster.delete(object);
       await scene.settle(object, 3);
-      expect(scene.gateway.remote(TLSCertificate.remote, "cert_1")).toMatchObject({ metadata });
+      expect(scene.gateway.remote(TLSCertificate.resource, "cert_1")).toMatchObject({ metadata });
       if (at === "a deletion") expect(scene.cluster.exists(object)).toBe(false);
       else expect(scene.cluster.now(object).status?.retiring).toBeUndefined();
     },
@@ -168,7 +168,7 @@ describe("a replacement during which the status was lost", () => {
     scene.restart();
   }
 
-  const certificates = () => scene.gateway.remotesOf(TLSCertificate.remote);
+  const certificates = () => scene.gateway.remotesOf(TLSCertificate.resource);
 
   describe.each([
     ["by its owner mark", {}],
@@ -223,7 +223,7 @@ describe("a replacement during which the status was lost", () => {
     it.each(["swallow", "loseAnswer"] as const)(
       "continues also when the old remote was adopted (%s)",
       async (mishap) => {
-        const { id } = scene.gateway.seed(TLSCertificate.remote, { certificate_pem: pem("first"), ...more });
+        const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first"), ...more });
         const object = await scene.given(TLSCertificate, "web", { ...spec, adopt: { id } });
         renew();
         scene.gateway[mishap]("create");
@@ -247,7 +247,7 @@ describe("a replacement during which the status was lost", () => {
     await scene.reconcile(object);
     restore(object);
     const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
-    scene.gateway.change(TLSCertificate.remote, "cert_1", { metadata });
+    scene.gateway.change(TLSCertificate.resource, "cert_1", { metadata });
     await scene.settle(object);
     expect(certificates()).toMatchObject([
       { id: "cert_1", certificate_pem: pem("first"), metadata },
@@ -267,7 +267,7 @@ describe("a remote with replacement: Recreate", () => {
 });
 
 it("a recreated remote is found again although spec.adopt.id names the old one", async () => {
-  const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
+  const { id } = scene.gateway.seed(ReservedAddress.resource, { region: "eu" });
   const spec = { region: "us", adopt: { id }, replacement: "Recreate" as const };
   const object = scene.cluster.apply(ReservedAddress, "db", spec);
   await scene.settle(object, 4);
@@ -276,19 +276,19 @@ it("a recreated remote is found again although spec.adopt.id names the old one",
   scene.restart();
   await scene.settle(object, 4);
   expect(scene.idOf(object)).toBe(recreated);
-  expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([{ id: recreated, region: "us" }]);
+  expect(scene.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([{ id: recreated, region: "us" }]);
 });
 
 describe("an adopted certificate", () => {
   const adopting = async (undocumented: boolean, refusal?: number) => {
     scene = new Scene({ undocumented });
     scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
-    const { id } = scene.gateway.seed(TLSCertificate.remote, { certificate_pem: pem("first") });
+    const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first") });
     if (refusal) for (let calls = 0; calls < 5; calls += 1) scene.gateway.refuse("update", refusal);
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls", adopt: { id } });
     await scene.settle(object, 3);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    return { remotes: scene.gateway.remotesOf(TLSCertificate.remote), id };
+    return { remotes: scene.gateway.remotesOf(TLSCertificate.resource), id };
   };
 
   it.each<[string, boolean, number | undefined]>([
@@ -318,7 +318,7 @@ describe("an API key whose Secret was lost", () => {
     scene.cluster.removeSecret("ci");
     await scene.settle(object, 4);
     expect(token()).toBe("token of ak_2");
-    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: "ak_2" }]);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: "ak_2" }]);
   });
 
   it("is not created when its Secret cannot be written", async () => {
@@ -332,11 +332,11 @@ describe("an API key whose Secret was lost", () => {
   });
 
   it("is not replaced when it was adopted, since the operator never had its token", async () => {
-    const { id } = scene.gateway.seed(APIKey.remote, {});
+    const { id } = scene.gateway.seed(APIKey.resource, {});
     const object = scene.cluster.apply(APIKey, "ci", { tokenSecretName: "ci", adopt: { id } });
     await scene.settle(object, 4);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id }]);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id }]);
     expect(scene.cluster.secretNow("ci")).toBeUndefined();
   });
 
@@ -350,7 +350,7 @@ describe("an API key whose Secret was lost", () => {
     expect(scene.cluster.now(object).status).toMatchObject({ id: "ak_2", retiring: "ak_1" });
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object, 6);
-    expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);
     expect(token()).toBe(`token of ${scene.idOf(object)}`);
   });
 
@@ -364,7 +364,7 @@ describe("an API key whose Secret was lost", () => {
       scene.cluster.loseStatus(object);
       scene.restart();
       await scene.settle(object, 12);
-      expect(scene.gateway.remotesOf(APIKey.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+      expect(scene.gateway.remotesOf(APIKey.resource)).toMatchObject([{ id: scene.idOf(object) }]);
       expect(token()).toBe(`token of ${scene.idOf(object)}`);
     },
   );

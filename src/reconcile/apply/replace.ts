@@ -51,7 +51,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   if (!(await deleteRemote(context, id))) {
     throw deleteUnsupported(
       context,
-      `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.remote.title}`,
+      `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.resource.title}`,
     );
   }
   changes.push({ type: "Deleted", id });

@@ -45,7 +45,7 @@ describe("a value of a Secret is sent again", () => {
   });
 
   it("when two fields swap the keys of one Secret", async () => {
-    scene.gateway.put(HTTPSEdgeRoute.remote, { id: "edghtsrt_1" });
+    scene.gateway.put(HTTPSEdgeRoute.resource, { id: "edghtsrt_1" });
     const spec = (oidc: string, hook: string) => ({
       ...{ edgeId: "edghts_1", routeId: "edghtsrt_1" },
       oidc: { issuer: "https://issuer", clientId: "c", clientSecretRef: { name: "dd", key: oidc } },
@@ -74,7 +74,7 @@ describe("a value of a Secret is sent again", () => {
   });
 
   it("when its field was dropped and comes back", async () => {
-    scene.gateway.put(HTTPSEdgeRoute.remote, { id: "edghtsrt_1" });
+    scene.gateway.put(HTTPSEdgeRoute.resource, { id: "edghtsrt_1" });
     const route = { edgeId: "edghts_1", routeId: "edghtsrt_1" };
     const spec = (secretRef?: object) => ({
       ...route,
@@ -124,7 +124,7 @@ describe("the versions of Secrets in the status", () => {
 
   it("leave out values of a remote that a process that died has recreated", async () => {
     const object = await scene.given(EventDestination, "dd", { ...monitored("one"), replacement: "Recreate" });
-    await scene.confirmLack(EventDestination.remote, "update");
+    await scene.confirmLack(EventDestination.resource, "update");
     scene.cluster.apply(EventDestination, "dd", { ...monitored("two"), replacement: "Recreate" });
     scene.gateway.loseAnswer("create");
     await scene.reconcile(object);

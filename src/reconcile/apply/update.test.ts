@@ -30,11 +30,11 @@ describe("an edit", () => {
 
   it("clears fields that the spec has dropped, and leaves fields that it never set", async () => {
     const object = await scene.given(TunnelGroupBackend, "db", { description: "a" });
-    scene.gateway.change(TunnelGroupBackend.remote, "bkdtg_1", { labels: { theirs: "yes" } });
+    scene.gateway.change(TunnelGroupBackend.resource, "bkdtg_1", { labels: { theirs: "yes" } });
     await scene.resync(TunnelGroupBackend);
     scene.cluster.apply(TunnelGroupBackend, "db", {});
     await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toMatchObject([
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toMatchObject([
       { description: "", labels: { theirs: "yes" } },
     ]);
     expect(scene.cluster.now(object).status?.appliedFields).toBeUndefined();
@@ -48,7 +48,7 @@ describe("an edit", () => {
     scene.cluster.apply(TunnelGroupBackend, "db", {});
     scene.restart();
     await scene.settle(object);
-    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)[0]?.["description"]).toBeFalsy();
   });
 
   it("is cleared when it is taken back after the process died", async () => {
@@ -58,34 +58,34 @@ describe("an edit", () => {
       if (bodies().length > 0) throw new Outdated("killed");
     };
     await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toMatchObject([{ description: "a" }]);
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     scene.cluster.apply(TunnelGroupBackend, "db", {});
     await scene.settle(object);
-    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)[0]?.["description"]).toBeFalsy();
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)[0]?.["description"]).toBeFalsy();
   });
 
   it.each([
     ["created by an interrupted create", {}],
     ["adopted", { adopt: { id: "bkdtg_1" } }],
   ])("is cleared when it is taken back after the process died, also on a remote that was %s", async (_, more) => {
-    if ("adopt" in more) scene.gateway.seed(TunnelGroupBackend.remote, {});
+    if ("adopt" in more) scene.gateway.seed(TunnelGroupBackend.resource, {});
     else scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(TunnelGroupBackend, "db", more);
     if (!("adopt" in more)) await scene.reconcile(object);
     scene.cluster.apply(TunnelGroupBackend, "db", { ...more, description: "a" });
     scene.cluster.beforeWrite = (write) => {
-      const [remote] = scene.gateway.remotesOf(TunnelGroupBackend.remote);
+      const [remote] = scene.gateway.remotesOf(TunnelGroupBackend.resource);
       if (write === "writeStatus" && remote?.["description"] === "a") throw new Outdated("killed");
     };
     await scene.settle(object, 3);
-    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toMatchObject([{ description: "a" }]);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toMatchObject([{ description: "a" }]);
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     scene.cluster.apply(TunnelGroupBackend, "db", more);
     await scene.settle(object);
-    const [remote, ...others] = scene.gateway.remotesOf(TunnelGroupBackend.remote);
+    const [remote, ...others] = scene.gateway.remotesOf(TunnelGroupBackend.resource);
     expect(others).toEqual([]);
     expect(remote?.["description"]).toBeFalsy();
   });
@@ -94,7 +94,7 @@ describe("an edit", () => {
     const object = await scene.given(IPPolicy, "office", { metadata: '{"team":"a"}' });
     scene.cluster.apply(IPPolicy, "office", {});
     await scene.reconcile(object);
-    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(Object.keys(JSON.parse(String(remote?.["metadata"])))).toEqual(["tunnelgateway.dev/owner"]);
   });
 
@@ -133,14 +133,14 @@ describe("modules of an edge", () => {
     scene.cluster.apply(TCPEdge, "db", { backend: whole.backend });
     expect(await scene.reconcile(object)).toEqual({});
     expect(scene.gateway.takeCalls()).toEqual(["deleteModule edgtcp_1"]);
-    expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
+    expect(scene.gateway.remotesOf(TCPEdge.resource)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
   });
 
   it("are disabled with their settings when there is none", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     scene.cluster.apply(TCPEdge, "db", { policy: whole.policy });
     await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([
+    expect(scene.gateway.remotesOf(TCPEdge.resource)).toMatchObject([
       { backend: { enabled: false, backend: { id: "bkdtg_9" } } },
     ]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -152,7 +152,7 @@ describe("somebody else's change", () => {
 
   async function driftedObject(spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
     const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
-    scene.gateway.change(IPPolicy.remote, "ipp_1", changed);
+    scene.gateway.change(IPPolicy.resource, "ipp_1", changed);
     await scene.resync(IPPolicy);
     return object;
   }
@@ -162,11 +162,11 @@ describe("somebody else's change", () => {
     ["has metadata without the mark", '{"team":"a"}'],
   ])("is corrected when it removed the owner mark and the remote %s", async (_, metadata) => {
     const object = await scene.given(IPPolicy, "office", { description: "ours" });
-    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata });
     await scene.resync(IPPolicy);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "update ipp_1"]);
-    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
     expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject(JSON.parse(metadata ?? "{}"));
     await scene.reconcile(object);
@@ -178,7 +178,7 @@ describe("somebody else's change", () => {
     ["the metadata has no room for it", {}, "somebody's words"],
   ])("is left alone when it removed the owner mark and %s", async (_, spec, metadata) => {
     const object = await scene.given(IPPolicy, "office", { description: "ours", ...spec });
-    scene.gateway.change(IPPolicy.remote, "ipp_1", { metadata });
+    scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata });
     await scene.resync(IPPolicy);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual([]);
@@ -189,14 +189,14 @@ describe("somebody else's change", () => {
     const object = await driftedObject();
     expect(await scene.reconcile(object)).toEqual({});
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "update ipp_1"]);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ description: "ours" }]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ description: "ours" }]);
     expect(scene.cluster.events).toMatchObject([{ type: "Normal", reason: "RemoteDiffers" }]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
   it("is not assumed when only the list was out of date", async () => {
     const object = await driftedObject();
-    scene.gateway.change(IPPolicy.remote, "ipp_1", { description: "ours" });
+    scene.gateway.change(IPPolicy.resource, "ipp_1", { description: "ours" });
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
     expect(scene.cluster.events).toEqual([]);
@@ -220,7 +220,7 @@ describe("somebody else's change", () => {
     await scene.reconcile(object);
     scene.cluster.apply(IPPolicy, "office", { description: "new", driftPolicy: "Report" });
     await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ description: "new" }]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ description: "new" }]);
     expect(scene.condition(object, "Drifted")).toBeUndefined();
   });
 
@@ -233,7 +233,7 @@ describe("somebody else's change", () => {
     await scene.given(TunnelGroupBackend, "db");
     await scene.reconcile(edge);
     expect(scene.condition(edge, "Drifted")).toBeUndefined();
-    expect(scene.gateway.remotesOf(TCPEdge.remote)).toMatchObject([{ backend: { backend: { id: "bkdtg_2" } } }]);
+    expect(scene.gateway.remotesOf(TCPEdge.resource)).toMatchObject([{ backend: { backend: { id: "bkdtg_2" } } }]);
   });
 
   it("is reported after three corrections that did not last", async () => {
@@ -241,7 +241,7 @@ describe("somebody else's change", () => {
     for (let round = 0; round < 3; round += 1) {
       await scene.reconcile(object);
       expect(scene.gateway.takeCalls()).toContain("update ipp_1");
-      scene.gateway.change(IPPolicy.remote, "ipp_1", changed);
+      scene.gateway.change(IPPolicy.resource, "ipp_1", changed);
       await scene.resync(IPPolicy);
     }
     await scene.reconcile(object);
@@ -323,7 +323,7 @@ describe("a field that the service cannot update", () => {
 
   it("is reported once it is certain, and tried again within an hour", async () => {
     const web = await scene.given(ReservedDomain, "web", domain);
-    await scene.confirmLack(ReservedDomain.remote, "update");
+    await scene.confirmLack(ReservedDomain.resource, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
     await scene.reconcile(web);
     expect(scene.reason(web)).toMatch(/^ReplacementRequired: .*spec\.description/);
@@ -345,15 +345,15 @@ describe("a field that the service cannot update", () => {
 
   it("is recreated when the spec has replacement: Recreate", async () => {
     const web = await scene.given(ReservedDomain, "web", domain);
-    await scene.confirmLack(ReservedDomain.remote, "update");
+    await scene.confirmLack(ReservedDomain.resource, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new", replacement: "Recreate" });
     await scene.settle(web);
-    expect(scene.gateway.remotesOf(ReservedDomain.remote)).toMatchObject([{ id: "rd_2", description: "new" }]);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toMatchObject([{ id: "rd_2", description: "new" }]);
     expect(scene.condition(web, "Ready")?.status).toBe("True");
   });
 
   it("blocks an object whose value differs from the one at creation", async () => {
-    const { id } = scene.gateway.seed(ReservedAddress.remote, { region: "eu" });
+    const { id } = scene.gateway.seed(ReservedAddress.resource, { region: "eu" });
     const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", adopt: { id } });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ImmutableField: .*spec\.region/);

@@ -5,7 +5,7 @@ import { canBeMarked, ownerMarkOf, withOwnerMark } from "../../objects/ownership
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
-import { visible } from "../../schema/wire/applied.ts";
+import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
 import {
@@ -72,7 +72,7 @@ function checkAnswer(
   sent: Plan,
   drifted: boolean,
 ): Remote {
-  const applied = visible(appliedOf(context));
+  const applied = withoutHidden(appliedOf(context));
   const planned = planFor(context, { ...desired, secrets: [] }, remote, applied);
   // A module that the service cannot remove was disabled instead. Nothing more can be done about it.
   const remaining = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
@@ -107,7 +107,7 @@ function ownedMetadata(
   remote: Remote,
   applied: readonly string[],
 ): Body {
-  if (!kind.remote.update.includes("metadata") && !kind.remote.updateUndocumented.includes("metadata")) return {};
+  if (!kind.resource.update.includes("metadata") && !kind.resource.updateUndocumented.includes("metadata")) return {};
   const present = applied.includes("metadata") ? undefined : (remote["metadata"] as string | undefined);
   const text = (wanted["metadata"] as string | undefined) ?? present ?? undefined;
   const metadata = withOwnerMark(text, owner);
@@ -122,7 +122,7 @@ function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolea
   const { object, owner, account, kind } = context;
   return (
     (has(context, "Adopted") || (drifted && object.spec.driftPolicy !== "Report")) &&
-    account.supports(kind.remote, "update") &&
+    account.supports(kind.resource, "update") &&
     ownerMarkOf(remote) === undefined &&
     canBeMarked((remote["metadata"] as string | null | undefined) ?? undefined, owner)
   );
@@ -206,17 +206,17 @@ async function replaceOrBlock(
  */
 function refuseUncertain({ kind, account }: ReconcileContext, { frozen, undocumented }: Plan): void {
   if (frozen.length > 0 || (undocumented.length > 0 && !account.triesUndocumented)) return;
-  if (account.support(kind.remote, "update") === "unsupported") return;
+  if (account.support(kind.resource, "update") === "unsupported") return;
   throw new Retry(
     "UpdateUnsupported",
-    `Waiting to try again, no action is needed yet: the service refuses to update a ${kind.remote.title}`,
-    { afterSeconds: Math.max(account.secondsUntilTry(kind.remote, "update"), 1) },
+    `Waiting to try again, no action is needed yet: the service refuses to update a ${kind.resource.title}`,
+    { afterSeconds: Math.max(account.secondsUntilTry(kind.resource, "update"), 1) },
   );
 }
 
 /** When the new remote differs as well, it is kept and the drift reported: replacing it would never end. */
 function checkReplacement(context: ReconcileContext, desired: Desired, created: Remote): Remote {
-  const remaining = planFor(context, { ...desired, secrets: [] }, created, visible(appliedOf(context)));
+  const remaining = planFor(context, { ...desired, secrets: [] }, created, withoutHidden(appliedOf(context)));
   if (!isEmpty(remaining)) reportDrift(context, remaining, "RemoteNormalises");
   return created;
 }
@@ -227,13 +227,13 @@ const blocked = (context: ReconcileContext, { frozen, fields }: Plan): Blocked =
 const immutable = ({ kind }: ReconcileContext, frozen: readonly string[]): Blocked =>
   new Blocked(
     "ImmutableField",
-    `Correct ${specFields(frozen)} or create a new object: a ${kind.remote.title} cannot change it, and the account has another value`,
+    `Correct ${specFields(frozen)} or create a new object: a ${kind.resource.title} cannot change it, and the account has another value`,
   );
 
 const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blocked =>
   new Blocked(
     "ReplacementRequired",
-    `Delete and recreate this object to change ${specFields(fields)}: the service cannot update a ${kind.remote.title}`,
+    `Delete and recreate this object to change ${specFields(fields)}: the service cannot update a ${kind.resource.title}`,
   );
 
 /** Undefined when the service turns out to lack the update operation. */
@@ -259,16 +259,16 @@ async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote)
   const { kind, account } = context;
   const remotes = updatableRemotesOf(context);
   try {
-    account.operationTried(kind.remote, "update");
+    account.operationTried(kind.resource, "update");
     const updated = await remotes.update(id, body, requestOptions(context));
-    account.operationAccepted(kind.remote, "update");
+    account.operationAccepted(kind.resource, "update");
     return updated;
   } catch (error) {
     if (isNotFound(error) && kind.location.type === "modules") throw remoteMissing(context, id, error);
     const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
     if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
     if (!isUnsupported(error) && !exists) throw error;
-    account.operationRefused(kind.remote, "update");
+    account.operationRefused(kind.resource, "update");
     return undefined;
   }
 }
@@ -276,5 +276,5 @@ async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote)
 function canBeSent({ account, kind }: ReconcileContext, { body, frozen, undocumented }: Plan): boolean {
   if (frozen.length > 0) return false;
   if (Object.keys(body).length === 0) return true;
-  return account.supports(kind.remote, "update") && (undocumented.length === 0 || account.triesUndocumented);
+  return account.supports(kind.resource, "update") && (undocumented.length === 0 || account.triesUndocumented);
 }

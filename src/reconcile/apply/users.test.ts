@@ -46,10 +46,10 @@ describe("a disabled module", () => {
     const user = await scene.given(userKind, "edge", userSpec);
     scene.cluster.apply(userKind, "edge", {});
     await scene.reconcile(user);
-    expect(JSON.stringify(scene.gateway.remotesOf(userKind.remote))).toContain(`"${scene.idOf(used)}"`);
+    expect(JSON.stringify(scene.gateway.remotesOf(userKind.resource))).toContain(`"${scene.idOf(used)}"`);
     await deleted(used);
     expect(scene.cluster.exists(used)).toBe(false);
-    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
   });
 });
 
@@ -61,11 +61,11 @@ describe("an address", () => {
     ["names it as an address of its own", { hostports: ["1.tcp.example:1"] }],
   ])("is used by an edge that listens on it, whose object %s", async (_, spec) => {
     const address = await scene.given(ReservedAddress, "db");
-    scene.gateway.change(ReservedAddress.remote, scene.idOf(address), { addr });
+    scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr });
     await scene.resync(ReservedAddress);
     await scene.reconcile(address);
     const edge = await scene.given(TCPEdge, "db", { addressRefs: [{ name: "db" }] });
-    scene.gateway.change(TCPEdge.remote, scene.idOf(edge), { hostports: ["1.tcp.example:1"] });
+    scene.gateway.change(TCPEdge.resource, scene.idOf(edge), { hostports: ["1.tcp.example:1"] });
     scene.cluster.apply(TCPEdge, "db", spec);
     await scene.resync(TCPEdge);
     await deleted(address);

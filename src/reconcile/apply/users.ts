@@ -1,10 +1,10 @@
 import { isForbidden } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { isDeleting, type ManagedObject, type Status } from "../../objects/object.ts";
-import { shownOf } from "../../schema/common.ts";
+import { answerFieldsOf } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
-import { usedValues, valuesInUsers } from "../../schema/wire/uses.ts";
+import { referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
 import { objectsInAccount, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 
 /** Lists that are not older than this are searched without listing again. */
@@ -57,9 +57,9 @@ const ignoreIf = (isHarmless: (error: unknown) => boolean) => (error: unknown) =
  */
 export function uses(context: ReconcileContext, user: Kind, remote: Remote | undefined, id: string): boolean {
   if (remote === undefined) return false;
-  const used = usedValues(user.spec, remote);
+  const used = referencedValues(user.spec, remote);
   return statusesOf(context, id).some((status) =>
-    valuesInUsers(user.spec, { kind: context.kind.kind, status }).some((value) => used.has(value)),
+    valuesReferencing(user.spec, { kind: context.kind.kind, status }).some((value) => used.has(value)),
   );
 }
 
@@ -67,7 +67,7 @@ export function uses(context: ReconcileContext, user: Kind, remote: Remote | und
 function statusesOf(context: ReconcileContext, id: string): Status[] {
   const { kind, object } = context;
   const remote = remotesOf(context).cached(id);
-  const answered = remote ? [toStatus(shownOf(kind), remote) as Status] : [];
+  const answered = remote ? [toStatus(answerFieldsOf(kind), remote) as Status] : [];
   const written = object.status?.id === id ? [object.status] : [];
   return [{ id }, ...answered, ...written];
 }

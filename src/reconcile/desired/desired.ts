@@ -36,14 +36,14 @@ export async function resolveWithoutSecrets(kind: Kind, object: ManagedObject, c
 async function resolveReferences(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Map<string, unknown>> {
   const values = new Map<string, unknown>();
   for (const need of needsOf(kind.spec, object.spec)) {
-    if (need.sort === "reference") values.set(need.path, resolveReference(need, object, cluster));
-    if (need.sort === "configMap") values.set(need.path, await readConfigMap(need, object, cluster));
+    if (need.type === "reference") values.set(need.path, resolveReference(need, object, cluster));
+    if (need.type === "configMap") values.set(need.path, await readConfigMap(need, object, cluster));
   }
   return values;
 }
 
 function resolveReference(
-  need: Extract<Need, { sort: "reference" }>,
+  need: Extract<Need, { type: "reference" }>,
   object: ManagedObject,
   cluster: Cluster,
 ): unknown {
@@ -67,7 +67,7 @@ function resolveReference(
   return value;
 }
 
-type SecretNeed = Extract<Need, { sort: "secret" | "configMap" }>;
+type SecretNeed = Extract<Need, { type: "secret" | "configMap" }>;
 
 async function readConfigMap(
   { name, key, path }: SecretNeed,
@@ -89,7 +89,7 @@ async function readSecrets(
   cluster: Cluster,
   values: Map<string, unknown>,
 ): Promise<SecretVersion[]> {
-  const wanted = needs.filter((need): need is SecretNeed => need.sort === "secret");
+  const wanted = needs.filter((need): need is SecretNeed => need.type === "secret");
   const names = [...new Set(wanted.map(({ name }) => name))].sort();
   const versions: SecretVersion[] = [];
   for (const name of names) {

@@ -5,7 +5,7 @@ import { type Difference, differences, membersOf } from "../../schema/wire/compa
 import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { type Claims, withClaims, withOthers } from "../../schema/wire/shared.ts";
+import { applyClaims, type Claims, mergeShared } from "../../schema/wire/shared.ts";
 
 /** What has to be sent so that a remote matches its object. An empty plan means that it matches. */
 export interface Plan {
@@ -34,16 +34,16 @@ export interface PlanInput {
 }
 
 export function plan(kind: Kind, given: PlanInput): Plan {
-  const input = { ...given, wanted: { ...given.wanted, ...withOthers(kind.spec, given) } };
+  const input = { ...given, wanted: { ...given.wanted, ...mergeShared(kind.spec, given) } };
   const differing = withRenewed(kind, input, differences(kind.spec, input.wanted, input.seen, input.applied));
   const changes = differing.filter(({ how }) => how === "change");
   const differencesOf = (how: Difference["how"]) => differing.filter((difference) => difference.how === how);
   return {
-    body: withClaims(kind.spec, bodyOf(kind, input, changes), given),
+    body: applyClaims(kind.spec, bodyOf(kind, input, changes), given),
     remove: differencesOf("remove").map(({ member }) => member),
     frozen: differencesOf("frozen").flatMap(({ fields }) => fields),
     fields: differing.filter(({ how }) => how !== "frozen").flatMap(({ fields }) => fields),
-    undocumented: changes.map(({ member }) => member).filter((member) => !kind.remote.update.includes(member)),
+    undocumented: changes.map(({ member }) => member).filter((member) => !kind.resource.update.includes(member)),
   };
 }
 
@@ -70,7 +70,7 @@ function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Diffe
   const body: Body = {};
   const modules = [...membersOf(kind.spec)].filter(([, { traits }]) => traits.onRemove).map(([member]) => member);
   if (changes.length > 0) {
-    const { update, updateUndocumented } = kind.remote;
+    const { update, updateUndocumented } = kind.resource;
     for (const member of update.length > 0 ? update : updateUndocumented) {
       const value = wanted[member] ?? seen[member];
       if (value !== undefined && !modules.includes(member)) body[member] = value;
@@ -88,7 +88,7 @@ export function renewedMembers(kind: Kind, spec: Record<string, unknown>, unsent
   const members = Object.entries(kind.spec.shape) as [string, z.ZodType][];
   return members
     .filter(([field, schema]) => needsOf(schema, spec[field], field).some(({ path }) => unsent.includes(path)))
-    .filter(([, schema]) => !traitsOf(schema).spreads && !traitsOf(schema).createOnly)
+    .filter(([, schema]) => !traitsOf(schema).secretMembers && !traitsOf(schema).createOnly)
     .map(([field, schema]) => sentAs(field, schema));
 }
 

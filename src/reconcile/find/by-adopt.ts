@@ -10,7 +10,10 @@ export async function findByAdoptID(context: ReconcileContext, id: string): Prom
   refuseOtherHolder(context, id);
   const remote = await remotesOf(context).read(id, requestOptions(context));
   if (!remote)
-    throw new Blocked("RemoteMissing", `Correct spec.adopt.id: the account has no ${context.kind.remote.title} ${id}`);
+    throw new Blocked(
+      "RemoteMissing",
+      `Correct spec.adopt.id: the account has no ${context.kind.resource.title} ${id}`,
+    );
   return adopt(context, remote);
 }
 
@@ -19,7 +22,7 @@ export async function findByAdoptID(context: ReconcileContext, id: string): Prom
  * one, an object that adopts creates its remote, and one that observes is blocked.
  */
 export async function findExisting(context: ReconcileContext): Promise<Remote | undefined> {
-  const { naturalKey, remote: resource } = context.kind;
+  const { naturalKey, resource } = context.kind;
   if (!naturalKey)
     throw new Blocked("RemoteMissing", `Set spec.adopt.id: a ${resource.title} can only be found by its id`);
   const remote = await findByNaturalKey(context, context.clock.now());

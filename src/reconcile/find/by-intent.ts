@@ -138,6 +138,6 @@ const matchingSpec = async (
 function isAsExpected({ kind }: ReconcileContext, { body, fields }: Expected, remote: Remote): boolean {
   const found = differences(kind.spec, body, fromAnswer(kind.spec, remote), fields);
   return found
-    .filter(({ member }) => kind.remote.create.includes(member))
+    .filter(({ member }) => kind.resource.create.includes(member))
     .every(({ member, how }) => how === "frozen" && body[member] === undefined);
 }

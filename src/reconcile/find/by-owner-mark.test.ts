@@ -56,7 +56,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     const callCount = scene.gateway.calls.length;
     await scene.reconcile(before);
     expect(scene.reason(before)).toMatch(/^Creating: /);
-    const { id } = scene.gateway.seed(kind.remote, body);
+    const { id } = scene.gateway.seed(kind.resource, body);
     await scene.settle(before);
     expect(scene.gateway.calls.length).toBe(callCount);
     expect(scene.cluster.exists(before)).toBe(false);
@@ -73,7 +73,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     const after = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(after);
     expect(scene.idOf(after)).toBe(id);
-    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
   });
 
   it("adopts it when a backup has only the spec", async () => {
@@ -82,7 +82,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     scene.cluster.loseStatus(before);
     scene.restart();
     await scene.reconcile(before);
-    expect(scene.gateway.remotesOf(kind.remote).map(({ id }) => id)).toEqual([scene.idOf(before)]);
+    expect(scene.gateway.remotesOf(kind.resource).map(({ id }) => id)).toEqual([scene.idOf(before)]);
   });
 
   it("deletes it, also when the status was lost", async () => {
@@ -94,7 +94,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     scene.cluster.delete(after);
     await scene.settle(after);
     expect(scene.cluster.exists(after)).toBe(false);
-    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
   });
 
   it("has no id before it has a finalizer", async () => {
@@ -112,7 +112,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     const before = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
     const id = scene.idOf(before);
     await deleteAndExpectGone(before);
-    scene.gateway.drop(kind.remote, id);
+    scene.gateway.drop(kind.resource, id);
     const after = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(after);
     expect(creates()).toEqual(["create"]);
@@ -140,7 +140,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     await scene.reconcile(after);
     scene.cluster.delete(after);
     expect(scene.cluster.exists(after)).toBe(false);
-    expect(scene.gateway.remotesOf(kind.remote)).toMatchObject([{ id }]);
+    expect(scene.gateway.remotesOf(kind.resource)).toMatchObject([{ id }]);
   });
 });
 
@@ -148,7 +148,7 @@ it("a natural key that is taken by a remote with the object's mark leads to its 
   const spec = { domain: "a.example.com" };
   await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
   const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
-  const { id } = scene.gateway.seed(ReservedDomain.remote, { ...spec, metadata });
+  const { id } = scene.gateway.seed(ReservedDomain.resource, { ...spec, metadata });
   const object = scene.cluster.apply(ReservedDomain, "web", spec);
   await scene.reconcile(object);
   expect(scene.idOf(object)).toBe(id);
@@ -164,7 +164,7 @@ it("a remote with other immutable values is left, and a new one created", async 
   await scene.reconcile(after);
   expect(scene.condition(after, "Ready")?.status).toBe("True");
   expect(scene.idOf(after)).not.toBe(id);
-  expect(scene.gateway.remotesOf(SSHCredential.remote)).toHaveLength(2);
+  expect(scene.gateway.remotesOf(SSHCredential.resource)).toHaveLength(2);
 });
 
 describe("several remotes with the owner mark of one object", () => {
@@ -174,19 +174,19 @@ describe("several remotes with the owner mark of one object", () => {
     const object = await scene.given(IPPolicy, "office");
     const id = scene.idOf(object);
     await scene.clock.advance(1000);
-    const younger = [1, 2].map(() => scene.gateway.seed(IPPolicy.remote, { metadata }).id);
+    const younger = [1, 2].map(() => scene.gateway.seed(IPPolicy.resource, { metadata }).id);
     scene.cluster.loseStatus(object);
     scene.restart();
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(id);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(3);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(3);
     const [told] = scene.cluster.events;
     expect(told).toMatchObject({ type: "Warning", reason: "OwnershipConflict" });
     for (const duplicate of younger) expect(told?.note).toContain(duplicate);
   });
 
   it("are not deleted with an object whose create failed", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, { metadata });
+    const { id } = scene.gateway.seed(IPPolicy.resource, { metadata });
     await scene.clock.advance(60 * 60_000);
     scene.gateway.refuse("get", 404);
     scene.gateway.swallow("create");
@@ -195,6 +195,6 @@ describe("several remotes with the owner mark of one object", () => {
     scene.cluster.delete(object);
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ id }]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ id }]);
   });
 });

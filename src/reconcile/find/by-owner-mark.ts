@@ -16,7 +16,7 @@ import { isUnclaimed, oldestOf } from "./conflicts.ts";
 export async function findByOwnerMark(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, owner, changes } = context;
   // The token of an API key is shown once: it is lost here, and whoever has it still needs the key.
-  if (kind.output?.once || !kind.remote.create.includes("metadata")) return undefined;
+  if (kind.output?.shownOnce || !kind.resource.create.includes("metadata")) return undefined;
   const remotes = remotesOf(context);
   await remotes.listed(0, context.lane);
   const marked = remotes

@@ -64,7 +64,7 @@ async function getUpToDate(context: ReconcileContext, id: string): Promise<Remot
   if (seconds === undefined || isDeleting(object) || kind.location.type !== "collection") return getRemote(context, id);
   const polled = remotes.allCached().filter((remote) => pollSeconds(context, remote) !== undefined).length;
   const since = clock.now() - (seconds * 1000) / 2;
-  return account.collection(kind.remote).getSince(id, since, polled, requestOptions(context));
+  return account.collection(kind.resource).getSince(id, since, polled, requestOptions(context));
 }
 
 const pollSeconds = (context: ReconcileContext, remote: Remote): number | undefined =>

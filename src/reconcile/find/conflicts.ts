@@ -57,6 +57,6 @@ export function oldestOf({ changes }: ReconcileContext, remotes: readonly Remote
 export const remoteMissing = ({ kind }: ReconcileContext, what: string, cause?: Error): Blocked =>
   new Blocked(
     "RemoteMissing",
-    `Create the ${kind.remote.title} ${what} in the account, or delete this object: it is not there`,
+    `Create the ${kind.resource.title} ${what} in the account, or delete this object: it is not there`,
     cause && { cause },
   );

@@ -19,11 +19,11 @@ const foreign = { metadata: `{"${OWNER_KEY}":"c2/team-b/office"}` };
 
 describe("adoption by id", () => {
   it("takes the remote, corrects it and adds the owner mark", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, { description: "old", metadata: '{"theirs":1}' });
+    const { id } = scene.gateway.seed(IPPolicy.resource, { description: "old", metadata: '{"theirs":1}' });
     const object = scene.cluster.apply(IPPolicy, "office", { description: "new", adopt: { id } });
     expect(await scene.reconcile(object)).toEqual({});
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`, `update ${id}`]);
-    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(remote).toMatchObject({ id, description: "new" });
     expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
     expect(JSON.parse(String(remote?.["metadata"]))).toMatchObject({ theirs: 1 });
@@ -31,10 +31,10 @@ describe("adoption by id", () => {
   });
 
   it("adds the owner mark also when nothing else differs", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, { description: "same" });
+    const { id } = scene.gateway.seed(IPPolicy.resource, { description: "same" });
     const object = scene.cluster.apply(IPPolicy, "office", { description: "same", adopt: { id } });
     await scene.reconcile(object);
-    const [remote] = scene.gateway.remotesOf(IPPolicy.remote);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
     scene.resetCounts();
     await scene.reconcile(object);
@@ -42,9 +42,9 @@ describe("adoption by id", () => {
   });
 
   it("keeps fields that the spec does not set", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, { description: "theirs", metadata: "opaque" });
+    const { id } = scene.gateway.seed(IPPolicy.resource, { description: "theirs", metadata: "opaque" });
     await scene.reconcile(scene.cluster.apply(IPPolicy, "office", { adopt: { id } }));
-    expect(scene.gateway.remote(IPPolicy.remote, id)).toMatchObject({ description: "theirs", metadata: "opaque" });
+    expect(scene.gateway.remote(IPPolicy.resource, id)).toMatchObject({ description: "theirs", metadata: "opaque" });
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 
@@ -53,11 +53,11 @@ describe("adoption by id", () => {
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: Correct spec.adopt.id/);
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
   it("refuses a remote with the owner mark of another cluster or object", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
+    const { id } = scene.gateway.seed(IPPolicy.resource, foreign);
     const object = scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*c2\/team-b\/office/);
@@ -78,7 +78,7 @@ describe("an object that has adopted a remote", () => {
   let object: ManagedObject;
 
   beforeEach(async () => {
-    id = scene.gateway.seed(IPPolicy.remote, { description: "theirs" }).id;
+    id = scene.gateway.seed(IPPolicy.resource, { description: "theirs" }).id;
     object = scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
     await scene.reconcile(object);
     scene.resetCounts();
@@ -91,11 +91,11 @@ describe("an object that has adopted a remote", () => {
     scene.cluster.delete(object);
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
-    expect(scene.gateway.remote(IPPolicy.remote, id)).toBeDefined();
+    expect(scene.gateway.remote(IPPolicy.resource, id)).toBeDefined();
   });
 
   it("keeps it when spec.adopt names another, and changes neither", async () => {
-    const other = scene.gateway.seed(IPPolicy.remote, { description: "another" });
+    const other = scene.gateway.seed(IPPolicy.resource, { description: "another" });
     scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(
@@ -114,14 +114,14 @@ it("deletes what it had to create, though the spec asked to adopt what exists", 
   expect(scene.cluster.now(object).status?.origin).toBe("Created");
   scene.cluster.delete(object);
   await scene.settle(object);
-  expect(scene.gateway.remotesOf(ReservedDomain.remote)).toEqual([]);
+  expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([]);
 });
 
 describe("adoption by natural key", () => {
   const spec = { domain: "A.example.com", adopt: { existing: true as const } };
 
   it("takes the remote with an equal natural key, however it is spelled", async () => {
-    const { id } = scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com" });
+    const { id } = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(id);
@@ -150,7 +150,7 @@ describe("an object that only observes", () => {
   const observe = { managementPolicy: "ObserveOnly" as const };
 
   it("finds its remote by the natural key, and reports what differs", async () => {
-    scene.gateway.seed(ReservedDomain.remote, { domain: "a.example.com", description: "theirs" });
+    scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", description: "theirs" });
     const spec = { domain: "a.example.com", description: "mine", ...observe };
     const object = scene.cluster.apply(ReservedDomain, "web", spec);
     await scene.reconcile(object);
@@ -172,7 +172,7 @@ describe("an object that only observes", () => {
   ] as [Kind, object, object, string[]][])(
     "needs none of its Secrets, as $0.kind",
     async (kind, members, spec, shown) => {
-      const { id } = scene.gateway.seed(kind.remote, { ...members, description: "theirs" });
+      const { id } = scene.gateway.seed(kind.resource, { ...members, description: "theirs" });
       const object = scene.cluster.apply(kind, "one", { ...spec, description: "mine", adopt: { id }, ...observe });
       expect(await scene.reconcile(object)).toEqual({});
       expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -182,7 +182,7 @@ describe("an object that only observes", () => {
   );
 
   it("may observe the remote of another object", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, foreign);
+    const { id } = scene.gateway.seed(IPPolicy.resource, foreign);
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -201,14 +201,14 @@ describe("an object that only observes", () => {
   });
 
   it("never recreates a remote", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, {});
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
     await scene.reconcile(object);
-    scene.gateway.drop(IPPolicy.remote, id);
+    scene.gateway.drop(IPPolicy.resource, id);
     await scene.resync(IPPolicy);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
   it("needs spec.adopt.id when the kind has no natural key", async () => {
@@ -221,7 +221,7 @@ describe("an object that only observes", () => {
 describe("a remote that somebody else has deleted", () => {
   it("is recreated once a GET has confirmed that it is missing", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
-    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    scene.gateway.drop(IPPolicy.resource, "ipp_1");
     await scene.resync(IPPolicy);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1", "create"]);
@@ -231,9 +231,9 @@ describe("a remote that somebody else has deleted", () => {
 
   it("is not recreated when another remote has this object's mark, as after a restore of an old status", async () => {
     const object = await scene.given(IPPolicy, "office", { description: "the office" });
-    const metadata = scene.gateway.remote(IPPolicy.remote, "ipp_1")?.["metadata"];
-    const later = scene.gateway.seed(IPPolicy.remote, { description: "the office", metadata: String(metadata) });
-    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    const metadata = scene.gateway.remote(IPPolicy.resource, "ipp_1")?.["metadata"];
+    const later = scene.gateway.seed(IPPolicy.resource, { description: "the office", metadata: String(metadata) });
+    scene.gateway.drop(IPPolicy.resource, "ipp_1");
     scene.restart();
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(later.id);
@@ -244,10 +244,10 @@ describe("a remote that somebody else has deleted", () => {
 
   it("is not recreated when only a list lacks it", async () => {
     const object = await scene.given(IPPolicy, "office");
-    const remote = scene.gateway.remote(IPPolicy.remote, "ipp_1");
-    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    const remote = scene.gateway.remote(IPPolicy.resource, "ipp_1");
+    scene.gateway.drop(IPPolicy.resource, "ipp_1");
     await scene.resync(IPPolicy);
-    if (remote) scene.gateway.put(IPPolicy.remote, remote);
+    if (remote) scene.gateway.put(IPPolicy.resource, remote);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -255,16 +255,16 @@ describe("a remote that somebody else has deleted", () => {
 
   it("is only reported with driftPolicy: Report", async () => {
     const object = await scene.given(IPPolicy, "office", { driftPolicy: "Report" });
-    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    scene.gateway.drop(IPPolicy.resource, "ipp_1");
     await scene.resync(IPPolicy);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
   it("is recreated only once when the answer was lost and the status has the old id", async () => {
     const object = await scene.given(IPPolicy, "office");
-    scene.gateway.drop(IPPolicy.remote, "ipp_1");
+    scene.gateway.drop(IPPolicy.resource, "ipp_1");
     await scene.resync(IPPolicy);
     scene.gateway.loseAnswer("create");
     await scene.reconcile(object);
@@ -272,21 +272,21 @@ describe("a remote that somebody else has deleted", () => {
     scene.restart();
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toMatchObject([{ id: "ipp_2" }]);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ id: "ipp_2" }]);
     expect(scene.idOf(object)).toBe("ipp_2");
   });
 
   it("is recreated also when it was adopted by id", async () => {
-    const { id } = scene.gateway.seed(IPPolicy.remote, {});
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
     const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
     await scene.reconcile(object);
-    scene.gateway.drop(IPPolicy.remote, id);
+    scene.gateway.drop(IPPolicy.resource, id);
     await scene.resync(IPPolicy);
     scene.gateway.refuse("create", 503);
     await scene.reconcile(object);
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
   });
 });
 
@@ -332,7 +332,7 @@ describe("a domain whose certificate is being provisioned", () => {
     await scene.clock.advance(5000);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^CertificateProvisioning: /);
-    scene.gateway.change(ReservedDomain.remote, "rd_1", {
+    scene.gateway.change(ReservedDomain.resource, "rd_1", {
       certificate_management_status: null,
       certificate: { id: "cert_1" },
     });

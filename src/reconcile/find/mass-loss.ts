@@ -67,6 +67,6 @@ function mismatch(context: ReconcileContext, loss: Loss, afterSeconds?: number):
 /** The remote to ask for. An entry has no address of its own, so its parent is asked for. */
 function suspectOf({ kind, object }: ReconcileContext): MissingRemote {
   const id = object.status?.id ?? "";
-  if (kind.location.type !== "entry") return { resource: kind.remote, id };
-  return { resource: kind.location.parent.remote, id: id.slice(0, Math.max(id.indexOf("/"), 0)) };
+  if (kind.location.type !== "entry") return { resource: kind.resource, id };
+  return { resource: kind.location.parent.resource, id: id.slice(0, Math.max(id.indexOf("/"), 0)) };
 }

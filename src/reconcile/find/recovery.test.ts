@@ -40,15 +40,15 @@ const recoveries = [
 
 describe.each(recoveries)("a create whose answer was lost, found again $how", ({ kind, spec, other }) => {
   it("is found when it was carried out", async () => {
-    scene.gateway.seed(kind.remote, other);
+    scene.gateway.seed(kind.resource, other);
     scene.gateway.loseAnswer("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}2`);
-    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(2);
+    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}2`);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(2);
   });
 
   it("is found by the next process", async () => {
@@ -57,8 +57,8 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     await scene.reconcile(object);
     scene.restart();
     await scene.reconcile(object);
-    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
-    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
+    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
   });
 
   it("is found when the process died before the status had the id", async () => {
@@ -70,8 +70,8 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     scene.cluster.beforeWrite = () => {};
     scene.restart();
     await scene.reconcile(object);
-    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
-    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
+    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
   });
 
   it("is found when the spec was edited meanwhile, and dropped fields are cleared", async () => {
@@ -81,7 +81,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     scene.restart();
     scene.cluster.apply(kind, "one", { ...spec, metadata: '{"team": "b"}' });
     await scene.settle(object);
-    const [remote, ...more] = scene.gateway.remotesOf(kind.remote);
+    const [remote, ...more] = scene.gateway.remotesOf(kind.resource);
     expect(more).toEqual([]);
     expect(remote).toMatchObject({ id: scene.idOf(object), metadata: expect.stringContaining('"team": "b"') });
     expect(remote?.["description"] || undefined).toBeUndefined();
@@ -96,10 +96,10 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     expect(result).toMatchObject({ requeueAfterSeconds: expect.any(Number) });
     await scene.clock.advance(DEADLINE_MS);
     await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(kind.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
   });
 
   it("is found when it was carried out while a list was running", async () => {
@@ -113,7 +113,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     scene.gateway.list = async function* (...asked) {
       const pages = [];
       for await (const page of list(...asked)) pages.push(page);
-      scene.gateway.seed(kind.remote, body);
+      scene.gateway.seed(kind.resource, body);
       await scene.clock.advance(2000);
       yield* pages;
     };
@@ -121,7 +121,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     scene.gateway.list = list;
     expect(scene.reason(object)).toMatch(/^Creating: /);
     await scene.settle(object);
-    expect(scene.gateway.remotesOf(kind.remote)).toMatchObject([{ id: scene.idOf(object) }]);
+    expect(scene.gateway.remotesOf(kind.resource)).toMatchObject([{ id: scene.idOf(object) }]);
   });
 
   it("is found when it was carried out late", async () => {
@@ -130,10 +130,10 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     await scene.reconcile(object);
     const { body } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
     await scene.clock.advance(DEADLINE_MS);
-    scene.gateway.seed(kind.remote, body ?? {});
+    scene.gateway.seed(kind.resource, body ?? {});
     await scene.settle(object);
-    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
-    expect(scene.idOf(object)).toBe(`${kind.remote.idPrefix}1`);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
+    expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     await scene.clock.advance(DEADLINE_MS);
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(kind.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
   });
 
   it("is settled in time when the previous process's calendar was ahead", async () => {
@@ -187,7 +187,7 @@ describe("a create whose answer was lost and whose remote has an owner mark", ()
     await scene.reconcile(object);
     scene.cluster.delete(object);
     await scene.settle(object);
-    expect(scene.gateway.remotesOf(TunnelGroupBackend.remote)).toEqual([]);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toEqual([]);
   });
 });
 
@@ -209,7 +209,7 @@ describe("an object that was restored from a backup without its status", () => {
     scene.restart();
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("ipp_1");
-    expect(scene.gateway.remotesOf(IPPolicy.remote)).toHaveLength(1);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
   });
 });
 
@@ -243,7 +243,7 @@ describe("a create through an outage", () => {
         }
         await outage.settle(object, 40);
         expect(outage.reason(object)).toMatch(/^Available: /);
-        expect(outage.gateway.remotesOf(kind.remote)).toHaveLength(1);
+        expect(outage.gateway.remotesOf(kind.resource)).toHaveLength(1);
       }),
       { numRuns: 60 },
     );
@@ -257,7 +257,9 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     const object = scene.cluster.apply(ReservedAddress, "db", spec);
     await scene.settle(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
-    expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([{ endpoint_configuration: { id: "ec_1" } }]);
+    expect(scene.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([
+      { endpoint_configuration: { id: "ec_1" } },
+    ]);
   });
 
   it.each([
@@ -268,12 +270,12 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
     await scene.reconcile(object);
-    const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque" });
+    const { id } = scene.gateway.seed(ReservedAddress.resource, { metadata: "opaque" });
     const createdAt = new Date(scene.clock.date().getTime() + seconds * 1000).toISOString();
-    scene.gateway.change(ReservedAddress.remote, id, { created_at: createdAt });
+    scene.gateway.change(ReservedAddress.resource, id, { created_at: createdAt });
     await scene.settle(object);
     expect(scene.idOf(object)).not.toBe(id);
-    expect(scene.gateway.remotesOf(ReservedAddress.remote)).toHaveLength(2);
+    expect(scene.gateway.remotesOf(ReservedAddress.resource)).toHaveLength(2);
   });
 
   it("is the oldest of several that match, and the others are reported and left", async () => {
@@ -282,10 +284,10 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     const object = scene.cluster.apply(ReservedAddress, "db", spec);
     await scene.reconcile(object);
     await scene.clock.advance(1000);
-    const { id: double } = scene.gateway.seed(ReservedAddress.remote, spec);
+    const { id: double } = scene.gateway.seed(ReservedAddress.resource, spec);
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("ra_1");
-    expect(scene.gateway.remotesOf(ReservedAddress.remote)).toHaveLength(2);
+    expect(scene.gateway.remotesOf(ReservedAddress.resource)).toHaveLength(2);
     const event = scene.cluster.events.find(({ reason }) => reason === "OwnershipConflict");
     expect(event).toMatchObject({ type: "Warning", note: expect.stringContaining(double) });
   });
@@ -294,7 +296,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque" });
     await scene.reconcile(object);
-    const { id } = scene.gateway.seed(ReservedAddress.remote, { metadata: "opaque", description: "another" });
+    const { id } = scene.gateway.seed(ReservedAddress.resource, { metadata: "opaque", description: "another" });
     await scene.settle(object);
     expect(scene.idOf(object)).not.toBe(id);
   });
@@ -316,7 +318,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
       expect.stringMatching(/^Available: /),
       expect.stringMatching(/^Available: /),
     ]);
-    const ids = scene.gateway.remotesOf(ReservedAddress.remote).map(({ id }) => id);
+    const ids = scene.gateway.remotesOf(ReservedAddress.resource).map(({ id }) => id);
     expect(both.map((object) => scene.idOf(object)).sort()).toEqual(ids.sort());
   });
 
@@ -342,7 +344,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     it("is found again and updated", async () => {
       scene.cluster.apply(ReservedAddress, "db", { metadata: "opaque", description: "third" });
       await scene.settle(object);
-      expect(scene.gateway.remotesOf(ReservedAddress.remote)).toMatchObject([
+      expect(scene.gateway.remotesOf(ReservedAddress.resource)).toMatchObject([
         { id: scene.idOf(object), description: "third" },
       ]);
     });
@@ -350,7 +352,7 @@ describe("a remote of an interrupted create with opaque metadata", () => {
     it("is deleted with its object", async () => {
       scene.cluster.delete(object);
       await scene.settle(object);
-      expect(scene.gateway.remotesOf(ReservedAddress.remote)).toEqual([]);
+      expect(scene.gateway.remotesOf(ReservedAddress.resource)).toEqual([]);
     });
   });
 

@@ -9,14 +9,14 @@ let subscription: ManagedObject;
 let id: string;
 
 const types = (of = id): string[] => {
-  const sources = scene.gateway.remote(EventSubscription.remote, of)?.["sources"] as
+  const sources = scene.gateway.remote(EventSubscription.resource, of)?.["sources"] as
     | { type: string }[]
     | null
     | undefined;
   return (sources ?? []).map(({ type }) => type);
 };
 const setTypes = (...list: string[]) =>
-  scene.gateway.change(EventSubscription.remote, id, { sources: list.map((type) => ({ type })) });
+  scene.gateway.change(EventSubscription.resource, id, { sources: list.map((type) => ({ type })) });
 const specOf = (type: string) => ({ subscriptionRef: { name: "audit" }, type });
 const listing = (...list: string[]) => ({ sources: list.map((type) => ({ type })) });
 const preexisting = (object: ManagedObject) => scene.cluster.now(object).status?.["preexisting"];
@@ -196,7 +196,7 @@ describe("an entry whose parent was recreated", () => {
 
   it("waits while there is no parent", async () => {
     const object = await scene.given(EventSource, "b", specOf("b.v0"));
-    scene.gateway.drop(EventSubscription.remote, id);
+    scene.gateway.drop(EventSubscription.resource, id);
     await scene.resync(EventSubscription);
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^ReferenceNotReady/);

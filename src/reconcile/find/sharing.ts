@@ -71,9 +71,9 @@ const distinct = (objects: readonly ManagedObject[]): ManagedObject[] => [
   ...new Map(objects.map((object) => [object.metadata.uid, object])).values(),
 ];
 
-function lists({ spec }: ManagedObject, { parent, key }: EntryLocation, wanted: string): boolean {
+function lists({ spec }: ManagedObject, { parent, keyMember }: EntryLocation, wanted: string): boolean {
   const entries = spec[parent.list];
-  return Array.isArray(entries) && entries.some((entry) => entry[key] === wanted);
+  return Array.isArray(entries) && entries.some((entry) => entry[keyMember] === wanted);
 }
 
 const wants = (object: ManagedObject): boolean => !isDeleting(object) && !isObserveOnly(object);

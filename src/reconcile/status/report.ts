@@ -7,7 +7,7 @@ import {
   type Status,
 } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
-import { shownOf } from "../../schema/common.ts";
+import { answerFieldsOf } from "../../schema/common.ts";
 import type { Kind, KindCondition, Readiness } from "../../schema/define.ts";
 import { isExpired } from "../../schema/readiness.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
@@ -64,7 +64,7 @@ const answersRequest = (outcome: Outcome): boolean =>
 
 function observedFields(kind: Kind, before: Status, state: RemoteState): Partial<Status> {
   const { remote, appliedFields, appliedSecrets, appliedDigest, sent } = state;
-  const statusFields = shownOf(kind);
+  const statusFields = answerFieldsOf(kind);
   const current = remote ? (toStatus(statusFields, remote) as Status) : undefined;
   // An unreadable answer has nothing but the id, so it clears no field.
   const complete = remote && Object.keys(remote).length > 1;

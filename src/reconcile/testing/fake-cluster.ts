@@ -4,7 +4,7 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { needsOf, targetsOf } from "../../schema/wire/needs.ts";
+import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
 import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../cluster.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
@@ -144,7 +144,7 @@ export class FakeCluster implements Cluster {
   }
 
   kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
-    this.#kinds.filter(({ spec }) => targetsOf(spec).includes(kind));
+    this.#kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
 
   async annotate(
     kind: Kind,
@@ -245,5 +245,5 @@ const keyOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${metadata
 
 const refersTo = (kind: Kind, { spec }: ManagedObject, target: string, name: string): boolean =>
   needsOf(kind.spec, spec).some(
-    (need) => need.sort === "reference" && need.to.name === name && (need.to.kind ?? need.trait.kinds[0]) === target,
+    (need) => need.type === "reference" && need.to.name === name && (need.to.kind ?? need.trait.kinds[0]) === target,
   );

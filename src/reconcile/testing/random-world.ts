@@ -49,7 +49,7 @@ export class World {
     this.#others = resources.flatMap((kind) =>
       ['{"tunnelgateway.dev/owner":"c2/team-a/policy"}', opaque].map((metadata) => {
         const members = { description: "words 0", metadata, domain: `${metadata.length}.example.com` };
-        return { kind, remote: gateway.seed(kind.remote, members) };
+        return { kind, remote: gateway.seed(kind.resource, members) };
       }),
     );
     gateway.beforeCall = (call) => this.#checkCall(call);
@@ -183,7 +183,7 @@ export class World {
   }
 
   #remotesOf({ kind, isOurs }: Subject): FakeRemote[] {
-    return this.scene.gateway.remotesOf(kind.remote).filter((remote) => isOurs(remote) && !this.#isOther(remote.id));
+    return this.scene.gateway.remotesOf(kind.resource).filter((remote) => isOurs(remote) && !this.#isOther(remote.id));
   }
 
   #isOther = (id: string): boolean => this.#others.some(({ remote }) => remote.id === id);
@@ -227,12 +227,12 @@ export class World {
     if (!remote || count > 2 || one.kind === TLSCertificate) return;
     this.#drifts.set(one.name, count);
     happened.add("drifted");
-    this.scene.gateway.change(one.kind.remote, remote.id, { description: "drifted" });
+    this.scene.gateway.change(one.kind.resource, remote.id, { description: "drifted" });
   }
 
   #drop(one: Subject): void {
     if (this.#remotesOf(one).length > 0) happened.add("dropped");
-    for (const { id } of this.#remotesOf(one)) this.scene.gateway.drop(one.kind.remote, id);
+    for (const { id } of this.#remotesOf(one)) this.scene.gateway.drop(one.kind.resource, id);
   }
 
   #rotate(): void {
@@ -244,9 +244,9 @@ export class World {
   async #resync(): Promise<void> {
     await this.scene.clock.advance(1);
     const { account, clock } = this.scene;
-    for (const { remote } of resources) {
+    for (const { resource } of resources) {
       // A planned fault may make this list fail. Then the next list counts.
-      await this.#inTime(account.collection(remote).listed(clock.now(), "sync")).catch(() => undefined);
+      await this.#inTime(account.collection(resource).listed(clock.now(), "sync")).catch(() => undefined);
     }
   }
 
@@ -300,15 +300,15 @@ export class World {
     for (const { kind, body, until } of this.#late.splice(0)) {
       const { gateway, clock } = this.scene;
       const key = kind.naturalKey;
-      const isTaken = key !== undefined && gateway.remotesOf(kind.remote).some((remote) => remote[key] === body[key]);
+      const isTaken = key !== undefined && gateway.remotesOf(kind.resource).some((remote) => remote[key] === body[key]);
       if (clock.now() > until || isTaken) continue;
       happened.add("arrived late");
-      gateway.seed(kind.remote, body);
+      gateway.seed(kind.resource, body);
     }
   }
 
   #checkCreate(resource: string, body: Record<string, unknown> = {}): void {
-    const kind = resources.find(({ remote }) => remote.name === resource);
+    const kind = resources.find(({ resource: remote }) => remote.name === resource);
     const until = this.scene.clock.now() + LATEST_MS;
     if (this.#planned.shift() === "late" && kind) this.#late.push({ kind, body, until });
   }
@@ -339,7 +339,7 @@ export class World {
   #isNeeded(id: string): boolean {
     const edge = this.scene.cluster.get(TCPEdge.kind, "team-a", "edge");
     const remote =
-      edge?.status?.id === undefined ? undefined : this.scene.gateway.remote(TCPEdge.remote, edge.status.id);
+      edge?.status?.id === undefined ? undefined : this.scene.gateway.remote(TCPEdge.resource, edge.status.id);
     return (
       edge !== undefined && !isDeleting(edge) && JSON.stringify(remote?.["ip_restriction"] ?? "").includes(`"${id}"`)
     );
@@ -381,6 +381,6 @@ export class World {
 
   #expectOthersUntouched(): void {
     for (const { kind, remote } of this.#others)
-      expect(this.scene.gateway.remote(kind.remote, remote.id)).toEqual(remote);
+      expect(this.scene.gateway.remote(kind.resource, remote.id)).toEqual(remote);
   }
 }

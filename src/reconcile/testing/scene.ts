@@ -46,7 +46,7 @@ export class Scene {
 
   /** Starts a new process, which knows only what is in the cluster and the account. */
   restart(): void {
-    for (const { remote } of this.#kinds) this.#listed.add(remote.name);
+    for (const { resource } of this.#kinds) this.#listed.add(resource.name);
     this.#account = this.#start();
   }
 
@@ -106,9 +106,9 @@ export class Scene {
   }
 
   /** Lists the resource, as a resync does. Its calls are not counted. */
-  async resync({ remote }: Kind): Promise<void> {
+  async resync({ resource }: Kind): Promise<void> {
     await this.clock.advance(1);
-    await this.#account.collection(remote).listed(this.clock.now(), "sync");
+    await this.#account.collection(resource).listed(this.clock.now(), "sync");
     this.gateway.takeCalls();
   }
 
@@ -142,12 +142,12 @@ export class Scene {
   }
 
   /** The first process lists each resource once without counting it. A process after `restart` counts its lists. */
-  async #listOnce({ location, remote }: Kind): Promise<void> {
-    if (this.#listed.has(remote.name) || location.type !== "collection") return;
-    this.#listed.add(remote.name);
+  async #listOnce({ location, resource }: Kind): Promise<void> {
+    if (this.#listed.has(resource.name) || location.type !== "collection") return;
+    this.#listed.add(resource.name);
     const { calls } = this.gateway;
     const count = calls.length;
-    await this.#account.collection(remote).listed(0, "sync");
+    await this.#account.collection(resource).listed(0, "sync");
     calls.splice(count);
     await this.clock.advance(1);
   }

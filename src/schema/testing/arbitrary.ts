@@ -99,9 +99,9 @@ const minimum = (schema: z.ZodArray): number => (schema._zod.bag as { minimum?: 
 
 /** Values of a field that each ask the account for something else. Secrets have none: they are never compared. */
 export function otherValues(schema: z.ZodType, value: unknown): unknown[] {
-  const { secret, local, reference } = traitsOf(schema);
+  const { secret, notInBody, reference } = traitsOf(schema);
   const inner = unwrap(schema);
-  if (secret || local || inner instanceof z.ZodLiteral) return [];
+  if (secret || notInBody || inner instanceof z.ZodLiteral) return [];
   if (inner instanceof z.ZodArray) return otherLists(inner, value as unknown[], reference !== undefined);
   if (reference) return [{ id: "x_other" }];
   if (inner instanceof z.ZodObject) return otherObjects(inner, value as Spec);

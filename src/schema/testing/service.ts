@@ -4,7 +4,7 @@ import type { Resource } from "../../gateway/resource.ts";
 type Members = Record<string, unknown>;
 
 /** Ids inside others that come back as they are. Every other `x_id` comes back as `x`, an object with the id. */
-const plainIDs = ["client_id", "cloud_access_key_id"];
+const unmanagedIDs = ["client_id", "cloud_access_key_id"];
 
 /** Members that hold the user's own keys. */
 const freeForm = ["labels", "headers", "config"];
@@ -48,7 +48,7 @@ function answer(resource: Resource, member: string, value: unknown): unknown {
 const ref = (id: unknown): Members => ({ id, uri: `https://service.test/${id}` });
 
 function answered({ wire }: Resource, member: string): string {
-  if (plainIDs.includes(member) || member in wire.shape) return member;
+  if (unmanagedIDs.includes(member) || member in wire.shape) return member;
   if (member.endsWith("_ids")) return `${member.slice(0, -"_ids".length)}s`.replace(/ys$/, "ies");
   return member.endsWith("_id") ? member.slice(0, -"_id".length) : member;
 }

@@ -4,7 +4,7 @@ import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
-import { shownOf } from "../common.ts";
+import { answerFieldsOf } from "../common.ts";
 import { fromAnswer, toStatus } from "./answer.ts";
 
 describe("fromAnswer", () => {
@@ -65,7 +65,7 @@ describe("toStatus", () => {
       cname_target: "x.example.net",
       certificate_management_status: { renews_at: null, provisioning_job: { error_code: "DNS_ERROR", msg: "no" } },
     };
-    expect(toStatus(shownOf(ReservedDomain), answer)).toEqual({
+    expect(toStatus(answerFieldsOf(ReservedDomain), answer)).toEqual({
       id: "rd_1",
       createdAt: "2026-01-01T00:00:00Z",
       domain: "a.example.com",
@@ -76,7 +76,10 @@ describe("toStatus", () => {
 
   it("keeps the members of references that the schema knows", () => {
     const answer = { id: "rd_1", certificate: { id: "cert_1", uri: "u", color: "blue" } };
-    expect(toStatus(shownOf(ReservedDomain), answer)).toEqual({ id: "rd_1", certificate: { id: "cert_1", uri: "u" } });
+    expect(toStatus(answerFieldsOf(ReservedDomain), answer)).toEqual({
+      id: "rd_1",
+      certificate: { id: "cert_1", uri: "u" },
+    });
   });
 
   it.each([
@@ -84,6 +87,6 @@ describe("toStatus", () => {
     ["an empty text", ""],
     ["missing", undefined],
   ])("has no member for one that is %s", (_, value) => {
-    expect(toStatus(shownOf(ReservedAddress), { id: "ra_1", addr: value })).toEqual({ id: "ra_1" });
+    expect(toStatus(answerFieldsOf(ReservedAddress), { id: "ra_1", addr: value })).toEqual({ id: "ra_1" });
   });
 });

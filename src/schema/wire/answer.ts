@@ -11,9 +11,9 @@ import type { Body } from "./request.ts";
 export function fromAnswer(schema: z.ZodObject, answer: Answer): Body {
   const body: Body = {};
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
-    const { local, secret, spreads } = traitsOf(member);
-    if (local || secret) continue;
-    if (spreads) Object.assign(body, spreadFrom(spreads, answer));
+    const { notInBody, secret, secretMembers } = traitsOf(member);
+    if (notInBody || secret) continue;
+    if (secretMembers) Object.assign(body, secretMembersFrom(secretMembers, answer));
     else Object.assign(body, memberFrom(field, member, answer));
   }
   return body;
@@ -24,9 +24,9 @@ function memberFrom(field: string, schema: z.ZodType, answer: Answer): Body {
   return isSet(value) ? { [sentAs(field, schema)]: decode(schema, value, answer) } : {};
 }
 
-const spreadFrom = (spreads: NonNullable<Traits["spreads"]>, answer: Answer): Body =>
+const secretMembersFrom = (secretMembers: NonNullable<Traits["secretMembers"]>, answer: Answer): Body =>
   Object.fromEntries(
-    Object.entries(spreads).flatMap(([name, { secret }]) =>
+    Object.entries(secretMembers).flatMap(([name, { secret }]) =>
       !secret && isSet(answer[name]) ? [[name, answer[name]]] : [],
     ),
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
-import { appliedEntries, appliedPaths, visible } from "./applied.ts";
+import { appliedEntries, appliedPaths, withoutHidden } from "./applied.ts";
 import { differences } from "./compare.ts";
 
 describe("what was applied", () => {
@@ -23,7 +23,7 @@ describe("what was applied", () => {
     const webhookVerification = { provider: "github", secretRef: { name: "a", key: "b" } };
     const applied = appliedPaths(HTTPSEdgeRoute.spec, { oidc, webhookVerification });
     expect(applied).toEqual(["oidc", "oidc.maximumDuration", "webhookVerification", "webhookVerification.secretRef"]);
-    expect(visible(applied)).toEqual(["oidc", "webhookVerification"]);
+    expect(withoutHidden(applied)).toEqual(["oidc", "webhookVerification"]);
   });
 });
 

@@ -26,10 +26,15 @@ export function appliedPaths(schema: z.ZodObject, spec: Spec): string[] {
 export const appliedEntries = (field: string, applied: readonly string[]): string[] => below(`${field}/`, applied);
 
 /** Without what only tells that something has to be sent once more. */
-export const visible = (applied: readonly string[]): string[] => applied.filter((path) => !path.includes("."));
+export const withoutHidden = (applied: readonly string[]): string[] => applied.filter((path) => !path.includes("."));
 
 /** Whether a member that the account does not show to be ours was sent once and is wanted no more. */
-export function dropsHidden(fields: readonly string[], schema: z.ZodType, wanted: unknown, applied: readonly string[]) {
+export function removesHidden(
+  fields: readonly string[],
+  schema: z.ZodType,
+  wanted: unknown,
+  applied: readonly string[],
+) {
   const inner = unwrap(schema);
   if (!(inner instanceof z.ZodObject) || !isSet(wanted)) return false;
   const ours = fields.flatMap((field) => below(`${field}.`, applied));

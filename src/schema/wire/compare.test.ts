@@ -227,7 +227,7 @@ describe("membersOf", () => {
   });
 
   it("leaves out what is no part of a request", () => {
-    const schema = z.object({ renewBefore: mark(z.string(), { local: true }) });
+    const schema = z.object({ renewBefore: mark(z.string(), { notInBody: true }) });
     expect(membersOf(schema).size).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { memoize } from "../memoize.ts";
 import { mark, type Traits, traitsOf, unwrap } from "../traits.ts";
-import { dropsHidden } from "./applied.ts";
+import { removesHidden } from "./applied.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
@@ -35,7 +35,7 @@ export function differences(schema: z.ZodObject, wanted: Body, seen: Body, appli
   for (const [member, { fields, schema: of, traits }] of membersOf(schema)) {
     const ours = wanted[member] !== undefined || fields.some((field) => applied.includes(field));
     if (!ours) continue;
-    const difference = dropsHidden(fields, of, wanted[member], applied)
+    const difference = removesHidden(fields, of, wanted[member], applied)
       ? ({ how: "change", value: wanted[member] } as const)
       : wanted[member] === undefined
         ? removal(of, traits, seen[member])
@@ -75,9 +75,9 @@ export const membersOf: (schema: z.ZodObject) => ReadonlyMap<string, Member> = m
   const members = new Map<string, Member>();
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const traits = traitsOf(member);
-    if (traits.local) continue;
-    if (traits.spreads) {
-      for (const [name, spread] of spreadMembers(field, traits)) members.set(name, spread);
+    if (traits.notInBody) continue;
+    if (traits.secretMembers) {
+      for (const [name, spread] of secretMembersOf(field, traits)) members.set(name, spread);
       continue;
     }
     const name = sentAs(field, member);
@@ -88,8 +88,8 @@ export const membersOf: (schema: z.ZodObject) => ReadonlyMap<string, Member> = m
   return members;
 });
 
-const spreadMembers = (field: string, { spreads = {} }: Traits): [string, Member][] =>
-  Object.entries(spreads).map(([name, { secret, normalize }]) => {
+const secretMembersOf = (field: string, { secretMembers = {} }: Traits): [string, Member][] =>
+  Object.entries(secretMembers).map(([name, { secret, normalize }]) => {
     const traits: Traits = { createOnly: true, ...(secret && { secret }), ...(normalize && { normalize }) };
     return [name, { fields: [field], schema: mark(z.string(), traits), traits }];
   });

@@ -8,7 +8,7 @@ import { otherValues, specs } from "../testing/arbitrary.ts";
 import { answerTo, updated } from "../testing/service.ts";
 import { traitsOf } from "../traits.ts";
 import { fromAnswer } from "./answer.ts";
-import { appliedPaths, visible } from "./applied.ts";
+import { appliedPaths, withoutHidden } from "./applied.ts";
 import { differences, membersOf } from "./compare.ts";
 import { needsOf } from "./needs.ts";
 import { type Body, toRequest } from "./request.ts";
@@ -18,7 +18,7 @@ type Spec = Record<string, unknown>;
 /** Each name stands for an id of its own, each Secret for a value of its own. */
 function requestOf(kind: Kind, spec: Spec): Body {
   const values = needsOf(kind.spec, spec).map((need): [string, string] => {
-    if (need.sort !== "reference") return [need.path, `value of ${need.name}/${need.key}`];
+    if (need.type !== "reference") return [need.path, `value of ${need.name}/${need.key}`];
     return [need.path, need.to.id ?? `${need.to.kind ?? need.trait.kinds[0]}_${need.to.name}`];
   });
   return toRequest(kind.spec, spec, new Map(values));
@@ -28,7 +28,7 @@ const seenAs = (kind: Kind, row: Spec): Body => fromAnswer(kind.spec, row);
 
 /** What the service has after the plan was carried out. */
 function carriedOut(kind: Kind, row: Spec, { body, remove }: ReturnType<typeof plan>): Spec {
-  const patched = Object.keys(body).length > 0 ? updated(kind.remote, row, body) : row;
+  const patched = Object.keys(body).length > 0 ? updated(kind.resource, row, body) : row;
   return { ...patched, ...Object.fromEntries(remove.map((member) => [member, null])) };
 }
 
@@ -41,8 +41,8 @@ const comparedMembers = (kind: Kind, field: string): string[] =>
     .map(([member]) => member);
 
 const isFrozen = (schema: z.ZodType): boolean => {
-  const { immutable, createOnly, spreads } = traitsOf(schema);
-  return immutable === true || createOnly === true || spreads !== undefined;
+  const { immutable, createOnly, secretMembers } = traitsOf(schema);
+  return immutable === true || createOnly === true || secretMembers !== undefined;
 };
 
 const runs = { numRuns: 25 };
@@ -54,8 +54,8 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
     fc.assert(
       fc.property(valid, (spec) => {
         const wanted = requestOf(kind, spec);
-        const answer = answerTo(kind.remote, wanted);
-        expect(kind.remote.wire.safeParse({ ...answer, id: "x_1" }).error).toBeUndefined();
+        const answer = answerTo(kind.resource, wanted);
+        expect(kind.resource.wire.safeParse({ ...answer, id: "x_1" }).error).toBeUndefined();
         expect(differences(kind.spec, wanted, seenAs(kind, answer), Object.keys(spec))).toEqual([]);
       }),
       runs,
@@ -66,7 +66,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
     fc.assert(
       fc.property(valid, (spec) => {
         const wanted = requestOf(kind, spec);
-        const seen = seenAs(kind, answerTo(kind.remote, wanted));
+        const seen = seenAs(kind, answerTo(kind.resource, wanted));
         expect(isEmpty(plan(kind, { wanted, seen, applied: Object.keys(spec), renewed: [] }))).toBe(true);
       }),
       runs,
@@ -84,7 +84,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
       fc.property(changed, (change) => {
         if (!change) return;
         const { spec, field, value } = change;
-        const row = answerTo(kind.remote, requestOf(kind, spec));
+        const row = answerTo(kind.resource, requestOf(kind, spec));
         const wanted = requestOf(kind, { ...spec, [field]: value });
         const applied = appliedPaths(kind.spec, spec);
         const made = plan(kind, { wanted, seen: seenAs(kind, row), applied, renewed: [] });
@@ -96,7 +96,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
           return;
         }
         const after = carriedOut(kind, row, made);
-        expect(differences(kind.spec, wanted, seenAs(kind, after), visible(applied))).toEqual([]);
+        expect(differences(kind.spec, wanted, seenAs(kind, after), withoutHidden(applied))).toEqual([]);
       }),
       runs,
     );
@@ -115,12 +115,12 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
       fc.property(without, (removal) => {
         if (!removal) return;
         const { [removal.field]: _, ...rest } = removal.spec;
-        const row = answerTo(kind.remote, requestOf(kind, removal.spec));
+        const row = answerTo(kind.resource, requestOf(kind, removal.spec));
         const applied = appliedPaths(kind.spec, removal.spec);
         const wanted = requestOf(kind, rest);
         const made = plan(kind, { wanted, seen: seenAs(kind, row), applied, renewed: [] });
         const after = seenAs(kind, carriedOut(kind, row, made));
-        expect(differences(kind.spec, wanted, after, visible(applied))).toEqual([]);
+        expect(differences(kind.spec, wanted, after, withoutHidden(applied))).toEqual([]);
         expect(differences(kind.spec, wanted, after, [])).toEqual([]);
       }),
       runs,
@@ -130,7 +130,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) =
   it("leaves fields alone that this object never set", () => {
     fc.assert(
       fc.property(valid, (spec) => {
-        const seen = seenAs(kind, answerTo(kind.remote, requestOf(kind, spec)));
+        const seen = seenAs(kind, answerTo(kind.resource, requestOf(kind, spec)));
         expect(isEmpty(plan(kind, { wanted: {}, seen, applied: [], renewed: [] }))).toBe(true);
       }),
       runs,

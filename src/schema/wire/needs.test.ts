@@ -3,7 +3,7 @@ import { EventDestination } from "../../kinds/event-destination.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
-import { needsOf, targetsOf } from "./needs.ts";
+import { needsOf, targetKindsOf } from "./needs.ts";
 
 describe("needsOf", () => {
   it("names each reference by its path, in the order of the fields", () => {
@@ -23,7 +23,7 @@ describe("needsOf", () => {
   it("says what a reference may name and which status field it sends", () => {
     const [need] = needsOf(TCPEdge.spec, { addressRefs: [{ name: "db" }] });
     expect(need).toEqual({
-      sort: "reference",
+      type: "reference",
       path: "addressRefs[0]",
       to: { name: "db" },
       trait: { kinds: ["ReservedAddress"], statusField: "addr" },
@@ -34,7 +34,7 @@ describe("needsOf", () => {
     const creds = { cloudAccessKeyId: "A", cloudSecretAccessKeyRef: { name: "aws", key: "secret" } };
     const spec = { target: { delivery: { auth: { creds }, deliveryStreamArn: "arn" } } };
     expect(needsOf(EventDestination.spec, spec)).toEqual([
-      { sort: "secret", path: "target.delivery.auth.creds.cloudSecretAccessKeyRef", name: "aws", key: "secret" },
+      { type: "secret", path: "target.delivery.auth.creds.cloudSecretAccessKeyRef", name: "aws", key: "secret" },
     ]);
   });
 
@@ -47,12 +47,12 @@ describe("needsOf", () => {
   });
 });
 
-describe("targetsOf", () => {
+describe("targetKindsOf", () => {
   it("finds the kinds that a spec can refer to, however deep", () => {
     const backends = ["TunnelGroupBackend", "HTTPResponseBackend", "WeightedBackend", "FailoverBackend"];
-    expect(targetsOf(ReservedDomain.spec)).toEqual(["TLSCertificate"]);
-    expect(targetsOf(TCPEdge.spec)).toEqual(["ReservedAddress", ...backends, "IPPolicy"]);
-    expect(targetsOf(WeightedBackend.spec)).toEqual(backends);
-    expect(targetsOf(EventDestination.spec)).toEqual([]);
+    expect(targetKindsOf(ReservedDomain.spec)).toEqual(["TLSCertificate"]);
+    expect(targetKindsOf(TCPEdge.spec)).toEqual(["ReservedAddress", ...backends, "IPPolicy"]);
+    expect(targetKindsOf(WeightedBackend.spec)).toEqual(backends);
+    expect(targetKindsOf(EventDestination.spec)).toEqual([]);
   });
 });

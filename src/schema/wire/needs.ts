@@ -5,11 +5,11 @@ import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 
 /** What a spec needs from elsewhere before it can be sent, each with the path of its field. */
 export type Need =
-  | { sort: "reference"; path: string; to: { kind?: string; name?: string; id?: string }; trait: ReferenceTrait }
-  | { sort: "secret" | "configMap"; path: string; name: string; key: string };
+  | { type: "reference"; path: string; to: { kind?: string; name?: string; id?: string }; trait: ReferenceTrait }
+  | { type: "secret" | "configMap"; path: string; name: string; key: string };
 
 /** The path of one of the members that a field spreads into. */
-export const spreadPath = (path: string, member: string): string => `${path}#${member}`;
+export const secretMemberPath = (path: string, member: string): string => `${path}#${member}`;
 
 /** The references that specs of this schema can hold. */
 export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait[] => {
@@ -22,7 +22,7 @@ export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait
 });
 
 /** The kinds that specs of this schema can refer to. */
-export const targetsOf = (schema: z.ZodType): string[] => referencesIn(schema).flatMap(({ kinds }) => kinds);
+export const targetKindsOf = (schema: z.ZodType): string[] => referencesIn(schema).flatMap(({ kinds }) => kinds);
 
 /** The status fields of objects of `kind` that objects which refer to them send to the service. */
 export const sentStatusFields = (kind: string, kinds: readonly Pick<Kind, "spec">[]): string[] =>
@@ -35,24 +35,24 @@ export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   if (value === undefined || value === null) return [];
   const traits = traitsOf(schema);
   const inner = unwrap(schema);
-  if (traits.spreads) {
-    return Object.entries(traits.spreads).map(([member, { key }]): Need => {
-      return { sort: "secret", path: spreadPath(path, member), name: value as string, key };
+  if (traits.secretMembers) {
+    return Object.entries(traits.secretMembers).map(([member, { key }]): Need => {
+      return { type: "secret", path: secretMemberPath(path, member), name: value as string, key };
     });
   }
   if (traits.secret || traits.configMap) {
-    return [{ sort: traits.secret ? "secret" : "configMap", path, ...(value as { name: string; key: string }) }];
+    return [{ type: traits.secret ? "secret" : "configMap", path, ...(value as { name: string; key: string }) }];
   }
   if (inner instanceof z.ZodArray) {
     const items = value as unknown[];
     const { reference } = traits;
     return items.flatMap((item, index): Need[] =>
       reference
-        ? [{ sort: "reference", path: `${path}[${index}]`, to: item as object, trait: reference }]
+        ? [{ type: "reference", path: `${path}[${index}]`, to: item as object, trait: reference }]
         : needsOf(inner.element as z.ZodType, item, `${path}[${index}]`),
     );
   }
-  if (traits.reference) return [{ sort: "reference", path, to: value as object, trait: traits.reference }];
+  if (traits.reference) return [{ type: "reference", path, to: value as object, trait: traits.reference }];
   if (!(inner instanceof z.ZodObject)) return [];
   return Object.entries(inner.shape).flatMap(([field, member]) =>
     needsOf(member as z.ZodType, (value as Record<string, unknown>)[field], path ? `${path}.${field}` : field),

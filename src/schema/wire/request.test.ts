@@ -24,7 +24,7 @@ describe("toRequest", () => {
   });
 
   it("leaves out a field that is marked as local", () => {
-    const schema = z.object({ renewBefore: mark(z.string(), { local: true }), principals: z.array(z.string()) });
+    const schema = z.object({ renewBefore: mark(z.string(), { notInBody: true }), principals: z.array(z.string()) });
     expect(toRequest(schema, { renewBefore: "720h", principals: ["a"] }, nothing)).toEqual({ principals: ["a"] });
   });
 
@@ -88,8 +88,11 @@ describe("toRequest", () => {
   });
 
   it("spreads the keys of one Secret over members", () => {
-    const spreads = { certificate_pem: { key: "tls.crt" }, private_key_pem: { key: "tls.key", secret: true } } as const;
-    const schema = z.object({ secretName: mark(z.string(), { spreads }) });
+    const secretMembers = {
+      certificate_pem: { key: "tls.crt" },
+      private_key_pem: { key: "tls.key", secret: true },
+    } as const;
+    const schema = z.object({ secretName: mark(z.string(), { secretMembers }) });
     const resolved = new Map(needsOf(schema, { secretName: "tls" }).map(({ path }, index) => [path, `value ${index}`]));
     expect(toRequest(schema, { secretName: "tls" }, resolved)).toEqual({
       certificate_pem: "value 0",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
-import { spreadPath } from "./needs.ts";
+import { secretMemberPath } from "./needs.ts";
 
 /** Members of a request, by the service's names. */
 export type Body = Record<string, unknown>;
@@ -15,10 +15,10 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const value = spec[field];
     const traits = traitsOf(member);
-    if (value === undefined || value === null || traits.local) continue;
+    if (value === undefined || value === null || traits.notInBody) continue;
     const at = path ? `${path}.${field}` : field;
-    if (traits.spreads) {
-      for (const name of Object.keys(traits.spreads)) body[name] = resolved.get(spreadPath(at, name));
+    if (traits.secretMembers) {
+      for (const name of Object.keys(traits.secretMembers)) body[name] = resolved.get(secretMemberPath(at, name));
     } else {
       add(body, sentAs(field, member), encode(member, value, resolved, at));
     }
@@ -34,11 +34,11 @@ function add(body: Body, name: string, value: unknown): void {
 
 function encode(schema: z.ZodType, value: unknown, resolved: Resolved, path: string): unknown {
   const { encode: reshape } = traitsOf(schema);
-  const plain = plainly(schema, value, resolved, path);
+  const plain = resolveValue(schema, value, resolved, path);
   return reshape ? reshape(plain as never) : plain;
 }
 
-function plainly(schema: z.ZodType, value: unknown, resolved: Resolved, path: string): unknown {
+function resolveValue(schema: z.ZodType, value: unknown, resolved: Resolved, path: string): unknown {
   const traits = traitsOf(schema);
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) {

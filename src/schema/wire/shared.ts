@@ -39,7 +39,7 @@ export const sharedLists: (schema: z.ZodObject) => readonly SharedList[] = memoi
  * Shared lists as they should be: the entries of this object, and those that others have put in. One that this object
  * put in and no longer lists goes, unless another object wants it.
  */
-export function withOthers(schema: z.ZodObject, { wanted, seen, applied, claims = {} }: SharedSides): Body {
+export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, claims = {} }: SharedSides): Body {
   const lists = sharedLists(schema).filter(
     ({ member, fields }) => wanted[member] !== undefined || fields.some((field) => applied.includes(field)),
   );
@@ -57,7 +57,7 @@ export function withOthers(schema: z.ZodObject, { wanted, seen, applied, claims 
  * A request with shared lists as they will be: what others are about to put in or take out may not be seen yet, and
  * the list replaces what is there when the request arrives.
  */
-export function withClaims(schema: z.ZodObject, body: Body, { wanted, claims = {} }: SharedSides): Body {
+export function applyClaims(schema: z.ZodObject, body: Body, { wanted, claims = {} }: SharedSides): Body {
   const lists = sharedLists(schema).filter(({ member }) => body[member] !== undefined && claims[member]);
   const settled = lists.map(({ member, trait }): [string, unknown] => {
     const claim = claims[member] ?? none;

@@ -6,13 +6,13 @@ import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { Answer, Kind } from "../define.ts";
-import { usedValues, valuesInUsers } from "./uses.ts";
+import { referencedValues, valuesReferencing } from "./uses.ts";
 
 const ref = (id: string) => ({ id, uri: `https://service.test/${id}` });
 
-const uses = ({ spec }: Kind, answer: Answer, value: string): boolean => usedValues(spec, answer).has(value);
+const uses = ({ spec }: Kind, answer: Answer, value: string): boolean => referencedValues(spec, answer).has(value);
 
-describe("usedValues", () => {
+describe("referencedValues", () => {
   it.each<[string, Kind, Answer, string]>([
     ["a policy", TCPEdge, { ip_restriction: { enabled: true, ip_policies: [ref("ipp_1"), ref("ipp_2")] } }, "ipp_2"],
     ["a policy of a module without `enabled`", TCPEdge, { ip_restriction: { ip_policies: [ref("ipp_1")] } }, "ipp_1"],
@@ -53,9 +53,9 @@ describe("usedValues", () => {
 
 it("a reference is looked for by the status field that it sends, as its field compares it", () => {
   const status = { id: "ra_1", addr: "1.TCP.example:1" };
-  expect(valuesInUsers(TCPEdge.spec, { kind: "ReservedAddress", status })).toEqual(["1.tcp.example:1"]);
-  expect(valuesInUsers(TCPEdge.spec, { kind: "IPPolicy", status })).toEqual(["ra_1"]);
-  expect(valuesInUsers(WeightedBackend.spec, { kind: "FailoverBackend", status })).toEqual(["ra_1"]);
-  expect(valuesInUsers(TCPEdge.spec, { kind: "TLSCertificate", status })).toEqual([]);
-  expect(valuesInUsers(TCPEdge.spec, { kind: "ReservedAddress", status: { id: "ra_1" } })).toEqual([]);
+  expect(valuesReferencing(TCPEdge.spec, { kind: "ReservedAddress", status })).toEqual(["1.tcp.example:1"]);
+  expect(valuesReferencing(TCPEdge.spec, { kind: "IPPolicy", status })).toEqual(["ra_1"]);
+  expect(valuesReferencing(WeightedBackend.spec, { kind: "FailoverBackend", status })).toEqual(["ra_1"]);
+  expect(valuesReferencing(TCPEdge.spec, { kind: "TLSCertificate", status })).toEqual([]);
+  expect(valuesReferencing(TCPEdge.spec, { kind: "ReservedAddress", status: { id: "ra_1" } })).toEqual([]);
 });

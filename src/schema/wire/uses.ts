@@ -37,7 +37,7 @@ const normalizersByMember = memoize((schema: z.ZodObject): ReadonlyMap<string, r
  * Whatever a remote may have of other remotes in it: ids, and other values that a reference sends, such as addresses. A
  * module that is switched off uses nothing. Members that the schema does not know may hold references as well.
  */
-export const usedValues = (schema: z.ZodObject, answer: Answer): ReadonlySet<string> => readerOf(schema)(answer);
+export const referencedValues = (schema: z.ZodObject, answer: Answer): ReadonlySet<string> => readerOf(schema)(answer);
 
 const readerOf = memoize((schema: z.ZodObject) => memoize((answer: Answer) => read(schema, answer)));
 
@@ -61,8 +61,8 @@ function stringsIn(value: unknown): string[] {
   return isObject(value) ? Object.entries(value).flatMap(([name, one]) => [name, ...stringsIn(one)]) : [];
 }
 
-/** What `usedValues` of a remote of this schema has when the remote uses an object of this kind with this status. */
-export function valuesInUsers(
+/** What `referencedValues` of a remote of this schema has when the remote uses an object of this kind with this status. */
+export function valuesReferencing(
   schema: z.ZodObject,
   { kind, status }: { kind: string; status: Readonly<Record<string, unknown>> },
 ): string[] {

@@ -35,7 +35,7 @@ export const stories: readonly Story[] = [
 export function sortOfStory({ kind, opaque }: Pick<Story, "kind" | "opaque">): string {
   const { naturalKey, output, location } = kinds.find((one) => one.kind === kind) ?? {};
   if (location?.type !== "collection") return `${location?.type}`;
-  if (output?.once) return "shown once";
+  if (output?.shownOnce) return "shown once";
   if (naturalKey) return "natural key";
   return opaque ? "no mark" : "mark";
 }

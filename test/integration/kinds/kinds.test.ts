@@ -20,9 +20,10 @@ function changeable(kind: (typeof kinds)[number]): string[] {
   return Object.keys(kind.spec.shape).filter((field) => {
     const schema = schemaOf(kind.kind, field);
     const inner = unwrap(schema);
-    const { immutable, createOnly, local, spreads } = traitsOf(schema);
+    const { immutable, createOnly, notInBody, secretMembers } = traitsOf(schema);
     return (
-      !(immutable || createOnly || local || spreads) && !(inner instanceof z.ZodEnum && inner.options.length === 1)
+      !(immutable || createOnly || notInBody || secretMembers) &&
+      !(inner instanceof z.ZodEnum && inner.options.length === 1)
     );
   });
 }
