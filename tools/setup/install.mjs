@@ -2,7 +2,7 @@
 // Plain JavaScript without imports from node_modules: it runs on whatever Node the machine has, before anything else is
 // there.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, unlinkSync } from "node:fs";
 
 const packagesIn = (lock) => (existsSync(lock) ? JSON.parse(readFileSync(lock, "utf8")).packages : {});
 
@@ -13,6 +13,8 @@ const isInstalled = ([path, { integrity, optional }]) =>
 
 if (!Object.entries(packagesIn("package-lock.json")).every(isInstalled)) {
   console.error("Installing dependencies (npm ci), about a minute the first time ...");
+  // npm would empty the folder that a link leads to, which belongs to somebody else
+  if (lstatSync("node_modules", { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync("node_modules");
   const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", 2, 2] });
   if (npm.error) console.error(`npm could not be started: ${npm.error.message}`);
   process.exitCode = npm.status ?? 1;

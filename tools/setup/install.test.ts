@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -32,5 +32,19 @@ describe("the installation of the dependencies", () => {
     ["never for packages of other platforms", { ...a, ...forOthers }, a, false],
   ])("happens %s", async (_, wanted, installed, expected) => {
     expect(await installs(wanted, installed)).toBe(expected);
+  });
+
+  it("leaves the folder alone that a link called node_modules leads to", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "install-"));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    await mkdir(join(directory, "shared"));
+    await symlink("shared", join(directory, "node_modules"));
+    await writeFile(join(directory, "package-lock.json"), JSON.stringify({ packages: a }));
+    await writeFile(join(directory, "npm"), "#!/bin/sh\nmkdir node_modules && touch node_modules/installed\n");
+    await chmod(join(directory, "npm"), 0o755);
+    const env = { PATH: `${directory}${delimiter}${process.env["PATH"]}` };
+    expect(spawnSync(process.execPath, [script], { cwd: directory, env }).status).toBe(0);
+    expect(await readdir(join(directory, "shared"))).toEqual([]);
+    expect(await readdir(join(directory, "node_modules"))).toEqual(["installed"]);
   });
 });
