@@ -156,6 +156,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 export const readClusterConfig = (env: NodeJS.ProcessEnv = process.env): ClusterConfig =>
   clusterOf(parse(z.object(cluster), env));
 
+/** What the environment says of the user's terminal. */
+export const readTerminalConfig = (env: NodeJS.ProcessEnv = process.env): { noColour: boolean } => ({
+  noColour: Boolean(env["NO_COLOR"]),
+});
+
 function parse<S extends z.ZodType>(schema: S, env: NodeJS.ProcessEnv): z.output<S> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
   const result = schema.safeParse(given);

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { dispatch } from "./cli/dispatch.ts";
-import { terminal } from "./cli/terminal.ts";
+import { basename } from "node:path";
+import { terminalOf } from "./cli/terminal.ts";
 import { version } from "./cli/version.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type Config, ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { kinds } from "./kinds/index.ts";
 import { createTelemetry } from "./operator/metrics/telemetry.ts";
 import { createOperator } from "./operator/operator.ts";
@@ -100,4 +100,18 @@ function fail(error: unknown): number {
   return 1;
 }
 
-process.exitCode = await dispatch(process.argv.slice(2), terminal, runOperator).catch(fail);
+/** The name of the file that kubectl runs as its plug-in `kubectl tunnelgateway`. */
+const PLUGIN = "kubectl-tunnelgateway";
+
+async function main([, program = "", ...argv]: readonly string[]): Promise<number> {
+  const isPlugin = basename(program) === PLUGIN;
+  // an operator that runs does not load the commands
+  if (!isPlugin && (argv.length === 0 || (argv.length === 1 && argv[0] === "run"))) return runOperator();
+  const { dispatch } = await import("./cli/dispatch.ts");
+  const [given, name] = isPlugin
+    ? [argv.length > 0 ? argv : ["--help"], "kubectl tunnelgateway"]
+    : [argv, OPERATOR_NAME];
+  return dispatch(given, terminalOf(readTerminalConfig()), runOperator, name);
+}
+
+process.exitCode = await main(process.argv).catch(fail);

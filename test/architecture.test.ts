@@ -64,8 +64,8 @@ const arrows: Record<string, readonly string[]> = {
   "runtime/process": ["runtime", "runtime/connection", "runtime/controller"],
   schema: ["gateway"],
   kinds: ["schema", "gateway"],
-  generate: ["kinds", "schema", "gateway"],
-  cli: ["config", "kinds", "schema", "gateway", ...runtime],
+  generate: ["cli", "kinds", "schema", "gateway"],
+  cli: ["config", "kinds", "account", "objects", "schema", "gateway", ...runtime],
   objects: ["schema", "gateway", "runtime"],
   account: ground,
   // of the controller it knows the type that a reconcile returns

@@ -36,6 +36,14 @@ test.each([[["--help"]], [["help"]], [["uninstall", "-h"]]])("%s shows the comma
   expect(await call(...argv)).toEqual({ code: 0, ran: 0, text: expect.stringContaining("uninstall") });
 });
 
+test("the help of a command has its flags", async () => {
+  expect((await call("uninstall", "--help")).text).toContain("--policy <retain|delete>");
+});
+
+test("a command that is misspelt is named", async () => {
+  expect((await call("unistall")).text).toContain("Did you mean uninstall?");
+});
+
 test("version is that of the package", async () => {
   expect((await call("version")).text).toMatch(/^\d+\.\d+\.\d+/);
 });

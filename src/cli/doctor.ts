@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { type ClusterConfig, type Config, ConfigError, readClusterConfig, readConfig } from "../config.ts";
 import { textOf } from "../runtime/log.ts";
 import { type Connected, connect } from "./connect.ts";
@@ -11,8 +10,7 @@ import type { Terminal } from "./terminal.ts";
 type Check = () => Promise<string>;
 
 /** `doctor`: checks what the operator needs, and prints a line for each. Exit code 1 when one fails. Read-only. */
-export async function doctor(args: readonly string[], terminal: Terminal): Promise<number> {
-  parseArgs({ args: [...args], options: {} });
+export async function doctor(terminal: Terminal): Promise<number> {
   const config = configured();
   await using cluster = connect(readClusterConfig());
   let failures = 0;

@@ -4,14 +4,32 @@ export interface Terminal {
   say: (text: string) => void;
   /** Prints to stderr. */
   warn: (text: string) => void;
+  /** Shows how far a command is, in one line that the next one replaces. Unset where nobody watches. */
+  progress?: ((text: string) => void) | undefined;
+  /** The width of stdout; unset in a pipe, where no line is cut. */
+  columns?: number | undefined;
+  /** Whether stdout takes colours. */
+  hasColours?: boolean | undefined;
 }
 
-export const terminal: Terminal = {
-  say: (text) => console.log(text),
-  warn: (text) => console.error(text),
-};
+/** `noColour`: the user wants no colours, whatever the terminal can show. */
+export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
+  const { stdout, stderr } = process;
+  return {
+    say: (text) => console.log(text),
+    warn: (text) => console.error(text),
+    progress: stderr.isTTY ? (text) => stderr.write(`\r\x1b[K${text}`) : undefined,
+    columns: stdout.isTTY ? stdout.columns : undefined,
+    hasColours: stdout.isTTY === true && !noColour,
+  };
+}
 
 /** Invalid arguments; the message says which. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** A command cannot go on, and the message says why in one line. The exit code is 1. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
 }

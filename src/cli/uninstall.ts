@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { readClusterConfig } from "../config.ts";
 import { durationPattern, durationSeconds } from "../schema/duration.ts";
 import { connect } from "./connect.ts";
@@ -10,9 +9,15 @@ import { WaitTimeout, waitAtMost } from "./wait.ts";
 
 const policies = { retain: releaseAll, delete: deleteAll } as const;
 
+interface Options {
+  policy?: string;
+  timeout: string;
+  deployment?: string;
+}
+
 /** `uninstall`: leaves no object with a finalizer that only an operator would remove. Exit code 1 when one is left. */
-export async function uninstall(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { policy, seconds, deployment } = argumentsOf(args);
+export async function uninstall(options: Options, terminal: Terminal): Promise<number> {
+  const { policy, seconds, deployment } = checked(options);
   const config = readClusterConfig();
   if (deployment && !config.podNamespace) throw new UsageError("POD_NAMESPACE must say where --deployment is");
   await using cluster = connect(config);
@@ -26,16 +31,7 @@ export async function uninstall(args: readonly string[], terminal: Terminal): Pr
   }
 }
 
-function argumentsOf(args: readonly string[]) {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      policy: { type: "string" },
-      timeout: { type: "string", default: "4m" },
-      deployment: { type: "string" },
-    },
-  });
-  const { policy, timeout, deployment } = values;
+function checked({ policy, timeout, deployment }: Options) {
   if (policy !== "retain" && policy !== "delete") throw new UsageError("--policy must be retain or delete");
   if (!durationPattern.test(timeout)) throw new UsageError("--timeout must be a duration, such as 90s, 4m or 1h");
   return { policy, seconds: durationSeconds(timeout), deployment } as const;

@@ -6,6 +6,7 @@ import { customResources, kinds } from "../kinds/index.ts";
 import { GROUP } from "../schema/contract.ts";
 import { withActions } from "./argocd.ts";
 import { chartParts } from "./chart.ts";
+import { withHelp } from "./commands.ts";
 import { crdOf } from "./crd.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { withKinds } from "./reference/readme.ts";
@@ -24,10 +25,11 @@ const toYAML = (value: unknown): string =>
 
 const catalogue = { kinds, customResources };
 
-/** Files written by hand but for a part that follows from the kinds. */
+/** Files written by hand but for a part that follows from the kinds or the commands. */
 const written: Readonly<Record<string, (text: string) => string>> = {
   "README.md": (text) => withKinds(text, kindTable(catalogue, "docs/reference/")),
   "examples/gitops/argocd/argocd-cm.yaml": (text) => withActions(text, kinds),
+  "docs/commands.md": withHelp,
 };
 
 async function generated(): Promise<Map<string, string>> {

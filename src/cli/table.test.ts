@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { table } from "./table.ts";
+
+const rows = [
+  ["one", "True"],
+  ["a-longer-name", "False"],
+];
+
+test("columns are as wide as their longest cell, and no line ends in blanks", () => {
+  expect(table(["Name", "Ready"], rows)).toBe("NAME            READY\none             True\na-longer-name   False");
+});
+
+test("headings are left out on request", () => {
+  expect(table(["Name", "Ready"], rows, { noHeaders: true })).toBe("one             True\na-longer-name   False");
+});
+
+test("a line is cut to the width of the terminal", () => {
+  const lines = table(["Name", "Ready"], rows, { columns: 10 }).split("\n");
+  expect(lines).toEqual(["NAME     …", "one      …", "a-longer-…"]);
+});
