@@ -106,6 +106,15 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
     expect(where(({ schema: one, inList }) => inList && "default" in one)).toEqual([]);
   });
 
+  it("is applied as one whole wherever it can be empty, and has no default in there", () => {
+    const inSpec = all.filter(({ path, inList }) => path.startsWith(".spec.") && !inList);
+    const open = inSpec.filter(({ schema: one }) => one["type"] === "object" && !one["required"]);
+    const within = inSpec.filter(({ path }) => open.some((outer) => path.startsWith(`${outer.path}.`)));
+    const outermost = open.filter((one) => !within.includes(one));
+    expect(outermost.filter(({ schema: one }) => one["x-kubernetes-map-type"] !== "atomic")).toEqual([]);
+    expect(within.filter(({ schema: one }) => "default" in one)).toEqual([]);
+  });
+
   it("requires no member that has a default", () => {
     const required = ours.flatMap(({ path, schema: one }) =>
       ((one["required"] ?? []) as string[])

@@ -1,7 +1,7 @@
 import { CATEGORY, GROUP, OPERATOR_NAME, VERSION } from "../schema/contract.ts";
 import type { Column, CustomResource } from "../schema/define.ts";
 import { type JSONSchema, structural } from "../schema/structural.ts";
-import { mark } from "../schema/traits.ts";
+import { mark, type Rule } from "../schema/traits.ts";
 
 /** The CustomResourceDefinition of a kind. */
 export function crdOf(kind: CustomResource): object {
@@ -58,7 +58,11 @@ function objectSchema(kind: CustomResource): JSONSchema {
       apiVersion: { type: "string", description: "Version of the schema of this object." },
       kind: { type: "string", description: "Kind of this object." },
       metadata: { type: "object" },
-      spec: { ...spec, description: spec["description"] ?? "What the account should have." },
+      spec: {
+        ...withMembers(spec, appliedWhole),
+        description: spec["description"] ?? "What the account should have.",
+        ...(canBeEmpty(spec) && { default: {} }),
+      },
       status: {
         ...status,
         description: status["description"] ?? "What the account has, as the operator saw it last.",
@@ -66,4 +70,33 @@ function objectSchema(kind: CustomResource): JSONSchema {
       },
     },
   };
+}
+
+/** A rule that demands a field refuses an empty object as well as a required field does. */
+function canBeEmpty({ required, "x-kubernetes-validations": rules }: JSONSchema): boolean {
+  const demands = ((rules ?? []) as Rule[]).some(({ reason }) => reason === "FieldValueRequired");
+  return !demands && !(Array.isArray(required) && required.length > 0);
+}
+
+/**
+ * Marks each object that can be empty as one whole for server-side apply. Otherwise an apply that removes its last
+ * member turns it into null, which the API server refuses. The spec itself has the default `{}` instead, so that
+ * several appliers can share it. Lists are replaced as a whole anyway.
+ *
+ * The members of such an object have no defaults here, since a default would be a change of the whole by somebody else:
+ * the operator fills them in when it makes a request.
+ */
+function appliedWhole(schema: JSONSchema): JSONSchema {
+  if (schema["type"] !== "object") return schema;
+  if (canBeEmpty(schema)) return { ...withoutDefaults(schema), "x-kubernetes-map-type": "atomic" };
+  return withMembers(schema, appliedWhole);
+}
+
+function withoutDefaults({ default: _, ...schema }: JSONSchema): JSONSchema {
+  return schema.properties ? withMembers(schema, withoutDefaults) : schema;
+}
+
+function withMembers(schema: JSONSchema, change: (member: JSONSchema) => JSONSchema): JSONSchema {
+  const members = Object.entries(schema.properties ?? {}).map(([field, member]) => [field, change(member)]);
+  return { ...schema, ...(members.length > 0 && { properties: Object.fromEntries(members) }) };
 }

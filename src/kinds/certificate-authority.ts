@@ -45,7 +45,11 @@ export const CertificateAuthority = defineKind({
     caPemFrom: caPemFrom.optional().describe("Where to read the CA certificates from, in place of `caPem`."),
   }),
   rules: [
-    { rule: "has(self.caPem) != has(self.caPemFrom)", message: "must set exactly one of `caPem` and `caPemFrom`" },
+    {
+      rule: "has(self.caPem) != has(self.caPemFrom)",
+      message: "must set exactly one of `caPem` and `caPemFrom`",
+      reason: "FieldValueRequired",
+    },
   ],
   status: z.object(certificateFacts),
   columns: [

@@ -7,6 +7,7 @@ export interface Rule {
   message: string;
   /** Where the user must look, as `.name` of a member below the schema that carries the rule. */
   fieldPath?: string;
+  /** FieldValueRequired if and only if the rule refuses an object that is empty. */
   reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
 }
 
@@ -97,6 +98,10 @@ function wrapped(schema: z.ZodType): z.ZodType | undefined {
     ? (schema._zod.def.innerType as z.ZodType)
     : undefined;
 }
+
+/** What an unset field means. The API server fills in most defaults, but not those in an object that can be empty. */
+export const defaultOf = (schema: z.ZodType): unknown =>
+  schema instanceof z.ZodDefault ? schema._zod.def.defaultValue : undefined;
 
 /** The schema without its `optional` and `default` wrappers. */
 export function unwrap(schema: z.ZodType): z.ZodType {

@@ -17,6 +17,11 @@ describe("toRequest", () => {
     });
   });
 
+  it("fills in the defaults of an object that may be empty, where the API server does not", () => {
+    expect(toRequest(TCPEdge.spec, { policy: {} }, nothing)).toEqual({ policy: { enabled: true } });
+    expect(toRequest(TCPEdge.spec, { policy: { enabled: false } }, nothing)).toEqual({ policy: { enabled: false } });
+  });
+
   it("leaves out fields that the kind does not have, such as those that steer the operator", () => {
     expect(toRequest(ReservedAddress.spec, { region: "eu", deletionPolicy: "Retain" }, nothing)).toEqual({
       region: "eu",

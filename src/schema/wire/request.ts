@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { traitsOf, unwrap } from "../traits.ts";
+import { defaultOf, traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
 import { secretMemberPath } from "./needs.ts";
 
@@ -47,6 +47,12 @@ function resolveValue(schema: z.ZodType, value: unknown, resolved: Resolved, pat
     return (value as unknown[]).map((one, index) => item(one, `${path}[${index}]`));
   }
   if (traits.secret || traits.configMap || traits.reference) return resolved.get(path);
-  if (inner instanceof z.ZodObject) return toRequest(inner, value as Record<string, unknown>, resolved, path);
+  if (inner instanceof z.ZodObject) return toRequest(inner, withDefaults(inner, value as Body), resolved, path);
   return value;
+}
+
+/** The API server has filled in the defaults of the spec itself, but not those in an object that can be empty. */
+function withDefaults(schema: z.ZodObject, value: Body): Body {
+  const defaults = Object.entries(schema.shape).map(([field, member]) => [field, defaultOf(member as z.ZodType)]);
+  return { ...Object.fromEntries(defaults), ...value };
 }
