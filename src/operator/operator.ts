@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
 import { conditionOf, type ManagedObject } from "../objects/object.ts";
@@ -9,6 +10,7 @@ import { Controller, type ControllerOptions } from "../runtime/controller/contro
 import type { Logger } from "../runtime/log.ts";
 import { keyOf } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
+import { annotations } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import type { SessionMetrics } from "../sessions/metrics.ts";
 import { createSessions } from "../sessions/sessions.ts";
@@ -143,8 +145,14 @@ export function createOperator(options: OperatorOptions): Operator {
 }
 
 /** Ignores changes of the status, since only the operator writes it. */
-const needsReconcile = (old: AccountObject, { metadata }: AccountObject): boolean =>
-  old.metadata.generation !== metadata.generation || old.metadata.deletionTimestamp !== metadata.deletionTimestamp;
+function needsReconcile(old: AccountObject, object: AccountObject): boolean {
+  const relevant = ({ metadata }: AccountObject) => [
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.annotations?.[annotations.reconcileRequestedAt],
+  ];
+  return !isDeepStrictEqual(relevant(old), relevant(object));
+}
 
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [
   referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Canaries, canary } from "../support/canaries.ts";
@@ -16,7 +17,12 @@ const keyOf = (what: string): string => {
   canaries.add(what, key);
   return key;
 };
-const keys = { right: keyOf("the right key"), next: keyOf("the next key"), wrong: keyOf("a wrong key") };
+const keys = {
+  right: keyOf("the right key"),
+  next: keyOf("the next key"),
+  wrong: keyOf("a wrong key"),
+  asked: keyOf("a key of its own"),
+};
 
 let other: Simulator;
 /** Another namespace that the operator watches. */
@@ -123,6 +129,16 @@ describe("a key", () => {
     other.control.apiKeys.accept(keys.right);
     const [looked] = await world.reconcileNow(object);
     expect(isReady(looked)).toBe(true);
+  });
+
+  // guards against an account that shows its former key until the next look, minutes later
+  test("is checked when the annotation asks for it", async () => {
+    other.control.apiKeys.accept(keys.asked);
+    await world.kube.apply(keySecret("asked", keys.asked), account("asked"));
+    await world.ready("GatewayAccount", "asked");
+    other.control.apiKeys.revoke(keys.asked);
+    await world.kube.annotate("GatewayAccount", "asked", { [annotations.reconcileRequestedAt]: "now" });
+    await world.condition("GatewayAccount", "asked", { type: "Ready", reason: "Unauthorized" });
   });
 });
 

@@ -51,7 +51,7 @@ const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =
 function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: string): void {
   const seconds = deleteLimiter.secondsUntilTurn(id);
   if (seconds === 0) return;
-  const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE)`;
+  const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE, in the chart gateway.maxDeletesPerMinute)`;
   throw new Waiting("Deleting", message, { afterSeconds: seconds });
 }
 
