@@ -186,7 +186,11 @@ describe("with GitOps", () => {
     expect(data["resource.customizations"]).toContain("health.lua");
   });
 
-  test("Flux's kinds take its objects", () => pages.install.run("Flux"));
+  test("Flux's kinds take its objects", async () => {
+    await pages.install.run("Flux");
+    // Flux applies this one, from the repository
+    await kubectl("apply", "--server-side", "-f", join(root, "examples/gitops/flux/operator.yaml"));
+  });
 });
 
 test("values of the pages are values of the chart", async () => {

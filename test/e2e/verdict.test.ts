@@ -223,26 +223,46 @@ test("of any kind, as a look that ends in some way leaves it", () => {
   }
 });
 
+const marks = (given: Verdict | undefined, action: string) => {
+  const { value, error } = given?.scripts[action] ?? {};
+  expect(error).toBeUndefined();
+  return value?.metadata.annotations;
+};
+const offered = (given: Verdict | undefined) =>
+  Object.entries((given?.scripts["discovery"]?.value ?? {}) as Record<string, { disabled: boolean }>)
+    .filter(([, { disabled }]) => !disabled)
+    .map(([name]) => name)
+    .sort();
+const paused = { [annotations.paused]: "true" };
+const lookedAt = {
+  [annotations.reconcileRequestedAt]: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/),
+};
+
 test("the actions of Argo CD ask for a look, and pause and resume", async () => {
-  const paused = { [annotations.paused]: "true" };
   const scripts = await argoScripts();
   const [fresh, stopped] = await judge(
     [manifest("IPPolicy", "any", {}), manifest("IPPolicy", "any", {}, { annotations: { ...paused, mine: "kept" } })],
     scripts,
   );
-  const marks = (given: Verdict | undefined, action: string) => given?.scripts[action]?.value?.metadata.annotations;
-  const offered = (given: Verdict | undefined) =>
-    Object.entries((given?.scripts["discovery"]?.value ?? {}) as Record<string, { disabled: boolean }>)
-      .filter(([, { disabled }]) => !disabled)
-      .map(([name]) => name)
-      .sort();
   expect(offered(fresh)).toEqual(["pause", "reconcile"]);
   expect(offered(stopped)).toEqual(["resume"]);
   expect(marks(fresh, "pause")).toEqual(paused);
   expect(marks(stopped, "resume")).toEqual({ mine: "kept" });
-  expect(marks(fresh, "reconcile")).toEqual({
-    [annotations.reconcileRequestedAt]: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/),
-  });
+  expect(marks(fresh, "reconcile")).toEqual(lookedAt);
+});
+
+test("an account can be looked at, and a command be held back until it has finished", async () => {
+  const [checked] = await judge([account], await argoScripts("GatewayAccount"));
+  expect(offered(checked)).toEqual(["reconcile"]);
+  expect(marks(checked, "reconcile")).toEqual(lookedAt);
+
+  const running = command("running", "ts_any");
+  const held = { ...running, metadata: { ...running.metadata, annotations: paused } };
+  const finished = { ...held, status: { completedAt: "2026-01-01T00:00:00Z" } };
+  const [first, second, third] = await judge([running, held, finished], await argoScripts("AgentCommand"));
+  expect([offered(first), offered(second), offered(third)]).toEqual([["pause"], ["resume"], []]);
+  expect(marks(first, "pause")).toEqual(paused);
+  expect(marks(second, "resume")).not.toHaveProperty(annotations.paused);
 });
 
 test("kstatus and Argo CD see in each of these objects what it is like", async () => {

@@ -30,12 +30,12 @@ export async function judge(
   return (await answer) as Verdict[];
 }
 
-/** The Lua of examples/gitops/argocd: health of the group, discovery of the actions, and each action by its name. */
-export async function argoScripts(): Promise<Record<string, string>> {
+/** The Lua of examples/gitops/argocd: health of the group, discovery of the actions of a kind, and each by its name. */
+export async function argoScripts(kind = "IPPolicy"): Promise<Record<string, string>> {
   const file = join(import.meta.dirname, "../../../examples/gitops/argocd/argocd-cm.yaml");
   const { data } = parse(await readFile(file, "utf8"));
   const health = parse(data["resource.customizations"])[`${GROUP}/*`]["health.lua"];
-  const actions = parse(data[`resource.customizations.actions.${GROUP}_IPPolicy`]);
+  const actions = parse(data[`resource.customizations.actions.${GROUP}_${kind}`]);
   const named = actions.definitions.map((action: KubeJSON) => [action.name, action["action.lua"]]);
   return { health, discovery: actions["discovery.lua"], ...Object.fromEntries(named) };
 }

@@ -79,8 +79,8 @@ func compute(object *unstructured.Unstructured) (any, error) {
 	return map[string]string{"status": found.Status.String(), "message": found.Message}, nil
 }
 
-// Argo CD gives a script a second, the object as the global obj, and of the libraries base, package, table and a part
-// of os; there is no string and no math.
+// Argo CD gives a script a second, the object as the global obj, and of the libraries base, package and table; there is
+// no string and no math. A part of os is there only for scripts that require it.
 func runScript(script string, object map[string]any) (any, error) {
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer state.Close()
@@ -91,7 +91,6 @@ func runScript(script string, object map[string]any) (any, error) {
 		{lua.LoadLibName, lua.OpenPackage},
 		{lua.BaseLibName, lua.OpenBase},
 		{lua.TabLibName, lua.OpenTable},
-		{lua.OsLibName, openSafeOS},
 	}
 	for _, library := range libraries {
 		state.Push(state.NewFunction(library.open))
@@ -100,6 +99,7 @@ func runScript(script string, object map[string]any) (any, error) {
 			return nil, err
 		}
 	}
+	state.PreloadModule(lua.OsLibName, loadSafeOS)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	state.SetContext(ctx)
@@ -110,14 +110,14 @@ func runScript(script string, object map[string]any) (any, error) {
 	return fromLua(state.Get(-1)), nil
 }
 
-func openSafeOS(state *lua.LState) int {
+func loadSafeOS(state *lua.LState) int {
 	lua.OpenOs(state)
 	all := state.Get(-1).(*lua.LTable)
+	state.SetGlobal(lua.OsLibName, lua.LNil)
 	safe := state.NewTable()
 	for _, name := range []string{"time", "date"} {
 		safe.RawSetString(name, all.RawGetString(name))
 	}
-	state.SetGlobal(lua.OsLibName, safe)
 	state.Push(safe)
 	return 1
 }
