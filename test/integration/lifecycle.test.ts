@@ -7,7 +7,7 @@ import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/share
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Kube } from "../support/kube.ts";
 import { OperatorProcess } from "../support/operator-process.ts";
-import { foreignRows, manifestOf, needed, samples, secret } from "../support/samples.ts";
+import { foreignRows, needed, sampleObjects, secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 const opaque = { metadata: "not ours to mark" };
@@ -211,7 +211,7 @@ describe("a namespace with 200 objects of all kinds that refer to one another", 
   test("is gone in less than a minute, and nothing is left in the account", { timeout: 150_000 }, async () => {
     for (const { collection, row } of foreignRows) world.simulator.control.insert(collection, row);
     const sets = Array.from({ length: 22 }, (_, index) => setOf(`set-${index}`));
-    for (const set of [needed, samples.map(manifestOf), ...sets]) await world.kube.apply(...set);
+    for (const set of [needed, sampleObjects, ...sets]) await world.kube.apply(...set);
     const all = await world.until(
       "all are Ready",
       async () => {
