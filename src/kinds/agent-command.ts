@@ -63,7 +63,7 @@ const labelValue = z
   .max(63)
   .regex(/^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/);
 
-// an empty selector would mean every agent of the account, which nobody should ask for by accident
+// an empty selector would choose every agent of the account by accident
 const matchLabels = mark(z.record(z.string(), labelValue).meta({ maxProperties: 16 }), {
   rules: [{ rule: "size(self) > 0", message: "must name at least one label" }],
 });
@@ -121,8 +121,12 @@ export const sessionResult = z.object({
   attempts: z.int().optional().describe("How often the update was requested."),
   sentAt: time("When the latest request was recorded, just before it was sent."),
   restartAfter: time("When the restart may be requested at the earliest."),
-  startedSince: time("A session that is older than this is not the one after the restart."),
-  notThese: z.array(z.string()).max(64).optional().describe("Sessions of that very moment that were there before."),
+  startedSince: time("Sessions that started before this time existed before the restart."),
+  notThese: z
+    .array(z.string())
+    .max(64)
+    .optional()
+    .describe("Ids of sessions that started at that time and existed before the restart."),
 });
 
 const count = (what: string) => z.int().min(0).optional().describe(what);

@@ -38,6 +38,6 @@ export const GatewayAccount = defineCustomResource({
   initialStatus,
   columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
   conditions: ["Ready", "Reconciling", "Stalled"],
-  // a finalizer keeps the key for as long as it is needed
+  // for the finalizer that keeps the Secret while objects need the key
   secretAccess: ["patch"],
 });

@@ -18,7 +18,7 @@ const modules = {
 
 const answers = Object.fromEntries(Object.entries(modules).map(([member, { wire }]) => [member, wire.nullish()]));
 
-/** Part of the path of every request, and of none of the bodies. */
+/** In the path of each request, and in no body. */
 const inPath = (prefix: string) => mark(immutable(unmanagedID(prefix)), { notInBody: true });
 
 export const HTTPSEdgeRoute = defineKind({
@@ -46,7 +46,7 @@ export const HTTPSEdgeRoute = defineKind({
   spec: z.object({
     edgeId: inPath("edghts_").describe("Id of the HTTPS edge."),
     routeId: inPath("edghtsrt_").describe("Id of the route of that edge."),
-    // what keeps people out is in place before what tells them apart
+    // the order of these fields is the order of the requests: restriction before authentication
     ipRestriction: routeIPRestrictionModule,
     oidc: oidcModule,
     saml: samlModule,

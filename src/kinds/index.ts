@@ -23,7 +23,7 @@ import { TunnelGroupBackend } from "./tunnel-group-backend.ts";
 import { TunnelSession } from "./tunnel-session.ts";
 import { WeightedBackend } from "./weighted-backend.ts";
 
-/** Every kind that is converged with the account. A new kind is a file and a line here. */
+/** Every kind that `src/reconcile` manages. */
 export const kinds: readonly Kind[] = [
   APIKey,
   IPPolicy,
@@ -46,7 +46,7 @@ export const kinds: readonly Kind[] = [
   EventSource,
 ];
 
-/** Every kind that the API server is told of. */
+/** Every kind that has a CRD. */
 export const customResources: readonly CustomResource[] = [
   GatewayAccount,
   ...kinds.map(customResourceOf),

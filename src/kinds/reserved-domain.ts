@@ -22,7 +22,7 @@ export const ReservedDomain = defineKind({
     certificateRef: refTo("TLSCertificate", {
       sends: "certificate_id",
       returns: "certificate",
-      // under automatic management the answer shows the certificate that was issued last, which nobody asked for
+      // with automatic management the answer has the certificate that the service issued, which no spec names
       decode: ({ id }: { id: string }, { certificate_management_policy }) =>
         certificate_management_policy ? undefined : id,
     })

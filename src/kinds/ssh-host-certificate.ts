@@ -9,7 +9,7 @@ import { mark } from "../schema/traits.ts";
 const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createOnly: true });
 const time = mark(z.iso.datetime({ offset: true }), { createOnly: true, serverDefault: true, normalize: timestamp });
 
-/** Until `renewBefore` its end, or through two thirds of its validity. An end that the spec sets is final. */
+/** `renewBefore` ahead of the end, or after two thirds of the validity. Undefined if the spec sets the end. */
 function renewsAt(answer: Answer, spec: Readonly<Record<string, unknown>>): number | undefined {
   const [from, until] = [answer["valid_after"], answer["valid_until"]].map((one) => Date.parse(String(one)));
   if (spec["validUntil"] !== undefined || from === undefined || until === undefined) return undefined;

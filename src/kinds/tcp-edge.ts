@@ -7,7 +7,7 @@ import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { mark } from "../schema/traits.ts";
 
-/** In any order, and in lower case as the service answers them. */
+/** Normalizes addresses: order and case do not count. */
 const hostports = (value: unknown): unknown =>
   unordered(Array.isArray(value) ? value.map((one) => String(one).toLowerCase()) : value);
 

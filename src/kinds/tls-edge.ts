@@ -14,7 +14,7 @@ export const TLSEdge = defineKind({
   resource: tlsEdges,
   spec: z.object({
     ...edgeFields,
-    // unlike a TCP edge's, it has no removal of its own
+    // the service can switch the policy of a TLS edge off, but not delete it
     policy: trafficPolicyModule("disable"),
     mutualTls: mutualTLSModule,
     tlsTermination: tlsTerminationModule,

@@ -5,7 +5,7 @@ import { defineCustomResource } from "../schema/define.ts";
 import { immutable } from "../schema/fields.ts";
 import { remoteRef, text } from "../schema/status.ts";
 
-/** Labels of the objects that the operator makes; by the first it knows its own. */
+/** Labels of the objects that the operator creates. It recognises them by the first one. */
 export const sessionLabels = {
   mirror: `${GROUP}/mirror`,
   region: `${GROUP}/region`,

@@ -11,7 +11,7 @@ const share = z.object({
 
 type Shares = { backend_id: string; weight: number }[];
 
-/** The service keys the map by backend id, which nobody knows when writing the spec. */
+/** The service wants a map by backend id. Specs have a list, since they name objects. */
 const byID = (shares: Shares) => Object.fromEntries(shares.map(({ backend_id, weight }) => [backend_id, weight]));
 
 export const WeightedBackend = defineKind({

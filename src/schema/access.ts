@@ -17,7 +17,7 @@ export interface Grant {
   rule: PolicyRule;
 }
 
-/** What the operator does in each namespace that it watches. */
+/** Rights of the operator in each namespace that it watches. */
 export function operatorGrants(customResources: readonly CustomResource[]): Grant[] {
   const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => hasTrait(spec, wanted));
   const secretAccess = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
@@ -43,7 +43,7 @@ export function operatorGrants(customResources: readonly CustomResource[]): Gran
   ];
 }
 
-/** What it does besides where no list of namespaces keeps it from reading what belongs to the cluster. */
+/** Further rights when the operator watches all namespaces. Only then may it read cluster-scoped resources. */
 export function clusterGrants(customResources: readonly CustomResource[]): Grant[] {
   return [
     {
@@ -58,16 +58,16 @@ export function clusterGrants(customResources: readonly CustomResource[]): Grant
   ];
 }
 
-/** What it does besides where it may follow Secrets. The API server has no right that ends at their metadata. */
+/** Further rights with `WATCH_SECRETS`. RBAC cannot limit a right to the metadata of Secrets. */
 export const secretWatchGrants = (): Grant[] => [
   { use: "See at once that a Secret has changed; only metadata is asked for", rule: core("secrets", "list", "watch") },
 ];
 
-/** What it does in its own namespace in any case, and there only. */
+/** Rights on kinds whose objects are in the operator's own namespace only. */
 export const ownNamespaceGrants = (customResources: readonly CustomResource[]): Grant[] =>
   objectGrants(customResources.filter(({ namespaces }) => namespaces === "own"));
 
-/** What it does in its own namespace although it does not watch that. */
+/** Rights in the operator's own namespace when it watches other namespaces only. */
 export const commandGrants = (customResources: readonly CustomResource[]): Grant[] => [
   ...objectGrants(customResources.filter(({ namespaces }) => namespaces === "watched and own")),
   events,
@@ -78,7 +78,7 @@ const events: Grant = {
   rule: { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
 };
 
-/** What leader election does in the operator's own namespace. */
+/** Rights of leader election in the operator's own namespace. */
 export function leaseGrants(): Grant[] {
   const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [
@@ -87,11 +87,11 @@ export function leaseGrants(): Grant[] {
   ];
 }
 
-/** What uninstalling does, by policy, in each namespace that is watched. */
+/** Rights of the command `uninstall` in each watched namespace, by its policy. */
 export function uninstallGrants(customResources: readonly CustomResource[]): Record<"retain" | "delete", Grant[]> {
   const installed = customResources.filter(({ namespaces }) => namespaces !== "own");
   const all = plurals(installed);
-  // it may not patch what it does not hold
+  // only objects that the operator may patch can have its finalizer
   const withFinalizer = plurals(installed.filter(({ access }) => access.includes("patch")));
   return {
     retain: [
@@ -139,7 +139,7 @@ const core = (resource: string, ...verbs: string[]): PolicyRule => ({ apiGroups:
 
 const grantIf = (needed: boolean, grant: Grant): Grant[] => (needed ? [grant] : []);
 
-/** Whether some field, at any depth, has such a mark. */
+/** Whether a field, at any depth, has traits that `wanted` accepts. */
 function hasTrait(schema: z.ZodType, wanted: (traits: Traits) => boolean): boolean {
   if (wanted(traitsOf(schema))) return true;
   const inner = unwrap(schema);

@@ -1,6 +1,6 @@
 import { type Answer, type Kind, type KindReadiness, type Readiness, usable } from "./define.ts";
 
-/** Every custom domain starts with DNS_ERROR until its record exists, so a person is called only after this. */
+/** A new custom domain has DNS_ERROR until somebody makes its DNS record. The object is Stalled only after this time. */
 const DNS_GRACE_MS = 10 * 60_000;
 
 interface Job {
@@ -13,9 +13,8 @@ interface Job {
 type NotUsable = Exclude<Readiness, { state: "usable" }>;
 
 /**
- * For kinds whose certificate the service can manage: the readiness that follows from the certificate, and the condition
- * that tells of it. A certificate counts as issued when the answer shows it, or the time of its renewal: between the
- * creation and the start of the job an answer shows neither of them, and no job.
+ * Readiness and condition of kinds whose certificate the service can manage. A certificate counts as issued once the
+ * answer has it, or the time of its renewal. An answer with neither of them and no job was given before the job began.
  */
 export const managedCertificate: Pick<Kind, "readiness" | "ownConditions"> = {
   readiness: certificateReadiness,
@@ -43,7 +42,7 @@ const pending = (trouble: NotUsable): KindReadiness => ({
   conditions: [{ ...conditionOf(trouble), status: "False" }],
 });
 
-/** Traffic goes on with the certificate that is served, so the object stays usable, and its reason says what fails. */
+/** The present certificate is still served, so the object stays usable. Its reason says that the renewal fails. */
 function renewalFailing({ message, afterSeconds }: NotUsable): KindReadiness {
   const failure = {
     reason: "CertificateRenewalFailing",

@@ -3,7 +3,7 @@ import { type Column, type CustomResource, defaultAccess, type Kind } from "./de
 import { memoize } from "./memoize.ts";
 import { mark } from "./traits.ts";
 
-/** A field that steers the operator and is no part of any request. */
+/** A field that only the operator reads. */
 const notInBody = <S extends z.ZodType>(schema: S): S => mark(schema, { notInBody: true });
 
 const adoptID = z
@@ -60,7 +60,7 @@ const replacement = notInBody(z.enum(["Recreate"]))
       "Unset: it stays as it is, and the object says ReplacementRequired.",
   );
 
-/** Some of its updates are not promised by the service, and there is no replacing it without an interruption. */
+/** Whether the service may lack an update of this kind, and `CreateFirst` does not replace it either. */
 const canBeRecreated = ({ resource, replacement: way }: Kind): boolean =>
   way === undefined && (resource.verbs.update !== "documented" || resource.updateUndocumented.length > 0);
 
@@ -71,7 +71,7 @@ export function specOf(kind: Kind): z.ZodObject {
     .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
   return z.object({
     ...kind.spec.shape,
-    // elsewhere the spec says itself which remote is meant
+    // the spec of an entry or of modules names its remote by itself
     ...(kind.location.type === "collection" && { adopt }),
     ...policyFields,
     ...(canBeRecreated(kind) && { replacement }),
@@ -178,7 +178,7 @@ export const answerFieldsOf: (kind: Kind) => z.ZodObject = memoize((kind) =>
   z.object({ ...remoteFields, ...kind.status.shape }),
 );
 
-/** What a managed object says until the operator has looked at it: without it, an empty status reads as healthy. */
+/** The status until the operator has looked at the object. Tools would read an empty status as healthy. */
 export const initialStatus = {
   observedGeneration: -1,
   conditions: [
@@ -204,7 +204,7 @@ export const conditionColumns = (type: string) => ({
 const ready = conditionColumns("Ready");
 const id: Column = { name: "ID", jsonPath: ".status.id", description: "Remote id" };
 
-/** A managed kind with everything that all of them have. */
+/** A managed kind with the fields, columns and conditions that all managed kinds have. */
 export function customResourceOf(kind: Kind): CustomResource {
   const { plural, shortNames, categories, summary, rules, privilege } = kind;
   return {

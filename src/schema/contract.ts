@@ -11,13 +11,13 @@ export const OPERATOR_NAME = "tunnel-gateway-operator";
 export const FINALIZER = `${GROUP}/remote`;
 
 export const annotations = {
-  /** "true": the object is left alone, in both directions. */
+  /** "true": nothing is written to the object or to its remote, and a deletion waits. */
   paused: `${GROUP}/paused`,
   /** Any new value asks for a fresh look at the remote; echoed in `status.lastHandledReconcileAt`. */
   reconcileRequestedAt: `${GROUP}/reconcile-requested-at`,
   /** "true": on deletion the remote is left as it is. */
   orphan: `${GROUP}/orphan`,
-  /** The operator's own: when a create was under way, see reconcile/intent.ts. */
+  /** The operator sets it before it sends a create: see objects/intent.ts. */
   createIntent: `${GROUP}/create-intent`,
 } as const;
 
@@ -57,7 +57,7 @@ export const reasons = [
   "RemoteNormalises",
   "AccountMismatch",
   "Paused",
-  // of commands alone, which converge to nothing
+  // only AgentCommands have these
   "Running",
   "Completed",
   "CommandFailed",

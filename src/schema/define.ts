@@ -12,7 +12,7 @@ export interface Column {
   description?: string;
 }
 
-/** A member of an answer of the service, by the service's own name. */
+/** An answer of the service, by the service's own names. */
 export type Answer = Readonly<Record<string, unknown>>;
 
 /** Whether a resource that exists can be used; `Ready` of the object follows it. `afterSeconds`: when to look again. */
@@ -48,14 +48,14 @@ export interface KindCondition {
   message: string;
 }
 
-/** What the API server is told of a kind, as it stands in the kind's own file. */
+/** What the file of a kind says for its CRD. */
 export interface Definition {
   readonly kind: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
   /** Group of kinds in `kubectl get`, beside `tunnelgateway`. */
   readonly categories: readonly string[];
-  /** One or two sentences; open the CRD and the reference page. */
+  /** One or two sentences at the top of the CRD and of the reference page. */
   readonly summary: string;
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject;
@@ -63,13 +63,13 @@ export interface Definition {
   readonly rules: readonly Rule[];
   readonly columns: readonly Column[];
   /**
-   * What creating such an object gives a person beyond the namespace, in words; the aggregated edit role then leaves
-   * the kind out. Undefined: nothing.
+   * The power over the account that creating such an object gives a person, in words. The aggregated role `edit` leaves
+   * such kinds out. Undefined: none.
    */
   readonly privilege: string | undefined;
 }
 
-/** A kind with nothing left to add: whole spec, whole status, all columns. CRDs are made of these. */
+/** A complete kind: whole spec, whole status, all columns. CRDs are generated from these. */
 export interface CustomResource extends Definition {
   /** What the status says until the operator has looked at the object. */
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
@@ -82,15 +82,15 @@ export interface CustomResource extends Definition {
   /** What it does with the Secrets that they name, beside reading them. */
   readonly secretAccess: readonly Access[];
   /**
-   * In which namespaces the operator looks after its objects: in those that it watches, in its own only, or in both,
-   * where it does not watch its own.
+   * Where the operator manages objects of the kind: in the namespaces that it watches, in its own only, or in both, also
+   * if it does not watch its own.
    */
   readonly namespaces: "watched" | "own" | "watched and own";
 }
 
 export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
 
-/** Objects are followed by a watch; their metadata holds the finalizer and the operator's annotations. */
+/** The operator watches objects, and patches their finalizer and its own annotations. */
 export const defaultAccess: readonly Access[] = ["list", "watch", "patch"];
 
 /** What the operator writes to a Secret in the namespace of the object, which it creates and owns. */
@@ -100,7 +100,7 @@ export interface Output {
   key: string;
   /** The member of the answer that holds the value. */
   member: string;
-  /** The value is in the answer to a create alone: once lost, only a new resource has one. */
+  /** Only the answer to a create has the value. If it is lost, the resource is replaced. */
   shownOnce?: true;
 }
 
@@ -124,7 +124,7 @@ export interface EntryLocation {
     /** The member of an answer, and the field of a spec, that hold the list. */
     readonly list: string;
   };
-  /** Members of a create: the id of the parent, and what tells one entry of it from another. */
+  /** Members of a create: the id of the parent, and the key of the entry. */
   readonly parentMember: string;
   readonly keyMember: string;
   /** Calls of the client, which take the parent's id and the key. */
@@ -157,11 +157,11 @@ export interface Kind extends Definition {
   readonly location: Location;
   /** Parts with operations of their own, by the member of the request; for fields marked `onRemove: "delete"`. */
   readonly modules: Readonly<Record<string, Module>>;
-  /** The spec field that no two resources of an account share; its wire member has the same value. */
+  /** The spec field whose value no two resources of an account share. The service's member has the same value. */
   readonly naturalKey: string | undefined;
   /**
-   * CreateFirst: what the service cannot change in place is made anew, referrers move, and then the old one is deleted.
-   * Only for resources that may exist twice.
+   * CreateFirst: for a change that the service cannot make in place, a second resource is created. Objects that refer to
+   * the first one move to the second, then the first is deleted. Only for resources of which two may exist.
    */
   readonly replacement: "CreateFirst" | undefined;
   /** When a resource has to be replaced because it runs out; epoch milliseconds. Undefined: never. */
@@ -171,7 +171,7 @@ export interface Kind extends Definition {
     | {
         readonly from: string;
         readonly until: string;
-        /** What a person does about one that has ended; begins a message. */
+        /** What a person does when the validity has ended. A message begins with it. */
         readonly remedy: (spec: Readonly<Record<string, unknown>>) => string;
       }
     | undefined;
@@ -248,7 +248,7 @@ type Assumed =
   | "secretAccess"
   | "namespaces";
 
-/** A kind that is not converged as the others are: something else of the operator looks after its objects. */
+/** A kind that `src/reconcile` does not manage, but another part of the operator. */
 export function defineCustomResource(
   given: Omit<CustomResource, Assumed> & Partial<Pick<CustomResource, Assumed>>,
 ): CustomResource {

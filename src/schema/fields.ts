@@ -37,7 +37,7 @@ export const immutable = <S extends z.ZodType>(schema: S): S => mark(schema, { i
 /** Every module can be switched off without losing its settings. */
 export const enabled = z.boolean().default(true).describe("Whether the module applies to traffic. Default: true.");
 
-/** A part that the service replaces whole when it is given and keeps when it is not. */
+/** A part of a resource. A request that has it replaces it as a whole, a request without it leaves it as it is. */
 export const module = <S extends z.ZodObject>(schema: S, how: { onRemove: "disable" | "delete" }) =>
   mark(schema, how).optional();
 
@@ -132,7 +132,7 @@ export const domain = z
   .max(253)
   .regex(/^(\*\.)?([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/);
 
-/** `<type> <base64>`, to which authorized-keys files add a comment that means nothing. */
+/** `<type> <base64>`. A comment after it, as in authorized-keys files, does not count. */
 export const sshPublicKey = mark(
   z
     .string()
@@ -150,13 +150,13 @@ export const ownerId = z
     "Id of the user or bot that owns it. Default: the owner of the operator's key. Only admins may name others.",
   );
 
-/** For times in RFC 3339: the same moment is written in several ways. */
+/** Normalizes a time in RFC 3339, which has several spellings for one moment, to seconds. */
 export function timestamp(value: unknown): unknown {
   const time = Date.parse(String(value));
   return Number.isFinite(time) ? Math.floor(time / 1000) : value;
 }
 
-/** For lists whose order means something. */
+/** For lists whose order matters. */
 export const ordered = (value: unknown): unknown => value;
 
 /** For headers: their names have no case. */
@@ -165,7 +165,7 @@ export const lowerCaseKeys = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name.toLowerCase(), one]))
     : value;
 
-/** Ids of things that have no kind here. */
+/** Id of a resource for which there is no kind. */
 export const unmanagedID = (prefix: string) =>
   z
     .string()
@@ -185,7 +185,7 @@ export const backendKinds = [
 
 export const regions = ["au", "eu", "ap", "us", "jp", "in", "sa"] as const;
 
-/** For lists whose order means nothing to the service. */
+/** For lists whose order does not matter. */
 export function unordered(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return [...value].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -195,7 +195,7 @@ export function unordered(value: unknown): unknown {
 export const hostname = (value: unknown): unknown =>
   typeof value === "string" ? value.toLowerCase().replace(/\.$/, "") : value;
 
-/** For metadata: JSON objects are equal whatever their spacing, and the operator's own key is not the user's. */
+/** Normalizes metadata: the spacing of JSON does not count, and neither does the owner mark. */
 function jsonValue(value: unknown): unknown {
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return value;
   try {
@@ -206,6 +206,6 @@ function jsonValue(value: unknown): unknown {
   }
 }
 
-/** Of an integer that would be rounded, its digits. */
+/** For `JSON.parse`: keeps the digits of an integer that a number would round. */
 const keepLargeIntegers = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
   typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? source : value;

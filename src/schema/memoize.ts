@@ -1,4 +1,4 @@
-/** A function of schemas or kinds, computed once for each: they never change once they are made. Share no mutable result. */
+/** Computes a function of a schema or kind once for each, since these never change. The result is shared: do not change it. */
 export function memoize<Key extends object, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
   return (key) => {

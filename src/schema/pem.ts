@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** PEM differs in line ends, blank lines and what stands around the blocks; none of it means anything. */
+/** Normalizes PEM: line ends, blank lines and text around the blocks do not count. */
 export const pem = (value: unknown): unknown =>
   typeof value === "string"
     ? (value.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [value]).map(tidy).join("\n")
@@ -22,5 +22,5 @@ export const certificateFacts = {
   extendedKeyUsages: z.array(z.string()).optional().describe("Extended key usages."),
 };
 
-/** Where they say how long it is valid. */
+/** Those of them that say how long a certificate is valid. */
 export const certificateValidity = { from: "notBefore", until: "notAfter" } as const;

@@ -3,11 +3,11 @@ import { snakeCase } from "./wire/names.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
 
-/** How soon an object whose certificate has ended is looked at again; a change of its Secret is seen before. */
+/** When to look again at an object whose certificate has ended. A resync notices a new Secret before that. */
 const EXPIRED_SECONDS = 1800;
 
 /**
- * Whether a remote can be used now, and when that has to be judged again. What runs out is not usable after its end.
+ * Whether a remote can be used now, and when to ask again. A certificate is not usable after its end.
  * `now` in epoch milliseconds.
  */
 export function readinessOf(kind: Kind, remote: Answer, spec: Spec, now: number): KindReadiness {
@@ -26,7 +26,7 @@ export function readinessOf(kind: Kind, remote: Answer, spec: Spec, now: number)
   };
 }
 
-/** Epoch milliseconds of the end of what runs out. Undefined when it does not run out, or the answer does not say. */
+/** Epoch milliseconds of the end of the validity. Undefined if there is none, or the answer does not have it. */
 function endOf({ validity }: Kind, remote: Answer): number | undefined {
   const end = validity && Date.parse(String(remote[snakeCase(validity.until)]));
   return end !== undefined && Number.isFinite(end) ? end : undefined;

@@ -39,19 +39,19 @@ export interface Traits {
   immutable?: true;
   /** Accepted on create only, and free to change in the spec: the remote is then replaced. */
   createOnly?: true;
-  /** Stands for another object; what is sent is something that object's status holds. */
+  /** Refers to another object. The request has a value from its status. */
   reference?: ReferenceTrait;
   /** Stands for a value in a Secret; read at use, never compared, never shown. */
   secret?: true;
   /** Stands for a value in a ConfigMap; read at use. */
   configMap?: true;
-  /** Not part of a request: it steers the operator. */
+  /** Not in the body of a request: only the operator reads it, or it is in the path. */
   notInBody?: true;
   /** Member name in requests, where it is not the snake_case of the field. */
   sends?: string;
   /** Member name in answers, where it is not that of requests. */
   returns?: string;
-  /** Names a Secret, several keys of which are members of the request. */
+  /** Names a Secret. Each of these members of the request has the value of one of its keys. */
   secretMembers?: Readonly<Record<string, SecretMember>>;
   /** Reshapes the resolved value for the request. */
   encode?: (resolved: never) => unknown;
@@ -59,13 +59,13 @@ export interface Traits {
   decode?: (answered: never, around: Readonly<Record<string, unknown>>) => unknown;
   /** Applied to both sides before they are compared. */
   normalize?: (value: unknown) => unknown;
-  /** Where the field is unset the service chooses a value, which is then no difference. */
+  /** The service chooses a value if the field is unset. That value is no difference. */
   serverDefault?: true;
   /** What to send when a field that was set is removed, where it is not the empty value of its type. */
   clear?: unknown;
-  /** A part that the service replaces whole when given and keeps when not; this is how it goes away. */
+  /** How a module is removed: a request without it leaves it as it is. */
   onRemove?: "disable" | "delete";
-  /** What others put into this list stays there; only what this object put in is taken out again. */
+  /** Others add entries to the list too. Only entries that this object has added are removed. */
   shared?: SharedTrait;
   /** Rules that the API server checks. */
   rules?: readonly Rule[];
@@ -73,24 +73,24 @@ export interface Traits {
 
 const registry = z.registry<Traits>();
 
-/** Marks a copy, so that a schema shared by two kinds never shares its marks. */
+/** A copy of the schema with these traits. The schema itself may be in other kinds, and is not changed. */
 export function mark<S extends z.ZodType>(schema: S, traits: Traits): S {
   const copy = schema.clone() as S;
   const known = traitsOf(schema);
   const rules = [...(known.rules ?? []), ...(traits.rules ?? [])];
   registry.add(copy, { ...known, ...traits, ...(rules.length > 0 && { rules }) } as never);
-  // a clone has lost it
+  // clone() loses the description
   return schema.description === undefined ? copy : (copy.describe(schema.description) as S);
 }
 
-/** The marks of a schema, seen through `optional` and `default` wrappers: the outermost mark wins. */
+/** The traits of a schema and of what is inside its `optional` and `default` wrappers. The outermost wins. */
 export const traitsOf: (schema: z.ZodType) => Traits = memoize((schema) => {
   const own = registry.get(schema) ?? {};
   const inner = wrapped(schema);
   return inner ? { ...traitsOf(inner), ...own } : own;
 });
 
-/** The marks put on this very schema, for whoever visits the wrappers one by one. */
+/** The traits of a schema that is no wrapper, none for a wrapper. For code that visits both. */
 export const ownTraits = (schema: z.ZodType): Traits => (wrapped(schema) ? {} : (registry.get(schema) ?? {}));
 
 function wrapped(schema: z.ZodType): z.ZodType | undefined {

@@ -16,7 +16,7 @@ export function answerTo(resource: Resource, body: Members): Members {
 }
 
 /**
- * What an update makes of a resource, by the least kind reading of the API page: a list or map that is left out comes
+ * What an update makes of a resource, by the strictest reading of the API page: a list or map that is left out comes
  * back empty, a module that is left out stays.
  */
 export function updated(resource: Resource, row: Members, body: Members): Members {

@@ -10,9 +10,8 @@ const fieldsOf = (schema: z.ZodObject, spec: Spec): [string, z.ZodType][] =>
   (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([field]) => isSet(spec[field]));
 
 /**
- * What of a spec the account has once it was sent, so that a removal is known for one. Fields by their names; besides,
- * `field.member` where the account alone does not show that a member was ours, and `field/key` for each entry of a list
- * that others add to.
+ * What `status.appliedFields` records of a spec that was sent, so that a field that is removed later is cleared: `field`,
+ * `field.member` for each hidden member, and `field/key` for each entry of a shared list.
  */
 export function appliedPaths(schema: z.ZodObject, spec: Spec): string[] {
   return fieldsOf(schema, spec).flatMap(([field, member]) => [
@@ -25,10 +24,10 @@ export function appliedPaths(schema: z.ZodObject, spec: Spec): string[] {
 /** The keys of the entries of a shared list that an object has put in. */
 export const appliedEntries = (field: string, applied: readonly string[]): string[] => below(`${field}/`, applied);
 
-/** Without what only tells that something has to be sent once more. */
+/** The paths without those of hidden members. */
 export const withoutHidden = (applied: readonly string[]): string[] => applied.filter((path) => !path.includes("."));
 
-/** Whether a member that the account does not show to be ours was sent once and is wanted no more. */
+/** Whether a hidden member was sent and is no longer wanted. */
 export function removesHidden(
   fields: readonly string[],
   schema: z.ZodType,
@@ -47,7 +46,7 @@ export function removesHidden(
 const below = (prefix: string, applied: readonly string[]): string[] =>
   applied.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
 
-/** Secrets come back in no answer, and where the service chooses a value its own cannot be told from ours. */
+/** Optional members that no answer shows to be ours: secrets, and those for which the service chooses a default. */
 function hiddenMembers(schema: z.ZodType, value: unknown): string[] {
   const inner = unwrap(schema);
   if (!(inner instanceof z.ZodObject)) return [];

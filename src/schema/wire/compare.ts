@@ -65,7 +65,7 @@ function removal(schema: z.ZodType, traits: Traits, seen: unknown): Pick<Differe
 
 const isFrozen = ({ immutable, createOnly }: Traits): boolean => immutable === true || createOnly === true;
 
-/** Switched off with its settings kept: a configuration the service accepted once, it accepts again. */
+/** Switches a module off and keeps its settings, which the service has accepted before. */
 function disabled(seen: Body): Pick<Difference, "how" | "value"> | undefined {
   return seen["enabled"] === false ? undefined : { how: "change", value: { ...seen, enabled: false } };
 }

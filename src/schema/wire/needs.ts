@@ -8,7 +8,7 @@ export type Need =
   | { type: "reference"; path: string; to: { kind?: string; name?: string; id?: string }; trait: ReferenceTrait }
   | { type: "secret" | "configMap"; path: string; name: string; key: string };
 
-/** The path of one of the members that a field spreads into. */
+/** The path of one of the `secretMembers` of a field. */
 export const secretMemberPath = (path: string, member: string): string => `${path}#${member}`;
 
 /** The references that specs of this schema can hold. */

@@ -6,7 +6,7 @@ import { secretMemberPath } from "./needs.ts";
 /** Members of a request, by the service's names. */
 export type Body = Record<string, unknown>;
 
-/** What references and Secrets came to, by the path of their field. */
+/** The values of references, Secrets and ConfigMaps, by the path of their field. */
 export type Resolved = ReadonlyMap<string, unknown>;
 
 /** The request that a spec asks for. Fields that are unset are absent; every need must be in `resolved`. */
@@ -26,7 +26,7 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
   return body;
 }
 
-/** Two fields may feed one list, and may name the same thing. */
+/** Two fields may feed one list. What both name is sent once. */
 function add(body: Body, name: string, value: unknown): void {
   const present = body[name];
   body[name] = Array.isArray(present) && Array.isArray(value) ? [...new Set([...present, ...value])] : value;

@@ -5,12 +5,12 @@ import { appliedEntries } from "./applied.ts";
 import { membersOf } from "./compare.ts";
 import type { Body } from "./request.ts";
 
-/** What other objects want of shared lists, by the member of the request: keys of entries. */
+/** The keys that other objects want in shared lists, by the member of the request. */
 export type Claims = Readonly<Record<string, Claim>>;
 
 export interface Claim {
   wanted: readonly string[];
-  /** About to be taken out. */
+  /** Keys that are about to be removed. */
   leaving: readonly string[];
 }
 
@@ -36,8 +36,8 @@ export const sharedLists: (schema: z.ZodObject) => readonly SharedList[] = memoi
 );
 
 /**
- * Shared lists as they should be: the entries of this object, and those that others have put in. One that this object
- * put in and no longer lists goes, unless another object wants it.
+ * The wanted shared lists: the entries of this object, and those that others have added. An entry that this object has
+ * added and no longer lists is removed, unless another object wants it.
  */
 export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, claims = {} }: SharedSides): Body {
   const lists = sharedLists(schema).filter(
@@ -54,8 +54,8 @@ export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, claims
 }
 
 /**
- * A request with shared lists as they will be: what others are about to put in or take out may not be seen yet, and
- * the list replaces what is there when the request arrives.
+ * The request with the entries that other objects are about to add or remove. `seen` may not have these changes yet, and
+ * the request replaces the whole list.
  */
 export function applyClaims(schema: z.ZodObject, body: Body, { wanted, claims = {} }: SharedSides): Body {
   const lists = sharedLists(schema).filter(({ member }) => body[member] !== undefined && claims[member]);

@@ -15,7 +15,7 @@ const normalizeOf = (schema: z.ZodType): Normalize => {
   return reference ? normalize : asIs;
 };
 
-/** Texts and maps of the user's, such as descriptions and labels, may look like a reference and are none. */
+/** Texts and maps, such as descriptions and labels, are no references, even if they look like one. */
 function isOpaque(schema: z.ZodType): boolean {
   const inner = unwrap(schema);
   return inner instanceof z.ZodString || inner instanceof z.ZodRecord;
@@ -34,8 +34,8 @@ const normalizersByMember = memoize((schema: z.ZodObject): ReadonlyMap<string, r
 });
 
 /**
- * Whatever a remote may have of other remotes in it: ids, and other values that a reference sends, such as addresses. A
- * module that is switched off uses nothing. Members that the schema does not know may hold references as well.
+ * The values of an answer that may refer to other remotes: ids, and what else a reference sends, such as addresses. A
+ * module that is switched off refers to nothing. Members that the schema does not know count too.
  */
 export const referencedValues = (schema: z.ZodObject, answer: Answer): ReadonlySet<string> => readerOf(schema)(answer);
 
@@ -61,7 +61,7 @@ function stringsIn(value: unknown): string[] {
   return isObject(value) ? Object.entries(value).flatMap(([name, one]) => [name, ...stringsIn(one)]) : [];
 }
 
-/** What `referencedValues` of a remote of this schema has when the remote uses an object of this kind with this status. */
+/** What `referencedValues` gives for a remote of this schema that refers to an object of this kind with this status. */
 export function valuesReferencing(
   schema: z.ZodObject,
   { kind, status }: { kind: string; status: Readonly<Record<string, unknown>> },
