@@ -32,7 +32,7 @@ export interface AccountOptions {
   undocumented: boolean;
   /** 0 is no limit. */
   deletesPerMinute: number;
-  /** How often what no list shows is read again. Default 5 minutes. */
+  /** How often modules are read again, since no list has them. Default 5 minutes. */
   resyncSeconds?: number;
   /** What is known of operations that the service may lack. Default: nothing. */
   operations?: OperationSupport;
@@ -43,11 +43,11 @@ export interface AccountOptions {
   onRecovered?: () => void;
   /** Called when the circuit breaker opens. */
   onOpened?: () => void;
-  /** Told when so much of what objects stand for is missing that it may be another account than before. */
+  /** Called when so many remotes of objects are missing that the API key may belong to another account. */
   onLossSuspected?: () => void;
-  /** Whether some object stands for this remote; otherwise nobody waits for it to be there again. */
+  /** Whether an object has this remote. The mass-loss guard does not wait for one that no object has. */
   hasObjectFor?: (id: string) => boolean;
-  /** Told when it is known to be the right one: what was stopped has to be looked at. */
+  /** Called when it is certain to be the right account: reconcile the objects that were stopped. */
   onLossCleared?: () => void;
   onListDelta?: (resource: Resource, delta: ListDelta) => void;
 }
@@ -116,21 +116,21 @@ export class Account {
     return made;
   }
 
-  /** A change was sent whose answer nobody waits for any more: it may be carried out still. */
+  /** A change was sent and its answer is no longer awaited. The service may still carry it out. */
   recordUnansweredChange(): void {
     this.#changesDoneAt = this.#options.clock.now() + maxProcessingMs(this.deadlineMs);
   }
 
   /**
-   * Seconds until every such change is over, 0 when all are. That the process before this one has left one is always
-   * possible, so it counts from when the account is used first.
+   * Seconds until every such change is over, 0 when all are. An earlier process may have left one too, so this counts
+   * from the first use of the account.
    */
   get unansweredChangeSeconds(): number {
     if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
     return Math.max(((this.#changesDoneAt ?? 0) - this.#options.clock.now()) / 1000, 0);
   }
 
-  /** The remotes of a kind, wherever at the service they are. */
+  /** The remotes of a kind, whatever their location. */
   remotes(kind: Kind): Remotes {
     if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
     const { location, resource } = kind;
@@ -165,12 +165,12 @@ export class Account {
         onWritten: () => this.#support.written(),
       },
       onUnansweredChange: () => this.recordUnansweredChange(),
-      // A little less than the interval: a reconcile that comes a little early reads again as well.
+      // A little less than the interval, so that a reconcile that is a little early reads again too.
       maxAgeMs: resyncSeconds * 900,
     });
   }
 
-  /** The create that this intent was recorded for was answered with a refusal: it made nothing, and nothing is sought. */
+  /** The service refused the create of this intent, so there is no remote to search for. */
   recordRefusedCreate(object: ManagedObject, intent: Intent): void {
     this.#refusedCreates.set(object.metadata.uid, intent.last);
   }
@@ -179,7 +179,7 @@ export class Account {
     return this.#refusedCreates.get(object.metadata.uid) === intent.last;
   }
 
-  /** What was found again for an object is no other's from then on, also before the object's status says so. */
+  /** Records that this remote was found for the object. No other object takes it, even before the status has its id. */
   claim(id: string, { metadata }: ManagedObject): void {
     this.#claims.set(id, metadata.uid);
   }
@@ -208,7 +208,7 @@ export class Account {
     return this.deferredDeleteSeconds(id) > 0;
   }
 
-  /** The object is no more. */
+  /** Call it when the object is gone. */
   forget(uid: string): void {
     this.#refusedCreates.delete(uid);
     for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);
@@ -217,7 +217,7 @@ export class Account {
     this.createSettlement.forget(uid);
   }
 
-  /** Asks now and then for one of many remotes that are missing; once it is there, so is what else was missing. */
+  /** Reads one of the remotes of a suspected loss when it is due. If it is back, no loss is suspected any more. */
   async recheckMissing(signal: AbortSignal): Promise<void> {
     for (const { resource, id } of this.lossGuard.takeDueRechecks()) {
       if (this.#options.hasObjectFor?.(id) === false) {
@@ -228,18 +228,18 @@ export class Account {
       const back = collection.cached(id) ?? (await collection.read(id, { lane: "sync", signal }));
       if (!back) continue;
       await collection.listed(this.#options.clock.now(), "sync");
-      // its own answer came before the list, which finds it unchanged
+      // the remote is in the cache before the list, so the list delta would not have it
       this.#options.onListDelta?.(resource, { changed: [id], absent: [] });
       this.lossGuard.clear(resource);
     }
   }
 
-  /** Whether an operation may be tried now: it exists, may be tried, and was not refused a short while ago. */
+  /** Whether an operation may be sent now: it is documented or may be tried, and was not refused a short while ago. */
   supports(resource: Operations, verb: "update" | "delete"): boolean {
     return this.#exists(resource, verb) && this.#support.mayTry(nameOf(resource, verb));
   }
 
-  /** What the service's answers so far say of an operation. */
+  /** What the answers of the service tell about an operation. */
   support(resource: Operations, verb: "update" | "delete"): Support {
     return this.#exists(resource, verb) ? this.#support.of(nameOf(resource, verb)) : "unsupported";
   }
@@ -249,7 +249,7 @@ export class Account {
     return this.#support.secondsUntilTry(nameOf(resource, verb));
   }
 
-  /** An operation that was refused before is about to be sent: others that want it wait for the answer. */
+  /** Call it before an operation is sent that was refused before. Other objects wait for the answer. */
   operationTried(resource: Operations, verb: "update" | "delete"): void {
     this.#support.trying(nameOf(resource, verb));
   }
@@ -267,7 +267,7 @@ export class Account {
     return this.#options.undocumented;
   }
 
-  /** The service refused an operation as one that it does not have. */
+  /** The service answered as if it lacked the operation. */
   operationRefused(resource: Operations, verb: "update" | "delete"): void {
     this.#support.refused(nameOf(resource, verb));
   }

@@ -1,13 +1,13 @@
 import type { Clock } from "../runtime/clock.ts";
 
-/** How long an operation that was refused is left alone: twice as long each time. */
+/** An operation that was refused is tried again after the first delay. Each refusal doubles it, up to the second. */
 const FIRST_WAIT_MS = 2 * 60_000;
 const LONGEST_WAIT_MS = 60 * 60_000;
 
-/** While one object tries a refused operation, the others wait for what comes of it. */
+/** While one object tries a refused operation, others wait this long for the answer. */
 const PROBE_MS = 60_000;
 
-/** A maintenance of the service is over sooner, or refuses all writes. */
+/** Refusals this far apart do not come from one maintenance of the service, unless it refuses all writes. */
 const CONFIRMED_MS = 10 * 60_000;
 
 /** `refused`: the service refused it lately, perhaps not for good. `unsupported`: it was refused often enough. */
@@ -39,7 +39,7 @@ export class OperationSupport {
     this.#writtenAt = this.#clock.now();
   }
 
-  /** The service refused the operation as one that it does not have. */
+  /** The service answered as if it lacked the operation. */
   refused(operation: string): void {
     const now = this.#clock.now();
     const before = this.#refusals.get(operation);

@@ -9,11 +9,11 @@ import type { RequestOptions } from "./calls.ts";
  */
 export interface Remotes {
   /**
-   * What is cached, else what the service answers. Undefined when the service said that there is none.
+   * The cached remote, else the answer of the service. Undefined if the service said that it does not exist.
    * `members`: those that the caller needs. Others may be missing where each member has to be asked for.
    */
   get(id: string, request: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
-  /** What the service answers, which is asked in any case. */
+  /** Always asks the service. */
   read(id: string, request: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
   /** Never asks the service. */
   cached(id: string): Remote | undefined;
@@ -23,7 +23,7 @@ export interface Remotes {
   ownedBy(owner: string): Remote[];
   /** Resolves when the cache holds a list that began at `since` or later; at once where there is no list. */
   listed(since: number, lane: RequestOptions["lane"]): Promise<void>;
-  /** Neither in the latest list, nor in any answer since. */
+  /** Whether neither the latest list nor a later answer has it. */
   isMissing(id: string): boolean;
 }
 

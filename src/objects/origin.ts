@@ -4,7 +4,7 @@ import type { ManagedObject } from "./object.ts";
 /** How the account came to have the remote of an object: the operator created it, or it was there and was adopted. */
 export type Origin = "Created" | "Adopted";
 
-/** Longer than any request was ever under way, so that the remote of a known intent counts as created. */
+/** Longer than any request takes, so that the remote of a known intent counts as created. */
 const DEADLINE_MS = 60_000;
 
 /**

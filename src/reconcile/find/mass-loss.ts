@@ -3,11 +3,11 @@ import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { objectsInAccount, type ReconcileContext, remotesOf } from "../context.ts";
 
-/** Somebody may well have deleted fewer than this many remotes by hand. */
+/** If fewer remotes than this are missing, a person may have deleted them by hand. */
 const FEWEST = 5;
 const SHARE = 0.1;
 
-/** A process that is killed may have had this many deletions of one kind under way; its successor finds them done. */
+/** So many deletions of one kind may be under way when a process is killed. The next process gets 404 for all of them. */
 const UNDER_WAY = 32;
 
 /**

@@ -7,11 +7,11 @@ import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
 import type { ReconcileContext } from "../context.ts";
 
-// An entry of a list can be wanted by several: the object of the parent, which lists it in its spec; objects that stand
-// for single entries; and people who added it in the account. The entry is deleted when the last object lets go of it,
-// and stays when it was in the account before any object of this operator.
+// Several may want one entry of a list: the object of the parent, whose spec lists it; objects that stand for single
+// entries; and people who added it in the account. The entry is deleted when the last object that wants it goes. It
+// stays if it was in the account before any of these objects.
 
-/** Whether the remote stays in the account when this object lets go of it, because others want it. */
+/** Whether the remote stays in the account after this object is deleted, because others want it. */
 export function staysForOthers(context: ReconcileContext, id: string): boolean {
   const { kind, object, state } = context;
   if (kind.location.type !== "entry") return false;
@@ -34,7 +34,7 @@ export function isPreexisting(context: ReconcileContext, id: string): boolean {
   return !parentsOf(context, location, id).some(ours) && !siblingsOf(context, location, id).some(mayHaveMade);
 }
 
-/** For each shared list of this object: which entries other objects want in it, and which of theirs are to go. */
+/** For each shared list of this object: the entries that other objects want in it, and those that they want removed. */
 export function claimsOf({ kind, object, cluster }: ReconcileContext): Claims {
   const id = object.status?.id;
   return Object.fromEntries(
@@ -85,7 +85,7 @@ const leaves = (object: ManagedObject): boolean =>
   !isOrphan(object) &&
   !object.status?.preexisting;
 
-/** An object without an id and without an intent has sent nothing. */
+/** Whether the object may have created the entry. Without an id and an intent it has sent nothing. */
 const mayHaveMade = (object: ManagedObject): boolean =>
   !isObserveOnly(object) &&
   (object.status?.id === undefined ? intentOf(object) !== undefined : !object.status.preexisting);
