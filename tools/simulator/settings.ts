@@ -40,6 +40,10 @@ export interface SimulatorOptions {
   readonly inUseStatus?: 400 | 409 | undefined;
   /** What a GET of a module that was never set answers: 404, or 200 with `null`. Default 404. */
   readonly unsetModule?: 404 | 200 | undefined;
+  /** What the messages of errors quote of the body of the request. Default: nothing. */
+  readonly quoteInErrors?: ((body: string) => string) | undefined;
+  /** Answers repeat all that was sent for a row, in a member `x_echo`. Default false. */
+  readonly echo?: boolean | undefined;
   /** HTTPS edge routes that exist from the start. */
   readonly routes?: readonly RouteId[] | undefined;
   /** How many requests the log remembers. Default 100,000. */
@@ -62,6 +66,8 @@ export interface Settings {
   readonly listLagMs: number;
   readonly inUseStatus: 400 | 409;
   readonly unsetModule: 404 | 200;
+  readonly quoteInErrors: ((body: string) => string) | undefined;
+  readonly echo: boolean;
   readonly routes: readonly RouteId[];
   readonly logLimit: number;
   readonly onHandled: (request: LoggedRequest) => void;
@@ -84,6 +90,8 @@ export function settingsOf(options: SimulatorOptions): Settings {
     listLagMs: 0,
     inUseStatus: 400,
     unsetModule: 404,
+    quoteInErrors: undefined,
+    echo: false,
     routes: [],
     logLimit: 100_000,
     onHandled: () => undefined,

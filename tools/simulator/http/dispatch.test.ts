@@ -104,6 +104,29 @@ describe("bodies", () => {
   });
 });
 
+describe("a service that repeats what it was sent", () => {
+  it("quotes it in errors, also in those that a test plans", async () => {
+    await using quoting = await openAccount({ quoteInErrors: (body) => body.toUpperCase() });
+    const refused = () => quoting.send("POST", "/ip_policies", { metadata: 7 });
+    expect((await refused()).body).toMatchObject({
+      error_code: "ERR_GATEWAY_202",
+      msg: expect.stringContaining('{"METADATA":7}'),
+    });
+    quoting.control.fault({ action: { status: 403 } });
+    expect((await refused()).body.msg).toContain('{"METADATA":7}');
+  });
+
+  it("repeats it in answers", async () => {
+    await using echoing = await openAccount({ echo: true });
+    const { body } = await echoing.send("POST", "/ip_policies", { metadata: "a text" });
+    expect(body.x_echo).toContain("a text");
+    const { edgeId, routeId } = echoing.control.addRoute();
+    const put = { provider: "p", secret: "hunter2" };
+    const module = await echoing.send("PUT", `/edges/https/${edgeId}/routes/${routeId}/webhook_verification`, put);
+    expect(module.body.x_echo).toContain("hunter2");
+  });
+});
+
 describe("the rate limit", () => {
   it("answers 429 beyond so many requests in any minute, and says when to come back", async () => {
     await using limited = await openAccount({ rateLimitPerMinute: 3 });

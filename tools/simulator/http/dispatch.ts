@@ -49,7 +49,8 @@ function perform(request: Request, { world, router, rateLimit }: Service): Answe
   if (route.undocumented && !world.settings.undocumented) throw unsupported(`${method} is not supported for ${path}`);
   if (query !== "" && !route.paged) throw badRequest(`unknown query parameters: ${query}`);
   const body = bodyOf(request, route);
-  return route.handle({ params, query, body, world, view: viewOf(world.store, `http://${headers.host}`) });
+  const view = viewOf(world.store, `http://${headers.host}`, world.settings.echo);
+  return route.handle({ params, query, body, world, view });
 }
 
 function authenticate({ authorization = "" }: IncomingHttpHeaders, { keyring }: World): void {

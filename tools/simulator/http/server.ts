@@ -5,6 +5,7 @@ import type { Faults } from "../control/faults.ts";
 import type { Outage } from "../control/outage.ts";
 import type { MutableRequest, RequestLog } from "../control/request-log.ts";
 import { serveControl } from "../control/serve.ts";
+import { isMembers } from "../shape/members.ts";
 import { answer, type Request, type Service } from "./dispatch.ts";
 import { readBody, send } from "./exchange.ts";
 import { type Exchange, performFault } from "./perform-fault.ts";
@@ -67,9 +68,10 @@ function exchangeOf(
   entry: MutableRequest,
   response: ServerResponse,
 ): Exchange {
+  const { quoteInErrors } = service.world.settings;
   const instead = (given: Answer): Answer => {
     entry.status = given.status;
-    return given;
+    return quoteInErrors && given.status >= 400 ? quoting(given, quoteInErrors(request.body)) : given;
   };
   const handle = (): Answer => {
     entry.handled = true;
@@ -78,6 +80,12 @@ function exchangeOf(
     return given;
   };
   return { response, handle, instead };
+}
+
+/** The answer with more words in its message. */
+function quoting(answer: Answer, words: string): Answer {
+  const body = isMembers(answer.body) ? answer.body : { error_code: "ERR_GATEWAY_202", status_code: answer.status };
+  return { ...answer, body: { ...body, msg: `${body.msg ?? "This cannot be taken"}: ${words}` } };
 }
 
 function refuse(kind: "destroy" | "unavailable", entry: MutableRequest, response: ServerResponse): void {

@@ -4,6 +4,7 @@ import type { Check, Field, Fields } from "../shape/check.ts";
 import type { Members } from "../shape/members.ts";
 import type { Links, Row } from "./collection.ts";
 import { updateRow } from "./lifecycle.ts";
+import { echoOf } from "./view.ts";
 
 /** A part of an edge or route with operations of its own. PUT replaces all of it; null means that it is not set. */
 export interface Module {
@@ -44,6 +45,10 @@ export function moduleRoutes(owner: ModuleOwner, module: Module, documented: rea
   const { name, check } = module;
   const path = `${owner.path}/${name}`;
   const unset = (row: Row) => notFound(`${row.id} has no ${name} module`);
+  const answer = (row: Row, { view, world }: Call) => {
+    const shown = showModule(module, row.members[name], view, row.id);
+    return shown && world.settings.echo ? { ...shown, ...echoOf(row) } : shown;
+  };
   const routes: Route[] = [
     {
       method: "PUT",
@@ -52,8 +57,8 @@ export function moduleRoutes(owner: ModuleOwner, module: Module, documented: rea
       handle(call) {
         const row = owner.find(call);
         const value = check(call.body, "", call.world.store) as Members;
-        updateRow(row, { [name]: value }, call.world);
-        return { status: 200, body: showModule(module, value, call.view, row.id) };
+        const after = updateRow(row, { [name]: value }, call.world);
+        return { status: 200, body: answer(after, call) };
       },
     },
     {
@@ -63,7 +68,7 @@ export function moduleRoutes(owner: ModuleOwner, module: Module, documented: rea
       handle(call) {
         const row = owner.find(call);
         if (!row.members[name] && call.world.settings.unsetModule === 404) throw unset(row);
-        return { status: 200, body: showModule(module, row.members[name], call.view, row.id) };
+        return { status: 200, body: answer(row, call) };
       },
     },
     {

@@ -7,7 +7,7 @@ export interface View extends Links {
   show(row: Row): Members;
 }
 
-export function viewOf(store: Store, origin: string): View {
+export function viewOf(store: Store, origin: string, echo = false): View {
   const view: View = {
     origin,
     ref(id) {
@@ -15,10 +15,13 @@ export function viewOf(store: Store, origin: string): View {
       return row ? { id: row.id, uri: `${origin}/${row.collection.name}/${row.id}` } : null;
     },
     refs: (ids) => ((ids ?? []) as unknown[]).map((id) => view.ref(id)).filter((ref) => ref !== null),
-    show: (row) => show(row, view),
+    show: (row) => ({ ...show(row, view), ...(echo && echoOf(row)) }),
   };
   return view;
 }
+
+/** All that was sent for a row, in a member that the API page does not have. */
+export const echoOf = ({ members }: Row): Members => ({ x_echo: JSON.stringify(members) });
 
 function show({ id, createdAt, collection, members }: Row, view: View): Members {
   const { description: _, metadata: __, ...rest } = members;
