@@ -7,7 +7,13 @@ import type { Lane, RequestBudget } from "./request-budget.ts";
 export interface RequestOptions {
   lane: Lane;
   signal: AbortSignal;
+  /** Members of a body with values of Secrets: an error of a request that has one contains no words of the service. */
+  secretMembers?: ReadonlySet<string>;
 }
+
+/** Whether one of these members has a value of a Secret. */
+export const isConfidential = (members: readonly string[], { secretMembers }: RequestOptions): boolean =>
+  members.some((member) => secretMembers?.has(member));
 
 export interface CallsOptions {
   budget: RequestBudget;

@@ -3,7 +3,7 @@ import { isNotFound } from "../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
-import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
+import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
 import { Inventory, type ListDelta, type RemoteChangeListener } from "./inventory.ts";
 import type { CreatableRemotes, UpdatableRemotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
@@ -97,9 +97,13 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     }
   }
 
-  create(body: Body, { signal }: RequestOptions): Promise<Remote> {
+  create(body: Body, request: RequestOptions): Promise<Remote> {
+    const confidential = isConfidential(Object.keys(body), request);
     return this.#recordAnswer(
-      this.#calls.changeAdmitted((options) => this.#options.client.create(this.resource, body, options), signal),
+      this.#calls.changeAdmitted(
+        (options) => this.#options.client.create(this.resource, body, { ...options, confidential }),
+        request.signal,
+      ),
     );
   }
 
@@ -108,8 +112,12 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
+    const confidential = isConfidential(Object.keys(body), request);
     return this.#recordAnswer(
-      this.#calls.change((options) => this.#options.client.update(this.resource, id, body, options), request),
+      this.#calls.change(
+        (options) => this.#options.client.update(this.resource, id, body, { ...options, confidential }),
+        request,
+      ),
     );
   }
 

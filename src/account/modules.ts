@@ -3,7 +3,7 @@ import { isNotFound, isOutcomeUnknown } from "../gateway/errors.ts";
 import type { Module, ModuleOwner, Remote } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer, ModulesLocation } from "../schema/define.ts";
-import { Calls, type CallsOptions, type RequestOptions, withoutSecrets } from "./calls.ts";
+import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
 import type { UpdatableRemotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {
@@ -89,8 +89,12 @@ export class Modules implements UpdatableRemotes {
   async #put(id: string, member: string, body: Body, request: RequestOptions): Promise<Answer> {
     const { client, onUnansweredChange } = this.#options;
     const module = this.#moduleOf(member);
+    const confidential = isConfidential([member], request);
     try {
-      return await this.#calls.change((options) => client.putModule(module, this.#ownerOf(id), body, options), request);
+      return await this.#calls.change(
+        (options) => client.putModule(module, this.#ownerOf(id), body, { ...options, confidential }),
+        request,
+      );
     } catch (error) {
       if (isOutcomeUnknown(error)) onUnansweredChange();
       throw error;

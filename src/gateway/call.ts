@@ -8,6 +8,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called right before the first byte is written, which may be late. When it throws, the call fails as `unsent`. */
   readonly assertMaySend?: (() => void) | undefined;
+  /** The body has values that nobody may see. An error then has no words of the service, which may quote them. */
+  readonly confidential?: boolean | undefined;
 }
 
 /** A call in the terms of the API page (docs/gateway-api.md). */
@@ -31,6 +33,7 @@ export function call<T>(connection: Connection, request: Request<T>, options: Ca
     secrets: family.secrets,
     signal: options.signal,
     assertMaySend: options.assertMaySend,
+    confidential: options.confidential,
     path() {
       if (verb === "none") throw new Unsent("there is no such operation");
       return path ?? connection.base.prefix + expandPath(rest.route, ids);

@@ -173,7 +173,9 @@ describe("unknown: sent, and no complete answer", () => {
     const error = await failureOf(client.create(ipPolicies, {}));
     expect(error).toMatchObject({ kind: "unknown", status: undefined });
     expect(error.message).toContain("timed out after 30 s");
-    expect(events).toMatchObject([{ outcome: "unknown", method: "POST", route: "/ip_policies" }]);
+    const confidential = await failureOf(client.create(ipPolicies, {}, { confidential: true }));
+    expect(confidential.message).toBe(error.message);
+    expect(events.slice(0, 1)).toMatchObject([{ outcome: "unknown", method: "POST", route: "/ip_policies" }]);
   });
 
   test("an answer that does not end in time", async () => {
@@ -207,9 +209,11 @@ describe("unknown: sent, and no complete answer", () => {
 
   test("an answer that is not HTTP, whose bytes are not kept", async () => {
     const { url } = await serve((response) => response.socket?.end("hunter2 is no status line\r\n\r\n"));
-    const error = await failureOf(connect(url).client.create(ipPolicies, {}));
-    expect(error.kind).toBe("unknown");
-    expect(inspect(error, everything)).not.toContain("hunter2");
+    for (const confidential of [false, true]) {
+      const error = await failureOf(connect(url).client.create(ipPolicies, {}, { confidential }));
+      expect(error.kind).toBe("unknown");
+      expect(inspect(error, everything)).not.toContain("hunter2");
+    }
   });
 });
 
@@ -226,6 +230,12 @@ describe("unreadable: carried out, but the answer has the wrong form", () => {
     const error = await failureOf(connect(url).client.create(apiKeys, {}));
     expect(error).toMatchObject({ kind: "unreadable", status: 201, id });
     expect(inspect(error, everything)).not.toContain("hunter2");
+  });
+
+  test("answers a confidential request with names of the service's own", async () => {
+    const { url } = await serve((response) => json(response, 201, { id: 7, "hunter2-and-more": [] }));
+    const call = connect(url).client.create(apiKeys, { metadata: "hunter2-and-more" }, { confidential: true });
+    expect((await failureOf(call)).message).toBe("POST /api_keys: 201 Created, but the answer is not as expected");
   });
 
   test("an answer that says it is too long", async () => {
@@ -265,6 +275,36 @@ describe("a status that is not 2xx", () => {
     const error = await failureOf(client.get(ipPolicies, "ipp_1"));
     expect(error).toMatchObject({ kind, status, method: "GET", route: "/ip_policies/{id}" });
     expect(events).toMatchObject([{ outcome: kind, status, resource: "ip_policies", route: "/ip_policies/{id}" }]);
+  });
+
+  test("of a confidential request has status and code, and no words of the service", async () => {
+    const secret = "hunter2-and-more";
+    const headers = { "content-type": "application/json" };
+    const quotes = [secret, secret.slice(0, 5), Buffer.from(secret).toString("base64"), secret.toUpperCase()];
+    for (const msg of quotes) {
+      const { url } = await serve((response) =>
+        response.writeHead(400, headers).end(JSON.stringify({ ...body, msg, details: { operation_id: msg } })),
+      );
+      const { client, events } = connect(url);
+      const error = await failureOf(client.create(ipPolicies, { metadata: secret }, { confidential: true }));
+      expect(error.message).toBe("POST /ip_policies: 400 Bad Request (ERR_440)");
+      expect(error).toMatchObject({ code: "ERR_440", serviceMessage: undefined, operationId: undefined });
+      expect(inspect([error, events], everything)).not.toContain(msg);
+    }
+  });
+
+  test.each([
+    ["hunter2-and-more", "the secret"],
+    ["hunter2-", "a part of it"],
+    ["ERR_hunter2-and", "a part of it in other words"],
+    [Buffer.from("hunter2-and-more").toString("base64url"), "an encoding of it"],
+    ["no such policy", "words"],
+  ])("of a confidential request has no code %j, %s", async (code) => {
+    const { url } = await serve((response) => json(response, 400, { ...body, error_code: code }));
+    const { client, events } = connect(url);
+    const call = client.create(ipPolicies, { metadata: "hunter2-and-more" }, { confidential: true });
+    expect((await failureOf(call)).message).toBe("POST /ip_policies: 400 Bad Request");
+    expect(inspect(events, everything)).not.toContain(code);
   });
 
   test("has the code, message and operation id of the service", async () => {

@@ -3,7 +3,7 @@ import { type FailureKind, GatewayError, isGatewayError } from "../errors.ts";
 import type { BaseURL } from "./base-url.ts";
 import { interpret } from "./interpret.ts";
 import { type Key, readKey } from "./key.ts";
-import { type Redact, redactor, secretsIn } from "./redact.ts";
+import { quotingCodeOnly, quotingWithout, secretsIn, stringsIn } from "./redact.ts";
 import { type Request, send } from "./send.ts";
 import { Unsent } from "./unsent.ts";
 
@@ -40,6 +40,8 @@ export interface Call<T> {
   readonly body?: object | undefined;
   /** Names of body members whose text must not appear in a message. */
   readonly secrets?: readonly string[] | undefined;
+  /** See CallOptions. */
+  readonly confidential?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly assertMaySend?: (() => void) | undefined;
   readonly read: (body: string) => T;
@@ -72,8 +74,10 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
   try {
     const key = await readKey(connection.apiKey, deadline.signal);
     const reply = await send(connection.dispatcher, requestOf(connection, call, key), deadline.signal);
-    const redact: Redact = (text, length) => redactor([key, ...secretsIn(call.body, call.secrets ?? [])])(text, length);
-    return interpret({ ...call, redact }, reply);
+    const quoting = call.confidential
+      ? quotingCodeOnly([key, ...stringsIn(call.body)])
+      : quotingWithout([key, ...secretsIn(call.body, call.secrets ?? [])]);
+    return interpret({ ...call, ...quoting }, reply);
   } catch (error) {
     if (!(error instanceof Unsent)) throw error;
     const { method, route } = call;

@@ -8,6 +8,33 @@ const READ = 8192;
 
 export type Redact = (text: string, length?: number) => string;
 
+/** How a message of the service, and its error code, become safe to be told. Empty: it is not told. */
+export interface Quoting {
+  readonly quoteText: Redact;
+  readonly quoteCode: Redact;
+}
+
+/** Tells what the service says without these texts. */
+export function quotingWithout(secrets: readonly string[]): Quoting {
+  const quote: Redact = (text, length) => redactor(secrets)(text, length);
+  return { quoteText: quote, quoteCode: quote };
+}
+
+/** Words, and a number at the end: no encoding of a value looks like this. */
+const CODE = /^([A-Z]+(_[A-Z]+)*_?)?\d{0,9}$/;
+
+/**
+ * Tells the error code alone, and only if it repeats nothing that was sent. A message may contain a value shortened or
+ * encoded in any way, so no text of it is safe.
+ */
+export function quotingCodeOnly(sent: readonly string[]): Quoting {
+  const repeats = (code: string): boolean => {
+    const texts = sent.map((text) => text.toLowerCase());
+    return redactor(texts)(code) !== code || texts.some((text) => text.includes(code));
+  };
+  return { quoteText: () => "", quoteCode: (code) => (CODE.test(code) && !repeats(code.toLowerCase()) ? code : "") };
+}
+
 /** Makes a text of the service safe for logs and conditions: one line of limited length without any of `secrets`. */
 export function redactor(secrets: readonly string[]): Redact {
   const lines = secrets.map(oneLine).filter((secret) => secret !== "");
@@ -17,6 +44,12 @@ export function redactor(secrets: readonly string[]): Redact {
     const masked = short.reduce((rest, secret) => rest.replaceAll(secret, MASK), oneLine(text.slice(0, READ)));
     return cut(maskGrams(masked, grams), length);
   };
+}
+
+/** All strings in a request body. */
+export function stringsIn(body: unknown): string[] {
+  if (typeof body === "string") return [body];
+  return typeof body === "object" && body !== null ? Object.values(body).flatMap(stringsIn) : [];
 }
 
 /** All strings under these members of a request body, at any depth. */

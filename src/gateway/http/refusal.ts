@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import * as z from "zod";
-import type { Redact } from "./redact.ts";
+import type { Quoting, Redact } from "./redact.ts";
 import type { Reply } from "./send.ts";
 
 /** The service's explanation of an error answer. */
@@ -23,12 +23,12 @@ const errorBody = z.object({
 });
 
 /** Reads an answer that is not 2xx. Of a body that is missing, incomplete or not JSON nothing is used. */
-export function refusalOf(reply: Exclude<Reply, { got: "nothing" }>, redact: Redact): Refusal {
+export function refusalOf(reply: Exclude<Reply, { got: "nothing" }>, { quoteText, quoteCode }: Quoting): Refusal {
   const body = reply.got === "answer" ? errorBodyOf(reply.body, reply.headers) : {};
   return {
-    code: quote(body.error_code, redact, 64),
-    serviceMessage: quote(body.msg ?? body.message ?? body.error, redact),
-    operationId: quote(body.details?.operation_id, redact, 64),
+    code: quote(body.error_code, quoteCode, 64),
+    serviceMessage: quote(body.msg ?? body.message ?? body.error, quoteText),
+    operationId: quote(body.details?.operation_id, quoteText, 64),
     retryAfterSeconds: retryAfter(reply.headers),
   };
 }
@@ -42,8 +42,8 @@ function errorBodyOf(body: string, headers: IncomingHttpHeaders): Partial<z.outp
   }
 }
 
-const quote = (text: string | undefined, redact: Redact, length?: number): string | undefined =>
-  text === undefined ? undefined : redact(text, length) || undefined;
+const quote = (text: string | undefined, safe: Redact, length?: number): string | undefined =>
+  text === undefined ? undefined : safe(text, length) || undefined;
 
 /** Limits Retry-After, since a wrong date could stop all calls for years. */
 const LONGEST_WAIT_SECONDS = 3600;
