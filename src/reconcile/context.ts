@@ -115,6 +115,12 @@ export const readRemote = (context: ReconcileContext, id: string): Promise<Remot
 
 export const requestOptions = ({ lane, signal }: ReconcileContext): RequestOptions => ({ lane, signal });
 
+/** For requests whose body may have values of Secrets in these members. */
+export const changeOptions = (
+  context: ReconcileContext,
+  { secretMembers }: { secretMembers: ReadonlySet<string> },
+): RequestOptions => ({ ...requestOptions(context), secretMembers });
+
 /** All objects of a kind whose remotes are in the account of this reconcile. */
 export const objectsInAccount = ({ cluster, object, accountName }: ReconcileContext, kind: Kind): ManagedObject[] =>
   cluster.inAccount(kind, object.metadata.namespace, accountName || undefined);

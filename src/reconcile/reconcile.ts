@@ -8,6 +8,7 @@ import type { Result } from "../runtime/controller/controller.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { readinessOf } from "../schema/readiness.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
+import { cleanIntent } from "./apply/clean-intent.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
 import { ensureOutputSecret } from "./apply/output-secret.ts";
@@ -77,6 +78,7 @@ async function observe(context: ReconcileContext): Promise<Remote> {
 
 async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
+  await cleanIntent(context);
   const found = await findRemote(context);
   if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.

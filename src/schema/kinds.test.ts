@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { kinds } from "../kinds/index.ts";
-import { specOf, statusOf } from "./common.ts";
+import { answerFieldsOf, specOf, statusOf } from "./common.ts";
 import type { Kind } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
 import { membersOf } from "./wire/compare.ts";
@@ -133,4 +133,39 @@ describe.each(each)("%s", (_, kind) => {
       .map(({ path }) => path);
     expect(plain).toEqual([]);
   });
+});
+
+/**
+ * Why a status may show these members of an answer, although a value of a Secret was sent or received: the service
+ * makes them itself, or derives them from the value.
+ */
+const derived: Readonly<Record<string, string>> = {
+  createdAt: "the service's clock",
+  extendedKeyUsages: "public in a certificate",
+  id: "chosen by the service",
+  issuedAt: "the service's clock",
+  issuerCommonName: "public in a certificate",
+  keyUsages: "public in a certificate",
+  notAfter: "public in a certificate",
+  notBefore: "public in a certificate",
+  ownerId: "an id of the service",
+  privateKeyType: "one of three words",
+  saml: "made by the service for the SAML module, which takes no value of a Secret",
+  serialNumber: "public in a certificate",
+  subjectAlternativeNames: "public in a certificate",
+  subjectCommonName: "public in a certificate",
+  subjectCountry: "public in a certificate",
+  subjectLocality: "public in a certificate",
+  subjectOrganization: "public in a certificate",
+  subjectOrganizationalUnit: "public in a certificate",
+  subjectProvince: "public in a certificate",
+  uri: "an address of the service",
+};
+
+it("shows nothing in the status of a kind with values of Secrets, unless it is written here why", () => {
+  const takesSecret = ({ spec }: Kind) =>
+    [...visit(spec, "")].some(({ traits }) => traits.secret || traits.secretMembers);
+  const confidential = kinds.filter((kind) => takesSecret(kind) || kind.output?.shownOnce);
+  const shown = new Set(confidential.flatMap((kind) => Object.keys(answerFieldsOf(kind).shape)));
+  expect([...shown].sort()).toEqual(Object.keys(derived));
 });

@@ -11,17 +11,19 @@ import { useWorld } from "../support/world.ts";
 const operatorsKey = canary(true);
 const world = useWorld({
   startOperator: false,
-  simulator: { apiKey: operatorsKey },
+  simulator: { apiKey: operatorsKey, echo: true, quoteInErrors: (body) => `${body} ${base64(body)}` },
   env: { LOG_LEVEL: "debug", REQUEST_TIMEOUT: "1s", MAX_DELETES_PER_MINUTE: "0" },
 });
 
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
 /** Every way in which a service may repeat what it was sent. */
-const echoes: Readonly<Record<string, (echo: string) => Substitute>> = {
-  refused: (echo) => ({ status: 400, body: errorOf(echo) }),
+const echoes: Readonly<Record<string, (echo: string, body: string) => Substitute>> = {
+  refused: (_, body) => ({ status: 400, body: errorOf(base64(body)) }),
   failed: (echo) => ({ status: 500, body: errorOf(echo) }),
   plain: (echo) => ({ status: 422, body: echo, headers: { "content-type": "text/plain" } }),
   page: (echo) => ({ status: 200, body: `<html>${echo}</html>`, headers: { "content-type": "text/html" } }),
-  forbidden: (echo) => ({ status: 403, body: errorOf(echo) }),
+  forbidden: (echo) => ({ status: 403, body: errorOf(echo.slice(echo.length / 2)) }),
   unlike: (echo) => ({ status: 201, body: JSON.stringify({ [echo]: echo, uri: { [echo]: echo } }) }),
   limited: (echo) => ({ status: 429, body: errorOf(echo), headers: { "retry-after": "1" } }),
   raw: (echo) => ({ raw: `${echo}\r\n\r\n` }),
@@ -34,7 +36,7 @@ const errorOf = (echo: string): string =>
 
 interface Subject {
   readonly make: (name: string) => KubeJSON;
-  /** What its Secret holds, where any text will not do. */
+  /** What its Secret holds, where any text will not do: a new one each time. */
   readonly data?: () => Record<string, string>;
 }
 
@@ -75,6 +77,7 @@ const subjects: readonly Subject[] = [
       manifest("HTTPSEdgeRoute", name, {
         ...routeOf(name),
         oidc: { issuer: "https://issuer.example", clientId: "gateway", clientSecretRef: { name, key: "value" } },
+        saml: { idpMetadata: '<EntityDescriptor entityID="idp"></EntityDescriptor>' },
         webhookVerification: { provider: "github", secretRef: { name, key: "hook" } },
       }),
   },
@@ -91,11 +94,29 @@ const routeOf = (name: string) => ({ edgeId: "edghts_one", routeId: `edghtsrt_${
 
 const account: KubeJSON = manifest("GatewayAccount", "other", { apiKeySecretRef: { name: "other", key: "value" } });
 
-const made = Object.keys(echoes).flatMap((echo) =>
-  subjects.map(({ make, data }, index) => ({ object: make(`${echo}-${index}`), data: data?.() })),
+interface Made {
+  readonly object: KubeJSON;
+  readonly subject: Subject;
+}
+
+const made = Object.keys(echoes).flatMap((echo, position) =>
+  subjects.map((subject, index): Made => {
+    const object = subject.make(`${echo}-${index}`);
+    // a text that is no JSON leaves no room for the owner mark, so that the intent has to tell what was sent
+    const isOpaque = (position + index) % 2 === 1 && !isRoute(object);
+    return { object: isOpaque ? withSpec(object, { metadata: `a text of ${echo}` }) : object, subject };
+  }),
 );
 const objects = made.map(({ object }) => object);
-const isRoute = ({ kind }: KubeJSON): boolean => kind === "HTTPSEdgeRoute";
+const certificates = made.filter(({ subject }) => subject.data);
+
+function isRoute({ kind }: KubeJSON): boolean {
+  return kind === "HTTPSEdgeRoute";
+}
+
+function withSpec(object: KubeJSON, more: object): KubeJSON {
+  return { ...object, spec: { ...object.spec, ...more } };
+}
 
 const canaries = new Canaries();
 /** All that the operator wrote to the API server. */
@@ -130,7 +151,7 @@ function echoed(passage: Passage): Substitute | undefined {
   if (refusing) return { status: 401, body: errorOf(echo) };
   const name = nameOf(passage);
   if (!name || !pending.delete(`${passage.method} ${name}`)) return undefined;
-  return echoes[name.split("-")[0] ?? ""]?.(echo);
+  return echoes[name.split("-")[0] ?? ""]?.(echo, passage.body);
 }
 
 function nameOf({ path, body }: Passage): string | undefined {
@@ -168,8 +189,7 @@ const annotateAll = () =>
 
 const edited = (object: KubeJSON): KubeJSON => {
   const { oidc } = object.spec;
-  const change = isRoute(object) ? { oidc: { ...oidc, clientId: "edited" } } : { metadata: "edited" };
-  return { ...object, spec: { ...object.spec, ...change } };
+  return withSpec(object, isRoute(object) ? { oidc: { ...oidc, clientId: "edited" } } : { metadata: "edited" });
 };
 
 /** The remotes of an object. */
@@ -178,26 +198,41 @@ function rowsOf({ kind, metadata }: KubeJSON): Members[] {
   return world.simulator.control.objects(collection).filter(({ description }) => description === metadata.name);
 }
 
-/** New values for all Secrets, but for those that hold something which cannot be any text. */
+/** New texts for all Secrets that may hold any. */
 async function rotate(): Promise<void> {
   const contents = new Map<string, Record<string, string>>();
-  for (const { field, secret, key } of [account, ...objects].flatMap(secretUses)) {
-    const fixed = made.find(({ object }) => object.metadata.name === secret)?.data;
-    const data = fixed ?? { ...contents.get(secret), [key]: canary(secret === "other") };
-    contents.set(secret, data);
-    // a certificate is public, wherever it is kept
-    if (!data[key]?.startsWith("-----BEGIN CERTIFICATE")) canaries.add(field, data[key] ?? "");
+  const used = [account, ...made.filter(({ subject }) => !subject.data).map(({ object }) => object)].flatMap(
+    secretUses,
+  );
+  for (const { field, secret, key } of used) {
+    const value = canary(secret === "other");
+    contents.set(secret, { ...contents.get(secret), [key]: value });
+    canaries.add(field, value);
   }
   world.simulator.control.apiKeys.accept(contents.get("other")?.["value"] ?? "");
-  await world.kube.apply(
-    ...[...contents].map(([name, stringData]) => ({
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name },
-      stringData,
-    })),
-  );
+  await applySecrets([...contents]);
 }
+
+/** New certificates for the Secrets that hold one. */
+async function renew(): Promise<void> {
+  const contents = certificates.map(({ object, subject }) => [object.metadata.name, subject.data?.() ?? {}] as const);
+  for (const [name, data] of contents) {
+    for (const [key, value] of Object.entries(data)) canaries.add(`${name} ${key}`, uniqueIn(value));
+  }
+  await applySecrets(contents);
+}
+
+/** The end of a PEM, which is random: all certificates of one kind begin alike. */
+const uniqueIn = (pem: string): string =>
+  pem
+    .replace(/-----[A-Z ]+-----/g, "")
+    .trim()
+    .slice(-100);
+
+const applySecrets = (contents: readonly (readonly [string, Record<string, string>])[]) =>
+  world.kube.apply(
+    ...contents.map(([name, stringData]) => ({ apiVersion: "v1", kind: "Secret", metadata: { name }, stringData })),
+  );
 
 /** What the service has made, and the operator has put into Secrets. */
 async function addTokens(): Promise<void> {
@@ -220,9 +255,10 @@ async function expectNoneInSight(): Promise<void> {
   for (const [what, text] of Object.entries(texts)) expect(canaries.in(text).slice(0, 5), what).toEqual([]);
   // what the service repeated did come this far
   expect(texts.writes).toContain("[redacted]");
+  expect(texts.writes).toContain("create-intent");
 }
 
-test("every field that stands for a secret has an object here", () => {
+test("every field that takes a value from a Secret has an object here", () => {
   expect([...new Set([account, ...objects].flatMap(secretUses).map(({ field }) => field))].sort()).toEqual(
     secretFields().sort(),
   );
@@ -230,6 +266,7 @@ test("every field that stands for a secret has an object here", () => {
 
 test("a service that repeats what it was sent makes no secret public", { timeout: 120_000 }, async () => {
   await rotate();
+  await renew();
   await world.kube.apply(account);
   for (const { metadata } of objects.filter(isRoute)) world.simulator.control.addRoute(routeOf(metadata.name));
   await failing("POST", () => world.kube.apply(...objects));
@@ -249,6 +286,21 @@ test("a service that repeats what it was sent makes no secret public", { timeout
   };
   await failing("PATCH", drift, listed);
   await settle();
+
+  await failing(
+    "POST",
+    async () => {
+      await renew();
+      await annotateAll();
+    },
+    certificates.map(({ object }) => object),
+  );
+  await settle();
+  // the service derives these from what it was sent, and they are no secret
+  expect((await world.kube.get("TLSCertificate", "refused-7"))?.status).toMatchObject({
+    subjectCommonName: "example.org",
+    notAfter: expect.any(String),
+  });
 
   await failing("DELETE", () =>
     Promise.all(objects.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name))),

@@ -12,14 +12,14 @@ export interface SecretUse {
   readonly key: string;
 }
 
-/** Every field of every kind that has a secret value. */
+/** Every field of every kind that takes a value from a Secret. */
 export const secretFields = (): string[] =>
   customResources.flatMap(({ kind, spec }) => pathsIn(spec).map((path) => `${kind} ${path}`));
 
 function pathsIn(schema: z.ZodType, path = ""): string[] {
   const { secret, secretMembers = {} } = traitsOf(schema);
   if (secret) return [path];
-  const spread = Object.entries(secretMembers).flatMap(([member, part]) => (part.secret ? [`${path}#${member}`] : []));
+  const spread = Object.keys(secretMembers).map((member) => `${path}#${member}`);
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return pathsIn(inner.element as z.ZodType, path);
   if (!(inner instanceof z.ZodObject)) return spread;
@@ -28,7 +28,7 @@ function pathsIn(schema: z.ZodType, path = ""): string[] {
   );
 }
 
-/** The secrets that an object uses. */
+/** The values of Secrets that an object uses. */
 export function secretUses({ kind, spec }: KubeJSON): SecretUse[] {
   const schema = customResources.find((one) => one.kind === kind)?.spec;
   if (!schema) return [];

@@ -1,4 +1,4 @@
-import { withoutSecrets } from "../../account/calls.ts";
+import type { RequestOptions } from "../../account/calls.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
@@ -7,6 +7,7 @@ import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.t
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import {
+  changeOptions,
   creatableRemotesOf,
   has,
   now,
@@ -32,17 +33,18 @@ import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
   const remotes = creatableRemotesOf(context);
   const body = createBodyOf(context, desired.body);
+  const open = createBodyOf(context, desired.open);
   await checkOutputSecret(context);
   refuseStrangeAccount(context);
   await remotes.admit(requestOptions(context), body);
   const startedAt = context.clock.now();
-  const intent = await recordIntent(context, body);
+  const intent = await recordIntent(context, open);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - intent.last);
   if (elapsed > sendWindowMs(context.account.deadlineMs)) {
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
-  const remote = await sendCreate(context, body, intent, old);
+  const remote = await sendCreate(context, { body, intent, options: changeOptions(context, desired) }, old);
   // From here on both ids reach the status, even when a later step fails.
   context.state.remote = remote;
   if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
@@ -58,10 +60,14 @@ async function readBack(context: ReconcileContext, id: string): Promise<Remote> 
   return remote;
 }
 
-async function sendCreate(context: ReconcileContext, body: Body, intent: Intent, old?: string): Promise<Remote> {
+async function sendCreate(
+  context: ReconcileContext,
+  { body, intent, options }: { body: Body; intent: Intent; options: RequestOptions },
+  old?: string,
+): Promise<Remote> {
   context.state.sent = true;
   try {
-    return noteCreated(context, await creatableRemotesOf(context).create(body, requestOptions(context)), old);
+    return noteCreated(context, await creatableRemotesOf(context).create(body, options), old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     // An unreadable answer with an id: the remote was created.
@@ -85,18 +91,19 @@ function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): 
   return accepted.includes("metadata") && metadata ? { ...body, metadata } : body;
 }
 
-async function recordIntent(context: ReconcileContext, body: Body): Promise<Intent> {
+/** `open`: the body without the values of Secrets, since many may read annotations. */
+async function recordIntent(context: ReconcileContext, open: Body): Promise<Intent> {
   const { kind, object, owner } = context;
   const before = intentOf(object);
   const last = now(context);
   const isRecognisable =
-    kind.naturalKey !== undefined || kind.location.type === "entry" || ownerMarkOf(body) === ownerMark(owner);
+    kind.naturalKey !== undefined || kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
   const intent: Intent = {
     first: before?.first ?? last,
     last,
     old: object.status?.id ?? before?.old,
     fields: appliedFields(kind, object.spec),
-    sent: isRecognisable ? undefined : (withoutSecrets(body, kind.resource.secrets ?? []) as Body),
+    sent: isRecognisable ? undefined : open,
   };
   context.account.createSettlement.recordIntent(object, intent, context.clock.now());
   context.object = await context.cluster.annotate(context.kind, context.object, {

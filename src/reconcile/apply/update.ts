@@ -11,6 +11,7 @@ import { sharedLists } from "../../schema/wire/shared.ts";
 import {
   appliedOf,
   appliedSecretsOf,
+  changeOptions,
   has,
   type ReconcileContext,
   readRemote,
@@ -239,15 +240,15 @@ const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blo
 /** Undefined when the service turns out to lack the update operation. */
 async function applyPlan(
   context: ReconcileContext,
-  { secrets }: Desired,
+  desired: Desired,
   { body, remove }: Plan,
   remote: Remote,
 ): Promise<Remote | undefined> {
-  await checkpointUpdate(context, secrets);
+  await checkpointUpdate(context, desired.secrets);
   context.state.sent = true;
   let latest = remote;
   if (Object.keys(body).length > 0) {
-    const updated = await sendUpdate(context, body, remote);
+    const updated = await sendUpdate(context, desired, body, remote);
     if (!updated) return undefined;
     latest = updated;
   }
@@ -255,12 +256,17 @@ async function applyPlan(
   return latest;
 }
 
-async function sendUpdate(context: ReconcileContext, body: Body, { id }: Remote): Promise<Remote | undefined> {
+async function sendUpdate(
+  context: ReconcileContext,
+  desired: Desired,
+  body: Body,
+  { id }: Remote,
+): Promise<Remote | undefined> {
   const { kind, account } = context;
   const remotes = updatableRemotesOf(context);
   try {
     account.operationTried(kind.resource, "update");
-    const updated = await remotes.update(id, body, requestOptions(context));
+    const updated = await remotes.update(id, body, changeOptions(context, desired));
     account.operationAccepted(kind.resource, "update");
     return updated;
   } catch (error) {

@@ -2,7 +2,7 @@ import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
-import { type Need, needsOf } from "../../schema/wire/needs.ts";
+import { membersFedBy, type Need, needsOf } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
 import type { Cluster } from "../cluster.ts";
 import { digestOf } from "./digest.ts";
@@ -11,6 +11,10 @@ import { digestOf } from "./digest.ts";
 export interface Desired {
   /** The whole request with the values of Secrets, so never keep it longer than one reconcile. */
   body: Body;
+  /** The request without the values of Secrets. What is recorded of a request is made of this. */
+  open: Body;
+  /** Members of the request that have a value of a Secret. */
+  secretMembers: ReadonlySet<string>;
   /** The Secrets whose values are in the request. */
   secrets: SecretVersion[];
   /** Digest of the request without the values of Secrets. */
@@ -22,18 +26,24 @@ export interface Desired {
  * so that nothing is sent before all of them are there.
  */
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
-  const values = await resolveReferences(kind, object, cluster);
-  const digest = digestOf(toRequest(kind.spec, object.spec, values as Resolved));
-  const secrets = await readSecrets(needsOf(kind.spec, object.spec), object, cluster, values);
-  return { body: toRequest(kind.spec, object.spec, values as Resolved), secrets, digest };
+  const references = await resolveReferences(kind, object, cluster);
+  const { secrets, values } = await readSecrets(needsOf(kind.spec, object.spec), object, cluster);
+  const open = toRequest(kind.spec, object.spec, references);
+  return {
+    body: toRequest(kind.spec, object.spec, new Map([...references, ...values])),
+    open,
+    secretMembers: new Set(membersFedBy(kind.spec, object.spec, ({ type }) => type === "secret")),
+    secrets,
+    digest: digestOf(open),
+  };
 }
 
 /** The request without the values of Secrets, for an object that only compares and must not read Secrets. */
 export async function resolveWithoutSecrets(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Body> {
-  return toRequest(kind.spec, object.spec, (await resolveReferences(kind, object, cluster)) as Resolved);
+  return toRequest(kind.spec, object.spec, await resolveReferences(kind, object, cluster));
 }
 
-async function resolveReferences(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Map<string, unknown>> {
+async function resolveReferences(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Resolved> {
   const values = new Map<string, unknown>();
   for (const need of needsOf(kind.spec, object.spec)) {
     if (need.type === "reference") values.set(need.path, resolveReference(need, object, cluster));
@@ -87,11 +97,11 @@ async function readSecrets(
   needs: readonly Need[],
   object: ManagedObject,
   cluster: Cluster,
-  values: Map<string, unknown>,
-): Promise<SecretVersion[]> {
+): Promise<{ secrets: SecretVersion[]; values: ReadonlyMap<string, string> }> {
+  const values = new Map<string, string>();
   const wanted = needs.filter((need): need is SecretNeed => need.type === "secret");
   const names = [...new Set(wanted.map(({ name }) => name))].sort();
-  const versions: SecretVersion[] = [];
+  const secrets: SecretVersion[] = [];
   for (const name of names) {
     const secret = await cluster.secret(object.metadata.namespace, name);
     const needed = wanted.filter((need) => need.name === name);
@@ -102,9 +112,9 @@ async function readSecrets(
       );
     for (const { key, path } of needed) values.set(path, keyValue(secret.data, name, key, path));
     const keys = Object.fromEntries(needed.map(({ key, path }) => [path, key]));
-    versions.push({ name, resourceVersion: secret.resourceVersion, keys });
+    secrets.push({ name, resourceVersion: secret.resourceVersion, keys });
   }
-  return versions;
+  return { secrets, values };
 }
 
 function keyValue(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {

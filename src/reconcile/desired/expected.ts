@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { isDeleting } from "../../objects/object.ts";
-import { needsOf } from "../../schema/wire/needs.ts";
+import { membersFedBy, needsOf } from "../../schema/wire/needs.ts";
 import { type Body, toRequest } from "../../schema/wire/request.ts";
 import type { ReconcileContext } from "../context.ts";
 import { resolveDesired } from "./desired.ts";
@@ -18,6 +18,20 @@ export async function expectedOf(context: ReconcileContext): Promise<Expected> {
   }
   const fields = plainFields(context);
   return { body: plainBody(context, fields), fields };
+}
+
+/**
+ * Of what an interrupted create sent: `sent` from its intent, and what the Secrets of the spec hold now, which is in no
+ * intent. Without them the remote of somebody else might match. Of an object that is being deleted they may be gone.
+ */
+export async function expectedOfIntent(context: ReconcileContext, sent: Body): Promise<Expected> {
+  const { kind, object, cluster } = context;
+  const fields = Object.keys(kind.spec.shape);
+  const isFed = membersFedBy(kind.spec, object.spec, ({ type }) => type === "secret").length > 0;
+  if (isDeleting(object) || !isFed) return { body: sent, fields };
+  const { body, secretMembers } = await resolveDesired(kind, object, cluster);
+  const now = Object.fromEntries([...secretMembers].map((member) => [member, body[member]]));
+  return { body: { ...now, ...sent }, fields };
 }
 
 /** Fields without references and Secrets, which may be gone already when the object is being deleted. */

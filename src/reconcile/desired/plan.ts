@@ -1,9 +1,6 @@
-import type * as z from "zod";
 import type { Kind } from "../../schema/define.ts";
-import { traitsOf } from "../../schema/traits.ts";
 import { type Difference, differences, membersOf } from "../../schema/wire/compare.ts";
-import { sentAs } from "../../schema/wire/names.ts";
-import { needsOf } from "../../schema/wire/needs.ts";
+import { membersFedBy } from "../../schema/wire/needs.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { applyClaims, type Claims, mergeShared } from "../../schema/wire/shared.ts";
 
@@ -85,11 +82,9 @@ function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Diffe
  * create accepts are left out: answers show their value, so they are compared like any other.
  */
 export function renewedMembers(kind: Kind, spec: Record<string, unknown>, unsent: readonly string[]): string[] {
-  const members = Object.entries(kind.spec.shape) as [string, z.ZodType][];
-  return members
-    .filter(([field, schema]) => needsOf(schema, spec[field], field).some(({ path }) => unsent.includes(path)))
-    .filter(([, schema]) => !traitsOf(schema).secretMembers && !traitsOf(schema).createOnly)
-    .map(([field, schema]) => sentAs(field, schema));
+  const members = membersOf(kind.spec);
+  const fed = membersFedBy(kind.spec, spec, ({ path }) => unsent.includes(path));
+  return fed.filter((member) => !members.get(member)?.traits.createOnly);
 }
 
 /** Names of spec fields for messages: `spec.description, spec.labels`. */

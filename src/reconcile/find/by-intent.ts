@@ -6,7 +6,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
 import { type ReconcileContext, remotesOf, requestOptions, retire } from "../context.ts";
-import { type Expected, expectedOf } from "../desired/expected.ts";
+import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
 import { hasForeignMark, isUnclaimed, oldestOf } from "./conflicts.ts";
@@ -106,8 +106,7 @@ async function selectCreated(
     return remote;
   };
   if (intent.sent) {
-    const sent: Expected = { body: intent.sent, fields: Object.keys(kind.spec.shape) };
-    return matching(sent) ?? matchingSpec(context, matching);
+    return matching(await expectedOfIntent(context, intent.sent)) ?? matchingSpec(context, matching);
   }
   const marked = remotesOf(context).ownedBy(ownerMark(owner));
   const ours = marked.filter((remote) => isCandidate(remote) && canBeOf(context, intent, remote));

@@ -24,6 +24,8 @@ export interface Call {
   resource: string;
   id?: string;
   body?: Body;
+  /** As the client was told. */
+  confidential?: boolean | undefined;
 }
 
 /** A planned failure of a call. `done`: the call is carried out before it fails. */
@@ -35,6 +37,8 @@ interface Fault {
 /** A service that works as the API page says, with one account, kept in memory. */
 export class FakeGateway {
   readonly calls: Call[] = [];
+  /** Also those that a test has taken. */
+  readonly everyCall: Call[] = [];
   /** By resource, the member whose value must be unique in the account. */
   readonly unique: Record<string, string> = { reserved_domains: "domain" };
   /** Changes what a create or update stores, as a service does that normalises values. */
@@ -111,8 +115,8 @@ export class FakeGateway {
 
   // The calls of the client.
 
-  create = async (resource: Resource, body: Body): Promise<never> => {
-    this.#receive({ verb: "create", resource: resource.name, body });
+  create = async (resource: Resource, body: Body, { confidential }: CallOptions = {}): Promise<never> => {
+    this.#receive({ verb: "create", resource: resource.name, body, confidential });
     return this.#perform("create", resource, () => {
       refuseUnknown(body, resource.create);
       const member = this.unique[resource.name];
@@ -127,8 +131,8 @@ export class FakeGateway {
     return this.#perform("get", resource, () => this.#getExisting(resource, id));
   };
 
-  update = async (resource: Resource, id: string, body: Body): Promise<never> => {
-    this.#receive({ verb: "update", resource: resource.name, id, body });
+  update = async (resource: Resource, id: string, body: Body, { confidential }: CallOptions = {}): Promise<never> => {
+    this.#receive({ verb: "update", resource: resource.name, id, body, confidential });
     return this.#perform("update", resource, () => {
       const remote = this.#getExisting(resource, id);
       refuseUnknown(body, [...resource.update, ...resource.updateUndocumented]);
@@ -188,8 +192,13 @@ export class FakeGateway {
     });
   };
 
-  putModule = async (module: Module, { id }: ModuleOwner, body: Body): Promise<never> => {
-    this.#receive({ verb: "putModule", resource: module.name, id, body });
+  putModule = async (
+    module: Module,
+    { id }: ModuleOwner,
+    body: Body,
+    { confidential }: CallOptions = {},
+  ): Promise<never> => {
+    this.#receive({ verb: "putModule", resource: module.name, id, body, confidential });
     return this.#perform("putModule", module, () => {
       const owner = this.#owner(id);
       if (!owner) throw refusal(404, "not found");
@@ -219,6 +228,7 @@ export class FakeGateway {
 
   #receive(call: Call): void {
     this.calls.push(call);
+    this.everyCall.push(call);
     this.beforeCall(call);
   }
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Kind } from "../define.ts";
 import { memoize } from "../memoize.ts";
 import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
+import { sentAs } from "./names.ts";
 
 /** What a spec needs from elsewhere before it can be sent, each with the path of its field. */
 export type Need =
@@ -57,4 +58,17 @@ export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   return Object.entries(inner.shape).flatMap(([field, member]) =>
     needsOf(member as z.ZodType, (value as Record<string, unknown>)[field], path ? `${path}.${field}` : field),
   );
+}
+
+/** Members of the request that are made from such needs of a spec. */
+export function membersFedBy(
+  schema: z.ZodObject,
+  spec: Readonly<Record<string, unknown>>,
+  isMeant: (need: Need) => boolean,
+): string[] {
+  return (Object.entries(schema.shape) as [string, z.ZodType][]).flatMap(([field, member]) => {
+    if (!needsOf(member, spec[field], field).some(isMeant)) return [];
+    const { secretMembers } = traitsOf(member);
+    return secretMembers ? Object.keys(secretMembers) : [sentAs(field, member)];
+  });
 }

@@ -1,0 +1,33 @@
+import * as z from "zod";
+import { formatIntent, type Intent, intentOf } from "../../objects/intent.ts";
+import type { Kind } from "../../schema/define.ts";
+import { traitsOf, unwrap } from "../../schema/traits.ts";
+import { membersOf } from "../../schema/wire/compare.ts";
+import type { ReconcileContext } from "../context.ts";
+
+/**
+ * Takes values of Secrets out of the create intent. Earlier versions of the operator recorded there what they had sent,
+ * except for members that are secret by their names, so that everybody who may read objects could read certificates,
+ * and whatever else a Secret held in their place.
+ */
+export async function cleanIntent(context: ReconcileContext): Promise<void> {
+  const { kind, object, cluster } = context;
+  const intent = intentOf(object);
+  const { sent = {} } = intent ?? {};
+  const open = Object.entries(sent).filter(([member]) => !isFromSecret(kind, member, intent?.fields));
+  if (!intent || open.length === Object.keys(sent).length) return;
+  const cleaned = formatIntent({ ...intent, sent: Object.fromEntries(open) });
+  context.object = await cluster.annotate(kind, object, { intent: cleaned });
+}
+
+/** Whether a member has the value of a Secret, if these fields of the spec were sent. */
+function isFromSecret({ spec }: Kind, member: string, sent: Intent["fields"] = []): boolean {
+  const { fields = [] } = membersOf(spec).get(member) ?? {};
+  return fields.some((field) => {
+    const schema = spec.shape[field] as z.ZodType;
+    if (traitsOf(schema).secretMembers) return sent.includes(field);
+    const inner = unwrap(schema);
+    const parts = inner instanceof z.ZodObject && traitsOf(schema).encode ? Object.entries(inner.shape) : [];
+    return parts.some(([part, of]) => traitsOf(of as z.ZodType).secret && sent.includes(`${field}.${part}`));
+  });
+}
