@@ -9,6 +9,7 @@ import { Collection } from "./collection.ts";
 import { CorrectionCounter } from "./correction-counter.ts";
 import { CreateSettlement } from "./create-settlement.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
+import { DeletionBurst } from "./deletion-burst.ts";
 import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
@@ -66,6 +67,7 @@ export class Account {
   readonly deleteLimiter: DeleteRateLimiter;
   readonly lossGuard: MassLossGuard;
   readonly createSettlement: CreateSettlement;
+  readonly deletionBurst: DeletionBurst;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
@@ -86,6 +88,7 @@ export class Account {
       onChange: (suspected) => (suspected ? options.onLossSuspected : options.onLossCleared)?.(),
     });
     this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
+    this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
     this.#support = options.operations ?? new OperationSupport(options.clock);
   }

@@ -9,6 +9,8 @@ export interface RequestOptions {
   signal: AbortSignal;
   /** Members of a body with values of Secrets: an error of a request that has one contains no words of the service. */
   secretMembers?: ReadonlySet<string>;
+  /** Called after the wait for the budget. Throws if what made the request right no longer holds: it is not sent then. */
+  assertValid?: () => void;
 }
 
 /** Whether one of these members has a value of a Secret. */
@@ -35,11 +37,12 @@ export class Calls {
   }
 
   /** Waits until one request may be sent. */
-  async admit({ lane, signal }: RequestOptions): Promise<void> {
+  async admit(request: RequestOptions): Promise<void> {
     const { budget, breaker } = this.#options;
     breaker.check();
-    await budget.acquire(lane, signal);
+    await budget.acquire(request.lane, request.signal);
     try {
+      request.assertValid?.();
       // the breaker may have opened during the wait
       breaker.beginRequest();
     } catch (error) {

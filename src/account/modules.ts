@@ -42,11 +42,12 @@ export class Modules implements UpdatableRemotes {
 
   get(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
     const { clock, maxAgeMs } = this.#options;
-    const isOld = (member: string) => {
-      const seen = this.#seen.get(id)?.get(member);
-      return seen === undefined || clock.now() - seen.at >= maxAgeMs;
-    };
-    return this.read(id, request, members.filter(isOld));
+    return this.#get(id, request, members, (at) => clock.now() - at < maxAgeMs);
+  }
+
+  /** Like `get`, but what is cached from before `since` (monotonic milliseconds) does not count. */
+  getSince(id: string, since: number, request: RequestOptions, members: readonly string[]): Promise<Remote> {
+    return this.#get(id, request, members, (at) => at >= since);
   }
 
   async read(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
@@ -84,6 +85,11 @@ export class Modules implements UpdatableRemotes {
     const owner = this.#ownerOf(id);
     await this.#calls.delete((options) => this.#options.client.deleteModule(module, owner, options), request);
     this.#record(id, member, null);
+  }
+
+  #get(id: string, request: RequestOptions, members: readonly string[], counts: (at: number) => boolean) {
+    const isOld = (member: string) => !counts(this.#seen.get(id)?.get(member)?.at ?? Number.NEGATIVE_INFINITY);
+    return this.read(id, request, members.filter(isOld));
   }
 
   async #put(id: string, member: string, body: Body, request: RequestOptions): Promise<Answer> {

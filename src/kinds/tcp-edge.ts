@@ -32,6 +32,8 @@ export const edgeFields = {
     sends: "hostports",
     returns: "",
     statusField: "addr",
+    // whoever reserves it next gets the traffic
+    exposes: true,
     normalize: hostports,
   })
     .optional()

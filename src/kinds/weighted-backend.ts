@@ -25,6 +25,7 @@ export const WeightedBackend = defineKind({
     backends: mark(z.array(share).min(1).max(32), {
       encode: byID,
       decode: (weights: Record<string, number>) => weights,
+      clear: {},
       rules: [
         {
           rule: "self.all(one, self.exists_one(other, other.backendRef == one.backendRef))",

@@ -58,7 +58,10 @@ export function createOperator(options: OperatorOptions): Operator {
   const { config, kinds, client, log, clock = systemClock, metrics, controllerMetrics } = options;
   const common = { client, log, clock, namespaces: config.watchNamespaces };
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, common)]));
-  const cluster = new KubeCluster({ client, kinds, informers, recorder: options.recorder, log });
+  const cluster = new KubeCluster({
+    ...{ client, kinds, informers, recorder: options.recorder, log },
+    accountNameOf: (object) => accounts.nameOf(object),
+  });
   const identity = new ClusterIdentity({ client, config, clock, log });
   const accountInformer = new Informer<AccountObject>({
     ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },

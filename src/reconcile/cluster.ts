@@ -43,7 +43,9 @@ export interface Cluster {
    * without a name, the operator's own.
    */
   inAccount(kind: Kind, namespace: string, account: string | undefined): ManagedObject[];
-  /** Objects of any kind whose spec refers to this one by name. */
+  /** Ids of the remotes that objects of the kind have or name, in the account of this object. */
+  remoteIDsBeside(kind: Kind, object: ManagedObject): string[];
+  /** Objects of any kind whose spec refers to this one by name or, in the same account, to a remote of it by id. */
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
   /** Kinds whose objects can refer to objects of this kind. */
   kindsReferringTo(kind: Pick<Kind, "kind">): Kind[];

@@ -11,7 +11,7 @@ import type { Lane } from "../account/request-budget.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
 import { type ManagedObject, retiringIDs, type SecretVersion } from "../objects/object.ts";
-import type { Origin } from "../objects/origin.ts";
+import { isRetained, type Origin } from "../objects/origin.ts";
 import type { Owner } from "../objects/ownership.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -84,8 +84,9 @@ export const has = ({ changes }: Pick<ReconcileContext, "changes">, type: Change
 export const retiringOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">): readonly string[] =>
   state.retiring ?? retiringIDs(object.status);
 
-/** Records that a remote was replaced and has to be deleted. */
+/** Records that a remote was replaced and has to be deleted, unless the object retains its remotes. */
 export function retire(context: ReconcileContext, id: string): void {
+  if (isRetained(context.object)) return;
   context.state.retiring = [...new Set([...retiringOf(context), id])];
 }
 

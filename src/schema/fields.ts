@@ -77,10 +77,11 @@ function target(kinds: readonly string[]): z.ZodObject {
 
 type Wiring = Pick<Traits, "sends" | "returns" | "encode" | "decode" | "normalize" | "immutable"> & {
   statusField?: string;
+  exposes?: true;
 };
 
-function reference(kinds: readonly string[], { statusField = "id", ...wiring }: Wiring): Traits {
-  return { ...wiring, reference: { kinds, statusField } };
+function reference(kinds: readonly string[], { statusField = "id", exposes, ...wiring }: Wiring): Traits {
+  return { ...wiring, reference: { kinds, statusField, ...(exposes && { exposes }) } };
 }
 
 /** A reference to one object of any of these kinds; the request takes what its status holds (its id, by default). */

@@ -15,6 +15,8 @@ export interface Rule {
 export interface ReferenceTrait {
   kinds: readonly string[];
   statusField: string;
+  /** Without the target, others than before may get at what refers to it, or may get its traffic. */
+  exposes?: true;
 }
 
 /** A member of a request that is filled from one key of a Secret. */

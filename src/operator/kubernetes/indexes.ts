@@ -14,13 +14,17 @@ export type Stores = ReadonlyMap<string, { readonly store: Pick<Store<ManagedObj
 /** Names an object of any kind in the index `references`. */
 export const referenceKey = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 
-/** `referenceKey`s of the objects that a spec refers to by name, and of the Secrets that are read or written for it. */
+/**
+ * `referenceKey`s of the objects that a spec refers to by name, and of the Secrets that are read or written for it. Where
+ * it refers to a remote by id, the id.
+ */
 export function referencesOf(kind: Kind, { metadata, spec }: ManagedObject): string[] {
   const { namespace } = metadata;
   const written = kind.output && (spec[kind.output.field] as string | undefined);
   const references = needsOf(kind.spec, spec).flatMap((need) => {
     if (need.type === "secret") return [referenceKey(secrets.kind, namespace, need.name)];
-    if (need.type !== "reference" || need.to.name === undefined) return [];
+    if (need.type !== "reference") return [];
+    if (need.to.name === undefined) return need.to.id ?? [];
     return [referenceKey(need.to.kind ?? need.trait.kinds[0] ?? "", namespace, need.to.name)];
   });
   return written === undefined ? references : [...references, referenceKey(secrets.kind, namespace, written)];

@@ -1,4 +1,5 @@
-import type { ManagedObject, Status } from "../../objects/object.ts";
+import { remoteIDsOf } from "../../objects/identity.ts";
+import { type ManagedObject, retiringIDs, type Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
 import type { Informer } from "../../runtime/cache/informer.ts";
@@ -22,6 +23,8 @@ export interface KubeClusterOptions {
   informers: Informers;
   recorder: EventRecorder;
   log: Logger;
+  /** The GatewayAccount that an object belongs to; empty for the operator's own credentials. */
+  accountNameOf: (object: ManagedObject) => string;
 }
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
@@ -31,14 +34,16 @@ export class KubeCluster implements Cluster {
   readonly #informers: Informers;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
-  readonly #kindDeletions = new Map<string, SharedCall<boolean>>();
+  readonly #accountNameOf: (object: ManagedObject) => string;
+  readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
-  constructor({ client, kinds, informers, recorder, log }: KubeClusterOptions) {
+  constructor({ client, kinds, informers, recorder, log, accountNameOf }: KubeClusterOptions) {
     this.#client = client;
     this.#kinds = kinds;
     this.#informers = informers;
     this.#recorder = recorder;
     this.#log = log;
+    this.#accountNameOf = accountNameOf;
   }
 
   get(kind: string, namespace: string, name: string): ManagedObject | undefined {
@@ -55,13 +60,32 @@ export class KubeCluster implements Cluster {
     return objects.filter(({ status }) => status?.id !== undefined && status.account === account);
   }
 
-  referrersOf({ kind }: Pick<Kind, "kind">, { metadata }: ManagedObject): Referrer[] {
-    const reference = referenceKey(kind, metadata.namespace, metadata.name);
-    return this.#kinds.flatMap((one) =>
-      this.#store(one.kind)
+  remoteIDsBeside(kind: Kind, object: ManagedObject): string[] {
+    const all = this.#store(kind.kind).list(this.#accountNameOf(object) === "" ? undefined : object.metadata.namespace);
+    const beside = all.filter((other) => this.#shareAccount(other, object));
+    return [...new Set(beside.flatMap((other) => remoteIDsOf(kind, other)))];
+  }
+
+  referrersOf({ kind }: Pick<Kind, "kind">, object: ManagedObject): Referrer[] {
+    const { namespace, name } = object.metadata;
+    const byName = this.#referringTo(referenceKey(kind, namespace, name));
+    const ids = new Set([object.status?.id ?? [], retiringIDs(object.status)].flat());
+    const byID = [...ids].flatMap((id) => this.#referringTo(id));
+    return [...byName, ...byID.filter((referrer) => this.#shareAccount(referrer.object, object))];
+  }
+
+  #referringTo = (reference: string): Referrer[] =>
+    this.#kinds.flatMap((kind) =>
+      this.#store(kind.kind)
         .by("references", reference)
-        .map((object) => ({ kind: one, object })),
+        .map((object) => ({ kind, object })),
     );
+
+  /** A GatewayAccount serves its own namespace alone. */
+  #shareAccount(one: ManagedObject, other: ManagedObject): boolean {
+    const account = this.#accountNameOf(one);
+    if (account !== this.#accountNameOf(other)) return false;
+    return account === "" || one.metadata.namespace === other.metadata.namespace;
   }
 
   kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
@@ -208,17 +232,20 @@ export class KubeCluster implements Cluster {
     return this.#isDeleting(namespaces, name);
   }
 
-  /** Many objects may ask at once, so they share reads: the answer is that of a read that began after the call. */
   isKindDeleting({ plural }: Kind): Promise<boolean> {
-    const known = this.#kindDeletions.get(plural);
-    if (known) return known.ask();
-    const made = new SharedCall(() => this.#isDeleting(definitions, `${plural}.${GROUP}`));
-    this.#kindDeletions.set(plural, made);
-    return made.ask();
+    return this.#isDeleting(definitions, `${plural}.${GROUP}`);
+  }
+
+  /** Many objects may ask at once, so they share reads: the answer is that of a read that began after the call. */
+  #isDeleting(type: ResourceType, name: string): Promise<boolean> {
+    const key = `${type.plural}/${name}`;
+    const read = this.#deletionReads.get(key) ?? new SharedCall(() => this.#readIsDeleting(type, name));
+    this.#deletionReads.set(key, read);
+    return read.ask().finally(() => this.#deletionReads.delete(key));
   }
 
   /** False if the operator may not read the object. */
-  async #isDeleting(type: ResourceType, name: string): Promise<boolean> {
+  async #readIsDeleting(type: ResourceType, name: string): Promise<boolean> {
     try {
       const { metadata } = await this.#client.get(type, { name }, { metadataOnly: true });
       return metadata.deletionTimestamp !== undefined;

@@ -69,11 +69,17 @@ function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers
     change.type === "deleted" || change.object.metadata.deletionTimestamp ? [] : referencesOf(kind, change.object);
   return referencesOf(kind, before)
     .filter((reference) => !after.includes(reference))
-    .flatMap((reference) => {
-      const [target = "", namespace, name] = reference.split("/");
-      const object = informers.get(target)?.store.get(`${namespace}/${name}`);
-      return object?.metadata.deletionTimestamp ? [requestFor(target, object, "edit")] : [];
-    });
+    .flatMap((reference) => targetsOfReference(reference, informers))
+    .filter((object) => object.metadata.deletionTimestamp !== undefined)
+    .map((object) => requestFor(object.kind, object, "edit"));
+}
+
+/** The objects that an entry of the index of references means: one by name, or all with a remote id. */
+function targetsOfReference(reference: string, informers: Informers): ManagedObject[] {
+  const [kind = "", namespace, name] = reference.split("/");
+  if (name === undefined) return [...informers.values()].flatMap(({ store }) => store.by("remoteID", reference));
+  const object = informers.get(kind)?.store.get(`${namespace}/${name}`);
+  return object ? [object] : [];
 }
 
 /** Other objects of a remote that this one got or lost: only one of them may manage it. */

@@ -4,20 +4,20 @@ import { creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } 
 import { refuseHollowDeletion } from "../find/mass-loss.ts";
 
 /**
- * Deletes one remote, or finds it deleted. Throws Waiting while the limit of deletions a minute is reached. False when
- * the service cannot delete it.
+ * Deletes one remote, or finds it deleted. `assertValid` is called right before the request and throws if it must not be
+ * sent. Throws Waiting while the limit of deletions a minute is reached. False when the service cannot delete it.
  */
-export async function deleteRemote(context: ReconcileContext, id: string): Promise<boolean> {
+export async function deleteRemote(context: ReconcileContext, id: string, assertValid: () => void): Promise<boolean> {
   const { account, kind } = context;
   // A person may have deleted it by hand.
   if (!account.supports(kind.resource, "delete")) return isGone(context, id);
   waitForTurn(context, id);
   try {
     account.operationTried(kind.resource, "delete");
-    if (await deleteWithLossGuard(context, id)) return accepted(context);
+    if (await deleteWithLossGuard(context, id, assertValid)) return accepted(context);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    if (!isUnsupported(error)) throw inUse(context, error) ?? refusedDelete(context, error);
+    if (!isUnsupported(error)) throw refusedAsInUse(context, error) ?? refusedDelete(context, error);
     account.operationRefused(kind.resource, "delete");
     return false;
   }
@@ -56,7 +56,7 @@ function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: strin
 }
 
 /** Services answer 400, 409 or 422 when something uses the remote, so each of these counts as in use. */
-function inUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
+export function refusedAsInUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
   if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
   const words = error.serviceMessage ?? "it is still in use";
   return new Waiting("InUse", `Remove what still uses this ${kind.resource.title} in the account: ${words}`, {
@@ -73,14 +73,19 @@ function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
 }
 
 /**
- * Deletes one remote. False when the service answered 404. Throws Blocked (AccountMismatch) when the remotes of the
- * other objects are missing as well: then the API key belongs to another account, and nothing has been deleted.
+ * Deletes one remote, if `assertValid` does not throw. False when the service answered 404. Throws Blocked
+ * (AccountMismatch) when the remotes of the other objects are missing as well: then the API key belongs to another
+ * account, and nothing has been deleted.
  */
-export async function deleteWithLossGuard(context: ReconcileContext, id: string): Promise<boolean> {
+export async function deleteWithLossGuard(
+  context: ReconcileContext,
+  id: string,
+  assertValid: () => void,
+): Promise<boolean> {
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
   const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDeleted(id);
-  const existed = await sendDelete(context, id);
+  const existed = await sendDelete(context, id, assertValid);
   if (!existed) {
     await remotes.listed(0, context.lane);
     refuseHollowDeletion(context, surprising);
@@ -89,9 +94,9 @@ export async function deleteWithLossGuard(context: ReconcileContext, id: string)
   return existed;
 }
 
-async function sendDelete(context: ReconcileContext, id: string): Promise<boolean> {
+async function sendDelete(context: ReconcileContext, id: string, assertValid: () => void): Promise<boolean> {
   try {
-    return await creatableRemotesOf(context).delete(id, requestOptions(context));
+    return await creatableRemotesOf(context).delete(id, { ...requestOptions(context), assertValid });
   } catch (error) {
     if (isGatewayError(error) && ["unknown", "failed", "unreadable"].includes(error.kind))
       context.account.deleteLimiter.recordUncertain(id);

@@ -1,7 +1,7 @@
 import { openIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isOrphan, type ManagedObject } from "../../objects/object.ts";
+import { isOrphan, type ManagedObject } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
-import { isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { now, type ReconcileContext, remotesOf, retiringOf } from "../context.ts";
 import { refuseUnsettled } from "../find/by-intent.ts";
@@ -10,11 +10,12 @@ import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
+import { lastingUsers, namesOf, refuseWhileUsed, StillUsed, sentence } from "./in-use.ts";
 import { releaseModules } from "./release-modules.ts";
-import { unmanagedUser, usersOf } from "./users.ts";
+import { leavesItsRemote } from "./users.ts";
 
-/** Referrers that are being deleted at the same time go first, but are not waited for any longer than this. */
-const REFERRERS_FIRST_MS = 60_000;
+/** How long a namespace waits for a remote that the service calls in use, and nothing that can be seen uses. */
+const UNSEEN_USER_MS = 120_000;
 
 /** When only finalizers of others are left. The watch reports their removal earlier than this. */
 const FOREIGN_FINALIZERS_SECONDS = 1800;
@@ -49,7 +50,7 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
 
 /** Deleting a CRD deletes all its objects, which nobody may have meant. So then no remote is deleted. */
 const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promise<boolean> =>
-  isOrphan(object) || isRetained(object) || isObserveOnly(object) || (await cluster.isKindDeleting(kind));
+  leavesItsRemote(object) || (await cluster.isKindDeleting(kind));
 
 /**
  * The next object of this name finds the retained remote in a list, so no list from before the create may count. Throws
@@ -71,8 +72,6 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
     .filter((one) => one !== undefined)
     .filter((one) => !isKnownForeign(context, one));
   if (ids.length === 0) return;
-  waitForReferrers(context);
-  await waitForUsers(context, ids);
   if (id !== undefined) context.state.remote ??= { id };
   for (const one of ids.filter((each) => !staysForOthers(context, each))) {
     if (await deleteOrLeaveBehind(context, one)) context.changes.push({ type: "Deleted", id: one });
@@ -80,27 +79,47 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
 }
 
 /**
- * A remote that cannot be deleted blocks its object. But in a namespace that is being deleted the remote is left in the
- * account with an event, and this returns false.
+ * A remote that cannot be deleted blocks its object. But in a namespace that is being deleted, where nothing will change
+ * that, the remote is left in the account with an event, and this returns false.
  */
 async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promise<boolean> {
-  const { object, cluster, kind } = context;
-  const result = await deleteRemote(context, id).catch((error: unknown) => inUseOrThrow(error));
-  if (result === true) return true;
-  const refusal = result || unsupported(context, id);
-  if (!(await cluster.isNamespaceDeleting(object.metadata.namespace))) throw refusal;
-  const user = result && (await unmanagedUser(context, id));
-  if (result && !user) throw refusal;
-  const why = user ? `${user} uses it and stays` : `the service cannot delete a ${kind.resource.title}`;
-  const note = `Left ${id} in the account: ${why}, and the namespace goes away`;
-  cluster.emit(object, { type: "Warning", reason: refusal.reason, action: "Delete", note });
-  return false;
+  try {
+    const assertValid = await refuseWhileUsed(context, id);
+    if (await deleteRemote(context, id, assertValid)) return true;
+    throw unsupported(context, id);
+  } catch (error) {
+    const why = isReconcileError(error) ? await reasonToLeave(context, error) : undefined;
+    if (why === undefined) throw error;
+    const note = `Left ${id} in the account: ${why}, and the namespace goes away`;
+    const { reason } = error as ReconcileError;
+    context.cluster.emit(context.object, { type: "Warning", reason, action: "Delete", note });
+    return false;
+  }
 }
 
-function inUseOrThrow(error: unknown): ReconcileError {
-  if (isReconcileError(error) && error.reason === "InUse") return error;
-  throw error;
+/** Why a remote stays in the account when its namespace goes. Undefined: it need not, or not yet. */
+async function reasonToLeave(context: ReconcileContext, error: ReconcileError): Promise<string | undefined> {
+  const { object, cluster, kind } = context;
+  const isRefused = error.reason === "InUse" || error.reason === "DeleteUnsupported" || error instanceof Blocked;
+  if (!isRefused && !isUsedElsewhere(error, object)) return undefined;
+  if (!(await cluster.isNamespaceDeleting(object.metadata.namespace))) return undefined;
+  if (error instanceof StillUsed) return lastingUse(context, error);
+  if (error.reason === "DeleteUnsupported") return `the service cannot delete a ${kind.resource.title}`;
+  if (error.reason === "Forbidden") return "the API key may not read what uses it";
+  return waitedMs(context) > UNSEEN_USER_MS ? `the service refuses to delete it (${error.message})` : undefined;
 }
+
+const isUsedElsewhere = (error: ReconcileError, { metadata }: ManagedObject): boolean =>
+  error instanceof StillUsed && error.users.some(({ object }) => object?.metadata.namespace !== metadata.namespace);
+
+async function lastingUse(context: ReconcileContext, error: StillUsed): Promise<string | undefined> {
+  const lasting = await lastingUsers(context, error.users);
+  if (lasting.length === 0) return undefined;
+  return sentence("", namesOf(lasting, context.object), lasting.length > 1 ? " use it and stay" : " uses it and stays");
+}
+
+const waitedMs = (context: ReconcileContext): number =>
+  now(context) - Date.parse(context.object.metadata.deletionTimestamp ?? "");
 
 const unsupported = (context: ReconcileContext, id: string): ReconcileError =>
   deleteUnsupported(
@@ -120,41 +139,4 @@ async function findIDToDelete(context: ReconcileContext): Promise<string | undef
   const remote = remotes.cached(id);
   if (remote) refuseForeignMark(context, remote);
   return id;
-}
-
-/** Never delete a remote that objects refer to: without its policy an edge would let everybody in, or nobody. */
-function waitForReferrers(context: ReconcileContext): void {
-  const { cluster, kind, object } = context;
-  const referrers = cluster.referrersOf(kind, object).map((referrer) => referrer.object);
-  const staying = referrers.filter((referrer) => !isDeleting(referrer));
-  if (staying.length > 0) {
-    throw new Waiting("InUse", `Delete or change ${namesOf(staying)} first: it refers to this ${kind.kind}`, {
-      afterSeconds: 300,
-    });
-  }
-  const since = Date.parse(object.metadata.deletionTimestamp ?? "");
-  // Math.abs: a deletion time in the future means that the calendar was set back.
-  if (referrers.length === 0 || Math.abs(now(context) - since) > REFERRERS_FIRST_MS) return;
-  throw new Waiting(
-    "Deleting",
-    `Waiting for ${namesOf(referrers)}, which refers to this ${kind.kind}, to be deleted first`,
-    {
-      afterSeconds: 5,
-    },
-  );
-}
-
-/** An object may have dropped its reference in the spec while its remote in the account still has it. */
-async function waitForUsers(context: ReconcileContext, ids: readonly string[]): Promise<void> {
-  const users = await usersOf(context, ids);
-  if (users.length === 0) return;
-  const message = `Waiting for ${namesOf(users)}: what it has in the account still uses this ${context.kind.kind}`;
-  // Checking costs no request, so it is frequent at first, and rarer the longer it takes.
-  const waited = (now(context) - Date.parse(context.object.metadata.deletionTimestamp ?? "")) / 1000;
-  throw new Waiting("InUse", message, { afterSeconds: Math.min(Math.max(waited / 10, 1), 60) });
-}
-
-function namesOf(objects: readonly ManagedObject[]): string {
-  const names = objects.map(({ kind, metadata }) => `${kind} "${metadata.name}"`).sort();
-  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 }

@@ -85,19 +85,15 @@ describe("in a namespace that is being deleted", () => {
       backend: { enabled: true, backendRef: { kind: "WeightedBackend", name: "split" } },
     });
     scene.cluster.namespaceDeleting = true;
-    for (const [object, status] of [
-      [edge, 405],
-      [split, refused],
-      [web, refused],
-    ] as const) {
-      scene.gateway.refuse("delete", status);
+    scene.gateway.refuse("delete", 405);
+    for (const object of [edge, split, web]) {
       await deleted(object);
       expect(scene.cluster.exists(object)).toBe(false);
     }
     expect(scene.cluster.events.map(({ type, reason, note }) => [type, reason, note])).toEqual([
       ["Warning", "DeleteUnsupported", expect.stringContaining("Left edgtls_3")],
-      ["Warning", "InUse", expect.stringContaining("Left bkdwd_2 in the account: edgtls_3 uses it")],
-      ["Warning", "InUse", expect.stringContaining("Left bkdtg_1 in the account: bkdwd_2 uses it")],
+      ["Warning", "InUse", expect.stringContaining("Left bkdwd_2 in the account: TLS edge edgtls_3 uses it")],
+      ["Warning", "InUse", expect.stringContaining("Left bkdtg_1 in the account: weighted backend bkdwd_2 uses it")],
     ]);
   });
 
@@ -110,22 +106,34 @@ describe("in a namespace that is being deleted", () => {
     expect(scene.reason(web)).toMatch(/^InUse: /);
   });
 
-  it("a remote in use waits when no user of it is found", async () => {
+  it("a remote in use waits when no user of it is found, and is left after two minutes", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     scene.cluster.namespaceDeleting = true;
-    scene.gateway.refuse("delete", refused);
+    scene.gateway.refuse("delete", refused, { serviceMessage: "a route has it" });
     await deleted(web);
     expect(scene.reason(web)).toMatch(/^InUse: /);
+    await scene.clock.advance(121_000);
+    scene.gateway.refuse("delete", refused, { serviceMessage: "a route has it" });
+    scene.resetCounts();
+    await scene.reconcile(web);
+    expect(scene.cluster.exists(web)).toBe(false);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toHaveLength(1);
+    expect(scene.cluster.events).toMatchObject([
+      {
+        type: "Warning",
+        reason: "InUse",
+        note: expect.stringMatching(/^Left bkdtg_1 in the account: .*a route has it/),
+      },
+    ]);
   });
 });
 
 describe("in a namespace that is not being deleted", () => {
-  it("a remote in use waits, and its users are not searched for", async () => {
+  it("a remote in use waits, and no DELETE is sent", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     scene.gateway.seed(WeightedBackend.resource, { backends: { [scene.idOf(web)]: 1 } });
-    scene.gateway.refuse("delete", 409);
     await deleted(web);
-    expect(scene.reason(web)).toMatch(/^InUse: /);
-    expect(scene.gateway.takeCalls()).toEqual([`delete ${scene.idOf(web)}`]);
+    expect(scene.reason(web)).toMatch(/^InUse: .*weighted backend bkdwd_2/);
+    expect(scene.gateway.takeCalls()).toEqual(["list", "list", "list", "list"]);
   });
 });

@@ -31,6 +31,22 @@ describe("a renewed certificate", () => {
     expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
   });
 
+  it.each([
+    ["an answer", undefined],
+    ["a lost answer", "create"],
+  ] as const)("leaves the old one of an object that retains its remotes, after %s", async (_, lost) => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls", deletionPolicy: "Retain" });
+    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    if (lost) scene.gateway.swallow(lost);
+    await scene.settle(object, 5);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(2);
+    expect(scene.cluster.now(object).status?.["retiring"]).toBeUndefined();
+    if (!lost)
+      expect(scene.cluster.events).toContainEqual(
+        expect.objectContaining({ note: expect.stringContaining("which stays in the account") }),
+      );
+  });
+
   it("replaces the old one, also when the upload failed and the status was lost", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     const old = scene.idOf(object);

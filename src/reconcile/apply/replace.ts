@@ -1,22 +1,21 @@
-import type { Account } from "../../account/account.ts";
 import { isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { managedMembers } from "../../objects/identity.ts";
-import { intentOf } from "../../objects/intent.ts";
-import type { ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
-import { type ReconcileContext, requestOptions, retiringOf } from "../context.ts";
+import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isKnownForeign } from "../find/conflicts.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
-import { uses } from "./users.ts";
+import { refuseWhileUsed, usageOf } from "./in-use.ts";
 
 /** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
 const STILL_USED = [2, 300] as const;
 const REFUSED = [300, 3600] as const;
+
+/** A list that is no older need not be read again to see that a replaced remote is still used. */
+const STILL_USED_MS = 60_000;
 
 /** The status lists the replaced remotes, so their number must have a limit. Ordinary renewals never get there. */
 const MOST_RETIRING = 20;
@@ -48,7 +47,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   const { changes, kind, object } = context;
   // If this process dies between delete and create, the next one needs the old id.
   if (object.status?.id !== id) await checkpointID(context, "Replacing the resource");
-  if (!(await deleteRemote(context, id))) {
+  if (!(await deleteRemote(context, id, await refuseWhileUsed(context, id)))) {
     throw deleteUnsupported(
       context,
       `Delete ${id} by hand, and it is created anew: the service can neither update nor delete a ${kind.resource.title}`,
@@ -67,39 +66,20 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
 
 async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<void> {
   const { state, account } = context;
-  if (await isReferredTo(context, id)) {
-    account.deferDelete(id, STILL_USED);
+  const { users, hidden, assertValid } = await usageOf(context, id, STILL_USED_MS);
+  if (users.length + hidden.length > 0) {
+    account.deferDelete(id, users.some((user) => user.object) ? STILL_USED : REFUSED);
     return;
   }
   try {
-    if (!staysForOthers(context, id) && !isKnownForeign(context, id)) await deleteWithLossGuard(context, id);
+    if (!staysForOthers(context, id) && !isKnownForeign(context, id))
+      await deleteWithLossGuard(context, id, assertValid);
   } catch (error) {
-    // Something that has no object still uses it. Trying later harms nobody.
+    // Something that cannot be seen still uses it. Trying later harms nobody.
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
     account.deferDelete(id, REFUSED);
     return;
   }
   context.changes.push({ type: "Deleted", id });
   state.retiring = retiringOf(context).filter((one) => one !== id);
-}
-
-/** Whether an object without an id may have sent a create, whose body may refer to the remote that was replaced. */
-function mayBeCreating(object: ManagedObject, account: Account): boolean {
-  const intent = intentOf(object);
-  return intent !== undefined && !account.isCreateRefused(object, intent);
-}
-
-/** Whether the remote of some referrer still contains the id, as far as it is known from lists and answers. */
-async function isReferredTo(context: ReconcileContext, id: string): Promise<boolean> {
-  const { cluster, kind, object, account } = context;
-  for (const referrer of cluster.referrersOf(kind, object)) {
-    const remoteID = referrer.object.status?.id;
-    if (remoteID === undefined && mayBeCreating(referrer.object, account)) return true;
-    if (remoteID === undefined) continue;
-    const remote = await account
-      .remotes(referrer.kind)
-      .get(remoteID, requestOptions(context), managedMembers(referrer.kind, referrer.object));
-    if (uses(context, referrer.kind, remote, id)) return true;
-  }
-  return false;
 }

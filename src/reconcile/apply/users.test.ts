@@ -1,13 +1,25 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayError } from "../../gateway/errors.ts";
 import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { FailoverBackend } from "../../kinds/failover-backend.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
+import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { Scene } from "../testing/scene.ts";
+import { usageOf } from "./in-use.ts";
 
 let scene: Scene;
 
@@ -24,7 +36,29 @@ const restricted = (...names: string[]) => ({
   ipRestriction: { enabled: true, ipPolicyRefs: names.map((name) => ({ name })) },
 });
 
-describe("a disabled module", () => {
+const restrictedByID = (id: string) => ({ ipRestriction: { enabled: true, ipPolicyRefs: [{ id }] } });
+
+/** As requests name what edges have. */
+const restriction = (id: string) => ({ ip_restriction: { enabled: true, ip_policy_ids: [id] } });
+
+/** The names of the resources that were listed since the last time. */
+const listed = (): string[] =>
+  scene.gateway.calls.splice(0).flatMap(({ verb, resource }) => (verb === "list" ? [resource] : []));
+
+const exists = (kind: Kind, id: string): boolean => scene.gateway.remote(kind.resource, id) !== undefined;
+
+/** Nothing but the API key's rights stands between a list of these and its answer. */
+function forbidLists(...resources: string[]): void {
+  scene.gateway.beforeCall = ({ verb, resource }) => {
+    if ((verb !== "list" && verb !== "getModule") || !resources.includes(resource)) return;
+    throw refusal(403, "not allowed");
+  };
+}
+
+const refusal = (status: number, serviceMessage: string): GatewayError =>
+  new GatewayError({ kind: "refused", status, method: "?", route: "/", problem: "planned", serviceMessage });
+
+describe("a module that is switched off", () => {
   it.each<[string, Kind, ManagedObject["spec"], Kind, ManagedObject["spec"]]>([
     ["IP policy", IPPolicy, {}, TCPEdge, restricted("one")],
     [
@@ -75,5 +109,495 @@ describe("an address", () => {
     await scene.reconcile(edge);
     await scene.settle(address, 3);
     expect(scene.cluster.exists(address)).toBe(false);
+  });
+});
+
+describe("a policy that an edge still has", () => {
+  let policy: ManagedObject;
+  let id: string;
+
+  beforeEach(async () => {
+    policy = await scene.given(IPPolicy, "office");
+    id = scene.idOf(policy);
+  });
+
+  /** It waits, for whatever time, and goes when the edge is gone. */
+  async function waitsFor(named: string, edge: string): Promise<void> {
+    for (let day = 0; day < 3; day += 1) {
+      expect(await scene.reconcile(policy)).toHaveProperty("requeueAfterSeconds");
+      expect(scene.reason(policy)).toMatch(/^(InUse|Deleting): /);
+      expect(scene.reason(policy)).toContain(named);
+      await scene.clock.advance(86_400_000);
+    }
+    expect(scene.gateway.takeCalls()).not.toContain(`delete ${id}`);
+    scene.gateway.drop(TCPEdge.resource, edge);
+    await scene.resync(TCPEdge);
+    await scene.settle(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+    expect(exists(IPPolicy, id)).toBe(false);
+  }
+
+  it.each<[string, ManagedObject["spec"]]>([
+    ["since it was adopted", { adopt: { id: "edgtcp_9" }, ...restricted("office") }],
+    ["since its spec says so", { deletionPolicy: "Retain", ...restricted("office") }],
+  ])("stays while that edge was retained, %s", async (_, spec) => {
+    if (spec.adopt) scene.gateway.put(TCPEdge.resource, { id: "edgtcp_9" });
+    const edge = await scene.given(TCPEdge, "db", spec);
+    const edgeID = scene.idOf(edge);
+    scene.cluster.delete(policy);
+    await deleted(edge);
+    expect(scene.cluster.exists(edge)).toBe(false);
+    await waitsFor(`TCP edge ${edgeID}`, edgeID);
+  });
+
+  it("stays while the edge is paused in its deletion", async () => {
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    scene.cluster.annotateByHand(edge, annotations.paused, "true");
+    scene.cluster.delete(edge);
+    await deleted(policy);
+    expect(scene.reason(policy)).toBe('InUse: Delete or change TCPEdge "db" first: it uses this IPPolicy');
+    await waitsFor('TCPEdge "db"', scene.idOf(edge));
+  });
+
+  it("stays while the edge cannot be deleted", async () => {
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    scene.gateway.refuse("delete", 503);
+    await deleted(edge);
+    await deleted(policy);
+    expect(scene.reason(policy)).toBe('Deleting: Waiting for TCPEdge "db" to be deleted first: it uses this IPPolicy');
+    await waitsFor('TCPEdge "db"', scene.idOf(edge));
+  });
+
+  it.each([
+    ["a person has made", undefined],
+    ["another cluster has made", withOwnerMark(undefined, { cluster: "c2", namespace: "team-a", name: "db" })],
+  ])("stays while %s that edge", async (_, metadata) => {
+    const edge = scene.gateway.seed(TCPEdge.resource, { ...restriction(id), ...(metadata && { metadata }) });
+    await deleted(policy);
+    expect(scene.reason(policy)).toBe(`InUse: Delete or change TCP edge ${edge.id} first: it uses this IPPolicy`);
+    await waitsFor(`TCP edge ${edge.id}`, edge.id);
+  });
+
+  it("stays while the edge of another namespace has it, though its object was never looked at since", async () => {
+    scene.cluster.apply(TCPEdge, "db", restrictedByID(id), { namespace: "team-b" });
+    const edge = scene.cluster.get("TCPEdge", "team-b", "db") as ManagedObject;
+    await scene.reconcile(edge);
+    const edgeID = scene.idOf(edge);
+    scene.cluster.apply(TCPEdge, "db", {}, { namespace: "team-b" });
+    await deleted(policy);
+    expect(scene.reason(policy)).toBe("InUse: Delete or change TCPEdge team-b/db first: it uses this IPPolicy");
+    await waitsFor("TCPEdge team-b/db", edgeID);
+  });
+
+  it("stays while another namespace may just create that edge", async () => {
+    scene.gateway.swallow("create");
+    const edge = scene.cluster.apply(TCPEdge, "db", restrictedByID(id), { namespace: "team-b" });
+    await scene.reconcile(edge);
+    for (const restart of [false, true]) {
+      if (restart) scene.restart();
+      await deleted(policy);
+      expect(scene.reason(policy)).toMatch(/^InUse: .*TCPEdge team-b\/db/);
+    }
+    scene.cluster.delete(edge);
+    await scene.reconcile(policy);
+    expect(scene.reason(policy)).toMatch(/^Deleting: .*TCPEdge team-b\/db/);
+    await scene.settle(edge);
+    expect(scene.cluster.exists(edge)).toBe(false);
+    await scene.settle(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it("stays when somebody has added it since the latest list", async () => {
+    const { id: edge } = scene.gateway.seed(TCPEdge.resource, {});
+    await scene.resync(TCPEdge);
+    scene.gateway.change(TCPEdge.resource, edge, { ip_restriction: { enabled: true, ip_policies: [{ id }] } });
+    await scene.clock.advance(1);
+    await deleted(policy);
+    await waitsFor(`TCP edge ${edge}`, edge);
+  });
+
+  it("stays when a list has left out the edge", async () => {
+    const edge = scene.gateway.seed(TCPEdge.resource, restriction(id));
+    await scene.resync(TCPEdge);
+    await scene.clock.advance(20_000);
+    scene.gateway.drop(TCPEdge.resource, edge.id);
+    scene.gateway.beforeCall = ({ verb }) => {
+      if (verb === "get") scene.gateway.put(TCPEdge.resource, edge);
+    };
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: /);
+    expect(scene.gateway.takeCalls()).toContain(`get ${edge.id}`);
+    expect(exists(IPPolicy, id)).toBe(true);
+  });
+
+  it("goes when it is gone from the account, although the edge still names it", async () => {
+    scene.gateway.seed(TCPEdge.resource, restriction(id));
+    scene.gateway.drop(IPPolicy.resource, id);
+    await scene.resync(IPPolicy);
+    await deleted(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it("is found out anew by each process", async () => {
+    const edge = scene.gateway.seed(TCPEdge.resource, restriction(id));
+    await deleted(policy);
+    scene.restart();
+    await scene.reconcile(policy);
+    await waitsFor(`TCP edge ${edge.id}`, edge.id);
+  });
+
+  it("costs lists less and less often", async () => {
+    scene.gateway.seed(TCPEdge.resource, restriction(id));
+    scene.cluster.delete(policy);
+    const perHour: number[] = [];
+    for (let hour = 1; hour <= 3; hour += 1) {
+      const end = scene.clock.now() + 3_600_000;
+      while (scene.clock.now() < end) {
+        const { requeueAfterSeconds = 0 } = (await scene.reconcile(policy)) as { requeueAfterSeconds?: number };
+        await scene.clock.advance(requeueAfterSeconds * 1000);
+      }
+      perHour.push(listed().length);
+    }
+    // two kinds
+    expect(perHour[0]).toBeLessThanOrEqual(2 * 30);
+    expect(perHour[2]).toBeLessThanOrEqual(2 * 13);
+  });
+});
+
+describe("what is asked before a deletion", () => {
+  const certificate = { secretName: "tls" };
+
+  it.each<[string, Kind, ManagedObject["spec"], Kind[]]>([
+    ["an IP policy", IPPolicy, {}, [TCPEdge, TLSEdge]],
+    ["a backend", TunnelGroupBackend, {}, [WeightedBackend, FailoverBackend, TCPEdge, TLSEdge]],
+    ["a certificate", TLSCertificate, certificate, [ReservedDomain]],
+    ["an event subscription", EventSubscription, {}, []],
+    ["a domain", ReservedDomain, { domain: "a.example.com" }, []],
+  ])("of %s is each kind that can have it, once", async (_, kind, spec, users) => {
+    scene.cluster.setSecret("tls", {
+      "tls.crt": "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----",
+      "tls.key": "k",
+    });
+    const object = await scene.given(kind, "one", spec);
+    await deleted(object);
+    expect(scene.gateway.calls.filter(({ verb }) => verb !== "list")).toMatchObject([{ verb: "delete" }]);
+    expect(listed().toSorted()).toEqual(users.map(({ resource }) => resource.name).toSorted());
+    expect(scene.cluster.writes).toEqual(["removeFinalizer"]);
+  });
+
+  it("is nothing of an entry, which costs one DELETE and one write", async () => {
+    await scene.given(EventSubscription, "audit");
+    const source = await scene.given(EventSource, "one", { subscriptionRef: { name: "audit" }, type: "a_created.v0" });
+    await deleted(source);
+    expect(scene.gateway.calls.map(({ verb }) => verb)).toEqual(["deleteSource"]);
+    expect(scene.cluster.writes).toEqual(["removeFinalizer"]);
+  });
+
+  it.each([1, 40])("is one list of each kind for 50 policies, asked %i at a time", async (together) => {
+    const policies: ManagedObject[] = [];
+    for (let index = 0; index < 50; index += 1) policies.push(await scene.given(IPPolicy, `p${index}`));
+    scene.gateway.seed(TCPEdge.resource, restriction("ipp_1"));
+    scene.resetCounts();
+    for (const policy of policies) scene.cluster.delete(policy);
+    for (let from = 0; from < 50; from += together) {
+      await Promise.all(policies.slice(from, from + together).map((policy) => scene.reconcile(policy)));
+      await scene.clock.advance(10);
+    }
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ id: "ipp_1" }]);
+    expect(scene.gateway.calls.filter(({ verb }) => verb === "delete")).toHaveLength(49);
+    expect(listed().toSorted()).toEqual(["tcp_edges", "tls_edges"]);
+  });
+
+  it("is nothing while objects that refer to it stay, or are being deleted", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    await deleted(policy);
+    scene.cluster.delete(edge);
+    await scene.reconcile(policy);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+
+  it("counts for half a minute, and no DELETE is sent after that", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const { assertValid } = await usageOf(scene.contextFor(policy), scene.idOf(policy), 0);
+    await scene.clock.advance(30_000);
+    assertValid();
+    await scene.clock.advance(1);
+    expect(assertValid).toThrow(Outdated);
+  });
+
+  it("is what stands in an event subscription only where an object stands for it", async () => {
+    const subscription = await scene.given(EventSubscription, "audit", { sources: [{ type: "a_created.v0" }] });
+    const id = scene.idOf(subscription);
+    const source = scene.cluster.apply(
+      EventSource,
+      "one",
+      { subscriptionRef: { id }, type: "b_created.v0" },
+      { namespace: "team-b" },
+    );
+    await scene.reconcile(source);
+    await deleted(subscription);
+    expect(scene.reason(subscription)).toMatch(/^InUse: .*EventSource team-b\/one/);
+    await deleted(source);
+    await scene.settle(subscription);
+    expect(exists(EventSubscription, id)).toBe(false);
+  });
+});
+
+describe("what the API key may not list", () => {
+  it.each<[string, Kind, ManagedObject["spec"]]>([
+    ["an IP policy", IPPolicy, {}],
+    ["an authority", CertificateAuthority, { caPem: "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----" }],
+    ["an address", ReservedAddress, {}],
+  ])("keeps %s, since it may be open to everybody without", async (_, kind, spec) => {
+    const objects = [await scene.given(kind, "one", spec), await scene.given(kind, "two", spec)];
+    forbidLists("tls_edges");
+    for (const object of objects) await deleted(object);
+    for (const object of objects)
+      expect(scene.reason(object)).toMatch(/^Forbidden: Allow the API key to read TLS edges: /);
+    expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(2);
+    expect(listed().filter((resource) => resource === "tls_edges")).toHaveLength(1);
+    forbidLists();
+    await scene.clock.advance(1800_000);
+    for (const object of objects) await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
+  });
+
+  it("keeps a policy for the routes that objects name", async () => {
+    const { id: routeId } = scene.gateway.seed(HTTPSEdgeRoute.resource, {});
+    await scene.given(HTTPSEdgeRoute, "route", { edgeId: "edghts_1", routeId });
+    const policy = await scene.given(IPPolicy, "office");
+    forbidLists("route_ip_restriction");
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^Forbidden: Allow the API key to read HTTPS edge routes: /);
+  });
+
+  it("does not keep a backend, whose users are only interrupted, and which the service knows of", async () => {
+    const backend = await scene.given(TunnelGroupBackend, "web");
+    forbidLists("tcp_edges", "tls_edges");
+    await deleted(backend);
+    expect(scene.cluster.exists(backend)).toBe(false);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toEqual([]);
+  });
+
+  it("does not keep a namespace from going away", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    scene.cluster.namespaceDeleting = true;
+    forbidLists("tcp_edges");
+    await deleted(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
+    expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "Forbidden" }]);
+  });
+});
+
+it("a list with rows that nobody can read keeps a policy, and no backend", async () => {
+  const policy = await scene.given(IPPolicy, "office");
+  const backend = await scene.given(TunnelGroupBackend, "web");
+  const { id } = scene.gateway.seed(TCPEdge.resource, restriction(scene.idOf(policy)));
+  scene.gateway.unreadable.add(id);
+  await deleted(policy);
+  await deleted(backend);
+  expect(scene.reason(policy)).toMatch(/^UnexpectedResponse: .*TCP edges/);
+  expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
+  expect(scene.cluster.exists(backend)).toBe(false);
+  scene.gateway.unreadable.clear();
+  scene.gateway.drop(TCPEdge.resource, id);
+  await scene.clock.advance(300_000);
+  await scene.reconcile(policy);
+  expect(scene.cluster.exists(policy)).toBe(false);
+});
+
+describe("a namespace that goes away", () => {
+  const left = (): string[] =>
+    scene.cluster.events
+      .filter(({ note }) => note.startsWith("Left"))
+      .map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
+
+  beforeEach(() => {
+    scene.cluster.namespaceDeleting = true;
+  });
+
+  it.each<[string, ManagedObject["spec"], string]>([
+    ["it is retained", { deletionPolicy: "Retain" }, "team-a"],
+    ["another namespace has it", {}, "team-b"],
+  ])("leaves a policy to the edge that stays, since %s", async (_, spec, namespace) => {
+    const policy = await scene.given(IPPolicy, "office");
+    const id = scene.idOf(policy);
+    await scene.reconcile(scene.cluster.apply(TCPEdge, "db", { ...spec, ...restrictedByID(id) }, { namespace }));
+    scene.resetCounts();
+    await deleted(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+    expect(exists(IPPolicy, id)).toBe(true);
+    const name = namespace === "team-b" ? "TCPEdge team-b/db" : 'TCPEdge "db"';
+    expect(left()).toEqual([
+      `Warning InUse: Left ${id} in the account: ${name} uses it and stays, and the namespace goes away`,
+    ]);
+  });
+
+  it.each([
+    ["which is not being deleted yet", (_: ManagedObject) => {}],
+    ["which is paused", (edge: ManagedObject) => scene.cluster.annotateByHand(edge, annotations.paused, "true")],
+  ])("waits for its own edge, %s", async (_, prepare) => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = await scene.given(TCPEdge, "db", restricted("office"));
+    prepare(edge);
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: /);
+    expect(left()).toEqual([]);
+  });
+
+  it("waits for the edge of another one that goes away as well", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const edge = scene.cluster.apply(TCPEdge, "db", restrictedByID(scene.idOf(policy)), { namespace: "team-b" });
+    await scene.reconcile(edge);
+    scene.cluster.otherNamespacesDeleting.add("team-b");
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: /);
+    await deleted(edge);
+    await scene.settle(policy);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+  });
+
+  it("does not wait for an object elsewhere that is itself in use", async () => {
+    const web = await scene.given(TunnelGroupBackend, "web");
+    const id = scene.idOf(web);
+    const split = scene.cluster.apply(
+      WeightedBackend,
+      "split",
+      { backends: [{ backendRef: { id }, weight: 1 }] },
+      { namespace: "team-b" },
+    );
+    await scene.reconcile(split);
+    scene.gateway.seed(TCPEdge.resource, { backend: { enabled: true, backend_id: scene.idOf(split) } });
+    await scene.clock.advance(20_000);
+    await deleted(split);
+    expect(scene.reason(split)).toMatch(/^InUse: /);
+    await deleted(web);
+    expect(scene.cluster.exists(web)).toBe(false);
+    expect(exists(TunnelGroupBackend, id)).toBe(true);
+  });
+});
+
+describe("backends that refer to each other", () => {
+  let split: ManagedObject;
+  let spare: ManagedObject;
+
+  const splitSpec = { backends: [{ backendRef: { kind: "FailoverBackend", name: "spare" }, weight: 1 }] };
+
+  beforeEach(async () => {
+    spare = await scene.given(FailoverBackend, "spare", { backendRefs: [] });
+    split = await scene.given(WeightedBackend, "split", splitSpec);
+    scene.cluster.apply(FailoverBackend, "spare", { backendRefs: [{ kind: "WeightedBackend", name: "split" }] });
+    await scene.reconcile(spare);
+    scene.resetCounts();
+  });
+
+  const updates = (): string[] =>
+    scene.gateway.calls.splice(0).flatMap(({ verb, id = "" }) => (verb === "update" ? [id] : []));
+
+  it.each([false, true])(
+    "are emptied and deleted when both are being deleted (by another process: %s)",
+    async (restart) => {
+      scene.cluster.delete(split);
+      await deleted(spare);
+      if (restart) scene.restart();
+      for (let round = 0; round < 3; round += 1) {
+        for (const object of [split, spare]) if (scene.cluster.exists(object)) await scene.settle(object, 2);
+      }
+      expect([scene.cluster.exists(split), scene.cluster.exists(spare)]).toEqual([false, false]);
+      expect(scene.gateway.remotesOf(WeightedBackend.resource)).toEqual([]);
+      expect(scene.gateway.remotesOf(FailoverBackend.resource)).toEqual([]);
+    },
+  );
+
+  it.each<[string, () => unknown]>([
+    ["one of them stays", () => {}],
+    [
+      "one of them is retained",
+      () =>
+        scene.cluster.apply(FailoverBackend, "spare", { ...scene.cluster.now(spare).spec, deletionPolicy: "Retain" }),
+    ],
+    ["one of them is paused", () => scene.cluster.annotateByHand(spare, annotations.paused, "true")],
+    ["the kind of one of them is being deleted", () => scene.cluster.kindsDeleting.add("FailoverBackend")],
+    [
+      "a person's edge uses one of them",
+      () => scene.gateway.seed(TCPEdge.resource, { backend: { enabled: true, backend_id: scene.idOf(spare) } }),
+    ],
+    [
+      "the edge of another namespace uses one of them",
+      () =>
+        scene.reconcile(
+          scene.cluster.apply(
+            TCPEdge,
+            "db",
+            { backend: { enabled: true, backendRef: { id: scene.idOf(split) } } },
+            { namespace: "team-b" },
+          ),
+        ),
+    ],
+  ])("are not emptied while %s", async (title, prepare) => {
+    await prepare();
+    if (title !== "one of them stays") scene.cluster.delete(spare);
+    scene.cluster.delete(split);
+    scene.resetCounts();
+    for (let round = 0; round < 3; round += 1) {
+      await scene.reconcile(split);
+      await scene.clock.advance(60_000);
+    }
+    expect(updates()).toEqual([]);
+    expect(exists(WeightedBackend, scene.idOf(split))).toBe(true);
+  });
+
+  it("wait for an edge that is being deleted with them, and keep serving it", async () => {
+    const edge = await scene.given(TCPEdge, "db", {
+      backend: { enabled: true, backendRef: { kind: "WeightedBackend", name: "split" } },
+    });
+    for (const object of [edge, spare, split]) scene.cluster.delete(object);
+    await scene.reconcile(split);
+    await scene.reconcile(spare);
+    expect(updates()).toEqual([]);
+    await scene.reconcile(edge);
+    for (const object of [split, spare, split]) if (scene.cluster.exists(object)) await scene.settle(object, 2);
+    expect(scene.gateway.remotesOf(WeightedBackend.resource)).toEqual([]);
+    expect(scene.gateway.remotesOf(FailoverBackend.resource)).toEqual([]);
+  });
+
+  it("are left where the service does not let them be emptied and the namespace goes away", async () => {
+    scene.cluster.namespaceDeleting = true;
+    scene.gateway.beforeCall = ({ verb }) => {
+      if (verb === "update") throw refusal(400, "a backend is required");
+    };
+    for (const object of [split, spare]) scene.cluster.delete(object);
+    await scene.reconcile(split);
+    expect(scene.reason(split)).toMatch(/^InUse: .*a backend is required/);
+    await scene.clock.advance(121_000);
+    for (const object of [split, spare]) await scene.reconcile(object);
+    expect([scene.cluster.exists(split), scene.cluster.exists(spare)]).toEqual([false, false]);
+    expect(scene.gateway.remotesOf(WeightedBackend.resource)).toHaveLength(1);
+  });
+});
+
+describe("a message about users", () => {
+  it("names three of them, those that stay first, and has at most 200 characters", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    const id = scene.idOf(policy);
+    const long = "x".repeat(240);
+    for (const name of ["a", "b", "c"]) scene.gateway.seed(TCPEdge.resource, { ...restriction(id), description: name });
+    const going = await scene.given(TCPEdge, "going", restricted("office"));
+    scene.cluster.delete(going);
+    scene.cluster.apply(TCPEdge, "going", {});
+    await scene.clock.advance(20_000);
+    await deleted(policy);
+    expect(scene.reason(policy)).toBe(
+      "InUse: Delete or change TCP edge edgtcp_2, TCP edge edgtcp_3, TCP edge edgtcp_4 and 1 more first: they use this IPPolicy",
+    );
+    const other = await scene.given(IPPolicy, "home");
+    scene.cluster.apply(TCPEdge, long, restricted("home"));
+    scene.cluster.apply(TCPEdge, `${long}y`, restricted("home"));
+    await deleted(other);
+    const message = scene.condition(other, "Ready")?.message ?? "";
+    expect(message.length).toBeLessThanOrEqual(200);
+    expect(message).toMatch(/^Delete or change TCPEdge "x+… and 1 more first: they use this IPPolicy$/);
   });
 });

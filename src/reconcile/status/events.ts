@@ -1,5 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { conditionOf, isDeleting, isObserveOnly, type ManagedObject, type Status } from "../../objects/object.ts";
+import { isRetained } from "../../objects/origin.ts";
 import type { EventDraft } from "../cluster.ts";
 import type { Change, ReconcileContext } from "../context.ts";
 import { specFields } from "../desired/plan.ts";
@@ -16,15 +17,22 @@ export function eventsOf(
   // Without a remote, the reconcile has failed halfway, and the status says why.
   const { remote } = state;
   const drafts =
-    isObserveOnly(object) || !remote ? [] : changes.flatMap((_, index) => eventOf(changes, index, remote) ?? []);
+    isObserveOnly(object) || !remote
+      ? []
+      : changes.flatMap((_, index) => eventOf(object, changes, index, remote) ?? []);
   return [...drafts, ...transitionEvents(object, after)];
 }
 
-function eventOf(changes: readonly Change[], index: number, remote: Remote): EventDraft | undefined {
+function eventOf(
+  object: ManagedObject,
+  changes: readonly Change[],
+  index: number,
+  remote: Remote,
+): EventDraft | undefined {
   const change = changes[index];
   switch (change?.type) {
     case "Created":
-      return replacementEvent(change, changes.slice(0, index));
+      return replacementEvent(object, change, changes.slice(0, index));
     case "Updated": {
       if (!change.drifted) return undefined;
       const note = `Put ${specFields(change.fields)} right: somebody else had changed it in the account`;
@@ -48,12 +56,13 @@ function eventOf(changes: readonly Change[], index: number, remote: Remote): Eve
 
 /** Undefined for the first remote of an object: the status shows that it was created. */
 function replacementEvent(
+  object: ManagedObject,
   { id, replaces }: Extract<Change, { type: "Created" }>,
   before: readonly Change[],
 ): EventDraft | undefined {
   const deleted = before.findLast((change) => change.type === "Deleted");
   const what = replaces
-    ? `${replaces}, which is deleted once nothing refers to it`
+    ? `${replaces}, ${isRetained(object) ? "which stays in the account (deletionPolicy: Retain)" : "which is deleted once nothing refers to it"}`
     : deleted && `${deleted.id}, which was deleted`;
   if (!what) return undefined;
   return { type: "Normal", reason: "Updating", action: "Create", note: `Created ${id} in place of ${what}` };

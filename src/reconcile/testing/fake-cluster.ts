@@ -1,5 +1,5 @@
 import { parentIDsOf, remoteIDsOf } from "../../objects/identity.ts";
-import type { ManagedObject, Status } from "../../objects/object.ts";
+import { type ManagedObject, retiringIDs, type Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
@@ -9,7 +9,7 @@ import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "
 
 type Metadata = Partial<ManagedObject["metadata"]>;
 
-/** Objects, Secrets and ConfigMaps of one namespace, `team-a`, kept in memory. */
+/** Objects, Secrets and ConfigMaps in memory, in the namespace `team-a` unless a test names another. */
 export class FakeCluster implements Cluster {
   /** The operator's writes, in order. */
   readonly writes: string[] = [];
@@ -17,6 +17,8 @@ export class FakeCluster implements Cluster {
   /** Names of the Secrets that were read. */
   readonly secretReads: string[] = [];
   namespaceDeleting = false;
+  /** Other namespaces that are being deleted. */
+  readonly otherNamespacesDeleting = new Set<string>();
   /** Kinds whose CustomResourceDefinition is being deleted. */
   readonly kindsDeleting = new Set<string>();
   /** Called before each of the operator's writes. What it throws, the write throws. */
@@ -37,9 +39,10 @@ export class FakeCluster implements Cluster {
   // What users do.
 
   apply(kind: Kind, name: string, spec: ManagedObject["spec"] = {}, metadata: Metadata = {}): ManagedObject {
-    const known = this.get(kind.kind, "team-a", name);
+    const { namespace = "team-a" } = metadata;
+    const known = this.get(kind.kind, namespace, name);
     const created = {
-      ...{ name, namespace: "team-a", uid: this.#uid(kind, name, known), generation: 0 },
+      ...{ name, namespace, uid: this.#uid(kind, name, known), generation: 0 },
       creationTimestamp: this.#time(),
     };
     const { generation } = known?.metadata ?? created;
@@ -135,11 +138,16 @@ export class FakeCluster implements Cluster {
     );
   }
 
-  referrersOf(kind: Pick<Kind, "kind">, { metadata }: ManagedObject): Referrer[] {
+  remoteIDsBeside(kind: Kind): string[] {
+    const objects = [...this.#objects.values()].filter((object) => object.kind === kind.kind);
+    return [...new Set(objects.flatMap((object) => remoteIDsOf(kind, object)))];
+  }
+
+  referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[] {
     return this.#kinds.flatMap((one) =>
       [...this.#objects.values()]
-        .filter((object) => object.kind === one.kind && refersTo(one, object, kind.kind, metadata.name))
-        .map((object) => ({ kind: one, object })),
+        .filter((other) => other.kind === one.kind && refersTo(one, other, kind.kind, object))
+        .map((other) => ({ kind: one, object: other })),
     );
   }
 
@@ -200,8 +208,8 @@ export class FakeCluster implements Cluster {
     await this.beforeWrite("tryWriteSecret");
   }
 
-  async isNamespaceDeleting(): Promise<boolean> {
-    return this.namespaceDeleting;
+  async isNamespaceDeleting(namespace: string): Promise<boolean> {
+    return namespace === "team-a" ? this.namespaceDeleting : this.otherNamespacesDeleting.has(namespace);
   }
 
   async isKindDeleting({ kind }: Kind): Promise<boolean> {
@@ -243,7 +251,12 @@ export class FakeCluster implements Cluster {
 
 const keyOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${metadata.namespace}/${metadata.name}`;
 
-const refersTo = (kind: Kind, { spec }: ManagedObject, target: string, name: string): boolean =>
-  needsOf(kind.spec, spec).some(
-    (need) => need.type === "reference" && need.to.name === name && (need.to.kind ?? need.trait.kinds[0]) === target,
-  );
+function refersTo(kind: Kind, { spec, metadata }: ManagedObject, target: string, object: ManagedObject): boolean {
+  const ids = [object.status?.id, ...retiringIDs(object.status)];
+  return needsOf(kind.spec, spec).some((need) => {
+    if (need.type !== "reference") return false;
+    if (need.to.name === undefined) return ids.includes(need.to.id);
+    const isNamed = need.to.name === object.metadata.name && metadata.namespace === object.metadata.namespace;
+    return isNamed && (need.to.kind ?? need.trait.kinds[0]) === target;
+  });
+}

@@ -44,6 +44,8 @@ export class FakeGateway {
   /** Changes what a create or update stores, as a service does that normalises values. */
   normalise: (remote: FakeRemote) => FakeRemote = (remote) => remote;
   pageSize = 100;
+  /** Ids of remotes whose rows in lists cannot be read. */
+  readonly unreadable = new Set<string>();
   /** Called with each call before it is carried out. */
   beforeCall: (call: Call) => void = () => {};
   readonly #clock: Clock;
@@ -153,9 +155,11 @@ export class FakeGateway {
     const remotes = this.remotesOf(resource).reverse();
     for (let from = 0; from === 0 || from < remotes.length; from += this.pageSize) {
       this.#receive({ verb: "list", resource: resource.name });
-      const page = this.#perform("list", resource, () => remotes.slice(from, from + this.pageSize));
+      const page: FakeRemote[] = this.#perform("list", resource, () => remotes.slice(from, from + this.pageSize));
       const last = from + this.pageSize >= remotes.length;
-      yield { rows: page as never[], problems: [], startedAt: this.#clock.date().getTime(), last };
+      const [unreadable, rows] = [true, false].map((bad) => page.filter(({ id }) => this.unreadable.has(id) === bad));
+      const problems = (unreadable ?? []).map(({ id }) => ({ id, problem: "planned by the test" }));
+      yield { rows: rows as never[], problems, startedAt: this.#clock.date().getTime(), last };
     }
   }
 

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { isDeleting, type ManagedObject, retiringIDs } from "../../objects/object.ts";
@@ -77,7 +78,7 @@ export class World {
   /** Lets the operator work until it has finished. Nobody else does anything. */
   async calmDown(): Promise<void> {
     this.scene.cluster.beforeWrite = () => {};
-    // Longer than a deletion waits for referrers that are being deleted.
+    // Longer than an interrupted create may be under way.
     for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
     this.#settleReferences();
     // The deletion of a replaced remote is postponed for minutes after each refusal.
@@ -129,9 +130,17 @@ export class World {
       Subject,
     ];
     const [there, user] = [this.#object(policy), this.#object(edge)];
+    if (!user) this.#dropRetained(edge);
     if (!user || isDeleting(user)) return;
     if (!there) this.#apply(policy, 0);
     else if (isDeleting(there)) this.#delete(edge, false);
+  }
+
+  /** A policy that is being deleted waits for an edge that was retained. */
+  #dropRetained(edge: Subject): void {
+    for (const { id } of this.#remotesOf(edge)) {
+      if (this.#retained.has(id)) this.scene.gateway.drop(edge.kind.resource, id);
+    }
   }
 
   #do(step: Step): Promise<void> | void {
@@ -335,14 +344,12 @@ export class World {
     if (verb === "delete" && this.#isNeeded(id)) this.#faults.push(`delete ${id}, which an edge needs`);
   }
 
-  /** Whether the remote of an edge that is not being deleted refers to this policy. */
+  /** Whether this policy exists and the restriction of any edge in the account has it in it. */
   #isNeeded(id: string): boolean {
-    const edge = this.scene.cluster.get(TCPEdge.kind, "team-a", "edge");
-    const remote =
-      edge?.status?.id === undefined ? undefined : this.scene.gateway.remote(TCPEdge.resource, edge.status.id);
-    return (
-      edge !== undefined && !isDeleting(edge) && JSON.stringify(remote?.["ip_restriction"] ?? "").includes(`"${id}"`)
-    );
+    const { gateway } = this.scene;
+    if (!gateway.remote(IPPolicy.resource, id)) return false;
+    const restrictions = gateway.remotesOf(TCPEdge.resource).map((edge) => edge["ip_restriction"]);
+    return restrictions.some((restriction) => JSON.stringify(restriction ?? "").includes(`"${id}"`));
   }
 
   #noteOwners(): void {

@@ -3,7 +3,7 @@ import { enabled, module, refsTo } from "../fields.ts";
 
 const ipRestriction = z.object({
   enabled,
-  ipPolicyRefs: refsTo("IPPolicy", { sends: "ip_policy_ids", returns: "ip_policies" }).describe(
+  ipPolicyRefs: refsTo("IPPolicy", { sends: "ip_policy_ids", returns: "ip_policies", exposes: true }).describe(
     "Policies that decide which addresses are admitted.",
   ),
 });

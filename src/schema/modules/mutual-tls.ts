@@ -7,6 +7,7 @@ export const mutualTLSModule = module(
     certificateAuthorityRefs: refsTo("CertificateAuthority", {
       sends: "certificate_authority_ids",
       returns: "certificate_authorities",
+      exposes: true,
     }).describe("Authorities whose client certificates are accepted."),
   }),
   { onRemove: "disable" },

@@ -26,7 +26,7 @@ describe("needsOf", () => {
       type: "reference",
       path: "addressRefs[0]",
       to: { name: "db" },
-      trait: { kinds: ["ReservedAddress"], statusField: "addr" },
+      trait: { kinds: ["ReservedAddress"], statusField: "addr", exposes: true },
     });
   });
 

@@ -61,6 +61,16 @@ function stringsIn(value: unknown): string[] {
   return isObject(value) ? Object.entries(value).flatMap(([name, one]) => [name, ...stringsIn(one)]) : [];
 }
 
+/** Fields of this schema that can refer to objects of a kind, or of any. */
+export const fieldsReferringTo = (schema: z.ZodObject, kind?: string): [field: string, member: z.ZodType][] =>
+  (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([, member]) =>
+    referencesIn(member).some(({ kinds }) => kind === undefined || kinds.includes(kind)),
+  );
+
+/** Whether remotes of this schema would be open to others than before without a remote of this kind that they use. */
+export const isExposedWithout = (schema: z.ZodObject, kind: string): boolean =>
+  referencesIn(schema).some(({ kinds, exposes }) => exposes === true && kinds.includes(kind));
+
 /** What `referencedValues` gives for a remote of this schema that refers to an object of this kind with this status. */
 export function valuesReferencing(
   schema: z.ZodObject,

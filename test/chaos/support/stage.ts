@@ -218,8 +218,9 @@ export class Stage {
       if (!step) return undefined;
       this.#passed.add(sortOf(step.step));
       if (side === "before") this.#steps.push(step);
-      // whoever waits for an answer gives up in the end, and tries again or goes on
-      if (side === "before" && this.#holds.some(({ reached }) => reached?.of === step.of)) return strand();
+      // The caller of a stranded request gives up in the end. Reads pass: those of a route serve deletions of others.
+      const isHeld = this.#holds.some(({ reached }) => reached?.of === step.of);
+      if (side === "before" && isHeld && sortOf(step.step) !== "GET module") return strand();
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
       if (!hold) return undefined;
       hold.reached = { ...step, since: Date.now() };

@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { DeletionBurst } from "./deletion-burst.ts";
+
+it("a burst is ten seconds long, and begins with its first deletion", async () => {
+  const clock = new VirtualClock();
+  const burst = new DeletionBurst(clock);
+  await clock.advance(5_000);
+  const first = clock.now();
+  expect(burst.beganAt).toBe(first);
+  await clock.advance(10_000);
+  expect(burst.beganAt).toBe(first);
+  burst.recordForbidden("tcp_edges");
+  expect(burst.isForbidden("tcp_edges")).toBe(true);
+  await clock.advance(1);
+  expect(burst.isForbidden("tcp_edges")).toBe(false);
+  expect(burst.beganAt).toBe(clock.now());
+});

@@ -1,0 +1,61 @@
+import { isGatewayError, isNotFound } from "../../gateway/errors.ts";
+import { isDeleting } from "../../objects/object.ts";
+import { fromAnswer } from "../../schema/wire/answer.ts";
+import { fieldsReferringTo } from "../../schema/wire/uses.ts";
+import { type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
+import { plan } from "../desired/plan.ts";
+import { refusedAsInUse } from "./delete-remote.ts";
+import { findAllUsers, findUsers, isEnding, type Target, type Users } from "./users.ts";
+
+/**
+ * Whether the target and all that uses it, however indirectly, is being deleted, and each waits for another. Nearly
+ * always the answer is no, and is known without a request.
+ */
+export async function isCycle(context: ReconcileContext, target: Target): Promise<boolean> {
+  const { object, cluster } = context;
+  if (!isDeleting(object)) return false;
+  const likely = await cycleOf(target, (one) => findUsers(context, one, Number.POSITIVE_INFINITY));
+  if (likely.length === 0) return false;
+  const members = await cycleOf(target, (one) => findAllUsers(context, one));
+  const kinds = [...new Set(members.map(({ kind }) => kind))];
+  const keepRemotes = await Promise.all(kinds.map((kind) => cluster.isKindDeleting(kind)));
+  return members.length > 0 && !keepRemotes.includes(true);
+}
+
+/** The target and all its users. Empty where one of them stays, or goes by itself because nothing uses it. */
+async function cycleOf(target: Target, search: (target: Target) => Promise<Users>): Promise<Target[]> {
+  const members = new Map([[target.id, target]]);
+  let isClosed = false;
+  // What is added to a map while it is iterated is visited as well.
+  for (const member of members.values()) {
+    const users = endingUsers(await search(member));
+    if (users.length === 0) return [];
+    isClosed ||= users.some(({ id }) => id === target.id);
+    for (const user of users) if (!members.has(user.id)) members.set(user.id, user);
+  }
+  return isClosed ? [...members.values()] : [];
+}
+
+/** All users, or none where one of them is not about to end. */
+function endingUsers({ users, unseen }: Users): Target[] {
+  const ending = users.flatMap((user) => (isEnding(user) && user.id !== undefined ? [{ ...user, id: user.id }] : []));
+  return unseen.length === 0 && ending.length === users.length ? ending : [];
+}
+
+/** Takes all that refers to others out of a remote, so that these can be deleted before it. */
+export async function emptyRemote(context: ReconcileContext, id: string): Promise<void> {
+  const { kind, changes } = context;
+  const remotes = updatableRemotesOf(context);
+  try {
+    const remote = await remotes.get(id, requestOptions(context));
+    if (!remote) return;
+    const applied = fieldsReferringTo(kind.spec).map(([field]) => field);
+    const { body, fields } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, remote), applied, renewed: [] });
+    if (fields.length === 0) return;
+    await remotes.update(id, body, requestOptions(context));
+    changes.push({ type: "Updated", id, fields, drifted: false });
+  } catch (error) {
+    if (isNotFound(error)) return;
+    throw isGatewayError(error) ? (refusedAsInUse(context, error) ?? error) : error;
+  }
+}

@@ -1,0 +1,138 @@
+import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { isExposedWithout } from "../../schema/wire/uses.ts";
+import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { emptyRemote, isCycle } from "./cycle.ts";
+import { findUsers, isEnding, leavesItsRemote, type Target, type Unseen, type User } from "./users.ts";
+
+/** A request that deletes may wait for the budget. Beyond this its users are searched for anew. */
+const CHECK_VALID_MS = 30_000;
+
+/** A watch tells when the last spec no longer refers to the remote. */
+const WATCHED_SECONDS = 300;
+
+/** Remotes use the one that is to be deleted. */
+export class StillUsed extends Waiting {
+  readonly users: readonly User[];
+
+  constructor(users: readonly User[], ...args: ConstructorParameters<typeof Waiting>) {
+    super(...args);
+    this.users = users;
+  }
+}
+
+export interface Usage {
+  users: readonly User[];
+  /** Kinds that may use the remote, cannot be seen, and would be open to others without it. */
+  hidden: readonly Unseen[];
+  /** Throws Outdated when all this was found out too long ago to delete the remote. */
+  assertValid: () => void;
+}
+
+/** What is known to use a remote of the object, or what cannot be seen. `maxAgeMs`: see `findUsers`. */
+export async function usageOf(context: ReconcileContext, id: string, maxAgeMs: number): Promise<Usage> {
+  const { kind, object, clock, cluster } = context;
+  if (cluster.kindsReferringTo(kind).length === 0) return { users: [], hidden: [], assertValid: () => {} };
+  const { users, unseen } = await findUsers(context, { kind, id, object }, maxAgeMs);
+  const checkedAt = clock.now();
+  const assertValid = () => {
+    if (clock.now() - checkedAt > CHECK_VALID_MS) throw new Outdated(`${id} may be used by now`);
+  };
+  return { users, hidden: unseen.filter((one) => isExposedWithout(one.kind.spec, kind.kind)), assertValid };
+}
+
+/** Throws while something in the account has this remote in it, or may have. Returns `assertValid` of `Usage`. */
+export async function refuseWhileUsed(context: ReconcileContext, id: string): Promise<() => void> {
+  const { kind, object } = context;
+  const { users, hidden, assertValid } = await usageOf(context, id, secondsBetween(context, 4, 10, 300) * 1000);
+  if (users.length > 0 && !(await isGone(context, id, users))) await refuse(context, { kind, id, object }, users);
+  if (hidden.length > 0) throw usersUnseen(context, hidden);
+  return assertValid;
+}
+
+/** A remote that is gone needs no protection. What refers to it in its spec is told apart, since it waits for an object. */
+const isGone = async (context: ReconcileContext, id: string, users: readonly User[]): Promise<boolean> =>
+  !users.some(({ bySpec }) => bySpec) &&
+  remotesOf(context).cached(id) === undefined &&
+  (await remotesOf(context).read(id, requestOptions(context))) === undefined;
+
+async function refuse(context: ReconcileContext, target: Target, users: readonly User[]): Promise<never> {
+  const { kind, object } = context;
+  const staying = users.filter((user) => !isEnding(user));
+  const use = `${users.length > 1 ? "they use" : "it uses"} this ${kind.kind}`;
+  if (staying.length > 0) {
+    const seconds = staying.every(({ bySpec }) => bySpec) ? WATCHED_SECONDS : secondsBetween(context, 10, 1, 60);
+    const named = [...namesOf(staying, object), ...namesOf(users.filter(isEnding), object)];
+    const message = sentence("Delete or change ", named, ` first: ${use}`);
+    throw new StillUsed(users, "InUse", message, { afterSeconds: seconds });
+  }
+  if (await isCycle(context, target)) await emptyRemote(context, target.id);
+  const message = sentence("Waiting for ", namesOf(users, object), ` to be deleted first: ${use}`);
+  throw new StillUsed(users, "Deleting", message, { afterSeconds: secondsBetween(context, 10, 1, 60) });
+}
+
+/** A share of the time that the object has waited, within bounds, in seconds. So it asks less and less often. */
+function secondsBetween(context: ReconcileContext, share: number, least: number, most: number): number {
+  const { deletionTimestamp } = context.object.metadata;
+  const waited = deletionTimestamp === undefined ? most * share : (now(context) - Date.parse(deletionTimestamp)) / 1000;
+  return Math.min(Math.max(waited / share, least), most);
+}
+
+/** What cannot be seen may be open to everybody once the remote is deleted. */
+function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): ReconcileError {
+  const titles = [...new Set(unseen.map((one) => `${one.kind.resource.title}s`))].join(" and ");
+  if (unseen.some(({ why }) => why === "forbidden"))
+    return new Blocked(
+      "Forbidden",
+      `Allow the API key to read ${titles}: whether they use this ${kind.kind} is unknown`,
+    );
+  return new Retry(
+    "UnexpectedResponse",
+    `Check the state of the service: not all ${titles} can be read, and they may use this ${kind.kind}`,
+  );
+}
+
+/**
+ * Of what uses a remote, whatever nothing under way will end. Asked for an object whose namespace is being deleted, and
+ * all its objects with it.
+ */
+export async function lastingUsers({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
+  const home = object.metadata.namespace;
+  const namespaces = [...new Set(users.flatMap((user) => user.object?.metadata.namespace ?? []))];
+  const others = namespaces.filter((namespace) => namespace !== home);
+  const deleting = await Promise.all(others.map((namespace) => cluster.isNamespaceDeleting(namespace)));
+  const going = [home, ...others.filter((_, index) => deleting[index])];
+  return users.filter((user) => {
+    if (!user.object || leavesItsRemote(user.object)) return true;
+    if (going.includes(user.object.metadata.namespace)) return false;
+    return !isEnding(user) || conditionOf(user.object.status, "Ready")?.reason === "InUse";
+  });
+}
+
+const MESSAGE_CHARACTERS = 200;
+const MOST_NAMED = 3;
+
+/** `Kind "name"`, with the namespace where it is another one. A remote without an object goes by its title and id. */
+export function namesOf(users: readonly User[], { metadata: { namespace } }: ManagedObject): string[] {
+  const names = users.map(({ kind, id, object }) => {
+    if (!object) return `${kind.resource.title} ${id}`;
+    const { metadata } = object;
+    return metadata.namespace === namespace
+      ? `${kind.kind} "${metadata.name}"`
+      : `${kind.kind} ${metadata.namespace}/${metadata.name}`;
+  });
+  return [...new Set(names)].sort();
+}
+
+/** A message about several things, as many by name as there is room for. */
+export function sentence(before: string, names: readonly string[], after: string): string {
+  const room = MESSAGE_CHARACTERS - before.length - after.length;
+  const text = (shown: number) => {
+    const more = names.length > shown ? ` and ${names.length - shown} more` : "";
+    const [list, left] = [names.slice(0, shown).join(", "), room - more.length];
+    return `${shown === 1 && list.length > left ? `${list.slice(0, left - 1)}…` : list}${more}`;
+  };
+  let shown = Math.min(names.length, MOST_NAMED);
+  while (shown > 1 && text(shown).length > room) shown -= 1;
+  return `${before}${text(shown)}${after}`;
+}
