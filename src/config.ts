@@ -156,6 +156,40 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 export const readClusterConfig = (env: NodeJS.ProcessEnv = process.env): ClusterConfig =>
   clusterOf(parse(z.object(cluster), env));
 
+/** Where a command finds the account, as far as the environment says. */
+export interface AccountConfig extends ClusterConfig {
+  baseURL: string | undefined;
+  apiKey: (() => Promise<string>) | undefined;
+  requestsPerMinute: number;
+  requestSeconds: number;
+}
+
+const account = z.object({
+  ...cluster,
+  GATEWAY_BASE_URL: url.optional(),
+  GATEWAY_API_KEY: z.string().optional(),
+  GATEWAY_API_KEY_FILE: z.string().optional(),
+  REQUESTS_PER_MINUTE: count.prefault("100"),
+  REQUEST_TIMEOUT: duration.prefault("30s"),
+});
+
+/** Reads the variables of commands that only read the account. `flags` come before the environment. */
+export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.ProcessEnv = process.env): AccountConfig {
+  // a file that a flag names comes before a key of the environment
+  const { GATEWAY_API_KEY: key, ...others } = env;
+  const given = flags["GATEWAY_API_KEY_FILE"] ? others : { ...others, GATEWAY_API_KEY: key };
+  const set = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+  const values = parse(account, { ...given, ...set });
+  const { GATEWAY_API_KEY, GATEWAY_API_KEY_FILE } = values;
+  return {
+    ...clusterOf(values),
+    baseURL: values.GATEWAY_BASE_URL,
+    apiKey: GATEWAY_API_KEY || GATEWAY_API_KEY_FILE ? keySource(GATEWAY_API_KEY, GATEWAY_API_KEY_FILE) : undefined,
+    requestsPerMinute: values.REQUESTS_PER_MINUTE,
+    requestSeconds: values.REQUEST_TIMEOUT,
+  };
+}
+
 /** What the environment says of the user's terminal. */
 export const readTerminalConfig = (env: NodeJS.ProcessEnv = process.env): { noColour: boolean } => ({
   noColour: Boolean(env["NO_COLOR"]),

@@ -26,6 +26,8 @@ export const WeightedBackend = defineKind({
       encode: byID,
       decode: (weights: Record<string, number>) => weights,
       clear: {},
+      restore: (weights: Record<string, number>) =>
+        Object.entries(weights).map(([backend_id, weight]) => ({ backend_id, weight })),
       rules: [
         {
           rule: "self.all(one, self.exists_one(other, other.backendRef == one.backendRef))",

@@ -32,6 +32,21 @@ export function withOwnerMark(metadata: string | undefined, owner: Owner): strin
   return Buffer.byteLength(marked) <= METADATA_BYTES ? marked : metadata;
 }
 
+/**
+ * The metadata as the user wrote it: `withOwnerMark` reversed. Undefined when nothing is left but the mark.
+ */
+export function withoutOwnerMark(metadata: string | undefined): string | undefined {
+  const mark = ownerMarkOf({ metadata });
+  if (metadata === undefined || mark === undefined) return metadata;
+  const added = `${JSON.stringify(OWNER_KEY)}:${JSON.stringify(mark)}`;
+  const text = [`,${added}`, added].reduce((given, part) => given.replace(part, ""), metadata);
+  const users = jsonObject(text) ?? {};
+  if (Object.keys(users).length === 0) return undefined;
+  if (!Object.hasOwn(users, OWNER_KEY)) return text;
+  const { [OWNER_KEY]: _, ...rest } = users;
+  return JSON.stringify(rest);
+}
+
 /** Inserts the key into the text. Parsing and serializing it would change large numbers and repeated keys. */
 function withKeyAdded(text: string, owner: Owner): string {
   const before = text.slice(0, text.lastIndexOf("}")).trimEnd();

@@ -59,6 +59,8 @@ export interface Traits {
   encode?: (resolved: never) => unknown;
   /** The reverse of `encode`, from the member of the answer and the object around it. */
   decode?: (answered: never, around: Readonly<Record<string, unknown>>) => unknown;
+  /** The value that `encode` has reshaped, from the member of a request. Without it, no spec is written from answers. */
+  restore?: (sent: never) => unknown;
   /** Applied to both sides before they are compared. */
   normalize?: (value: unknown) => unknown;
   /** The service chooses a value if the field is unset. That value is no difference. */

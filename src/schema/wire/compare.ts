@@ -121,7 +121,8 @@ const sameMembers = (schema: z.ZodObject, wanted: Body, seen: Body): boolean =>
 const isMap = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 const bothLists = (left: unknown, right: unknown): boolean => Array.isArray(left) && Array.isArray(right);
 
-const isUnset = (value: unknown): boolean =>
+/** Unset, null, "", [] and {} mean the same to the service. */
+export const isUnset = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === "" ||

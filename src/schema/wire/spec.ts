@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
+import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
+import { isUnset, membersOf } from "./compare.ts";
+import { sentAs } from "./names.ts";
+import type { Body } from "./request.ts";
+
+type Spec = Record<string, unknown>;
+
+/** What a spec says in place of values that it does not hold itself. */
+export interface SpecSources {
+  /** The reference to what has this value, such as an id or address. Undefined: no object has it. */
+  reference: (value: string, trait: ReferenceTrait) => object | undefined;
+  /** The Secret, and the key in it, for the field with this path. */
+  secretKey: (path: string) => { name: string; key: string };
+  /** The Secret for a field that names one with several keys. */
+  secretName: (path: string, members: Readonly<Record<string, { key: string }>>) => string;
+}
+
+export interface WrittenSpec {
+  spec: Spec;
+  /** Paths of fields that were left out, since the schema does not accept what the account has. */
+  leftOut: string[];
+}
+
+/**
+ * The spec that asks for a request from `fromAnswer`; the reverse of `toRequest`. Fields with the default of the schema
+ * are left out, and so are unset ones.
+ */
+export function toSpec(schema: z.ZodObject, body: Body, sources: SpecSources): WrittenSpec {
+  const leftOut: string[] = [];
+  return { spec: fieldsOf(schema, body, { sources, leftOut, path: "" }), leftOut };
+}
+
+interface Context {
+  sources: SpecSources;
+  leftOut: string[];
+  path: string;
+}
+
+function fieldsOf(schema: z.ZodObject, body: Body, context: Context): Spec {
+  const spec: Spec = {};
+  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const path = context.path ? `${context.path}.${field}` : field;
+    const value = fieldOf({ schema, field, member }, body, { ...context, path });
+    if (value === undefined || isOmitted(member, value)) continue;
+    if (member.safeParse(value).success) spec[field] = value;
+    else context.leftOut.push(path);
+  }
+  return spec;
+}
+
+interface FieldIn {
+  schema: z.ZodObject;
+  field: string;
+  member: z.ZodType;
+}
+
+function fieldOf({ schema, field, member }: FieldIn, body: Body, context: Context): unknown {
+  const { notInBody, secretMembers, secret, configMap, encode, restore } = traitsOf(member);
+  if (notInBody || configMap || (encode && !restore)) return undefined;
+  if (secretMembers) return context.sources.secretName(context.path, secretMembers);
+  if (secret) return context.sources.secretKey(context.path);
+  const sent = body[sentAs(field, member)];
+  const own = Array.isArray(sent) ? shareOf({ schema, field, member }, sent, context) : sent;
+  if (own === undefined || own === null) return isOptional(member) ? undefined : emptyOf(member);
+  return written(member, restore ? restore(own as never) : own, context);
+}
+
+function written(schema: z.ZodType, value: unknown, context: Context): unknown {
+  const { reference } = traitsOf(schema);
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item, index) =>
+      reference
+        ? referenceTo(item, reference, context)
+        : written(inner.element as z.ZodType, item, { ...context, path: `${context.path}[${index}]` }),
+    );
+  }
+  if (reference) return referenceTo(value, reference, context);
+  if (inner instanceof z.ZodObject && !Array.isArray(value)) return fieldsOf(inner, value as Body, context);
+  return value;
+}
+
+const referenceTo = (value: unknown, trait: ReferenceTrait, { sources }: Context): object =>
+  sources.reference(String(value), trait) ?? { id: value };
+
+/** Where a plain field and a reference feed one list, what objects have goes to the reference. */
+function shareOf({ schema, field, member }: FieldIn, sent: readonly unknown[], { sources }: Context): unknown[] {
+  const others =
+    membersOf(schema)
+      .get(sentAs(field, member))
+      ?.fields.filter((other) => other !== field) ?? [];
+  const shared = [member, ...others.map((other) => schema.shape[other] as z.ZodType)].flatMap(
+    (one) => traitsOf(one).reference ?? [],
+  );
+  if (others.length === 0 || shared.length === 0) return [...sent];
+  const isObjects = (value: unknown) => shared.some((trait) => sources.reference(String(value), trait) !== undefined);
+  const isReference = traitsOf(member).reference !== undefined;
+  return sent.filter((value) => isObjects(value) === isReference);
+}
+
+/** A part that is there with all its defaults is there all the same. */
+const isOmitted = (schema: z.ZodType, value: unknown): boolean =>
+  isDefault(schema, value) || (isUnset(value) && isOptional(schema) && !(unwrap(schema) instanceof z.ZodObject));
+
+const isOptional = (schema: z.ZodType): boolean => schema instanceof z.ZodOptional;
+
+const isDefault = (schema: z.ZodType, value: unknown): boolean =>
+  schema instanceof z.ZodDefault && isDeepStrictEqual(schema.parse(undefined), value);
+
+function emptyOf(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodDefault) return undefined;
+  return unwrap(schema) instanceof z.ZodArray ? [] : undefined;
+}
