@@ -7,14 +7,20 @@ import { OPERATOR_NAME } from "../schema/contract.ts";
 export interface Connected extends AsyncDisposable {
   client: KubeClient;
   transport: Transport;
+  /** The namespace of the kubeconfig context or of the pod; else `default`. */
+  namespace: string;
 }
 
 /** Connects to the cluster until disposal, which is the end of a command. */
-export function connect(config: Pick<ClusterConfig, "kubeconfig" | "inCluster">): Connected {
-  const transport = new Transport(loadConnection(config), { userAgent: OPERATOR_NAME });
+export function connect(
+  config: Pick<ClusterConfig, "kubeconfig" | "inCluster"> & { context?: string | undefined },
+): Connected {
+  const connection = loadConnection(config);
+  const transport = new Transport(connection, { userAgent: OPERATOR_NAME });
   return {
     transport,
     client: new KubeClient(transport, { fieldManager: OPERATOR_NAME }),
+    namespace: connection.namespace ?? "default",
     [Symbol.asyncDispose]: () => transport.close(),
   };
 }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor.ts";
+import { importAccount } from "./import/import.ts";
 import type { Terminal } from "./terminal.ts";
 import { uninstall } from "./uninstall.ts";
 import { version } from "./version.ts";
@@ -50,6 +51,21 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs").action(
     ending(() => doctor(terminal)),
   );
+  withAccount(add("import", "write manifests for what the account has, without changing it"))
+    .argument("[what...]", "kinds, ids, or EDGE/ROUTE for a route of an HTTPS edge, which no list shows")
+    .option("--all", "everything that the account lists")
+    .option("-o, --output <dir>", "write a file for each object to this folder; default: one stream to stdout")
+    .option(
+      "--name-from <source>",
+      "domain, description, metadata:KEY or id; what has none is named by its id",
+      "domain",
+    )
+    .option("-l, --selector <labels>", "only remotes with these labels, key=value[,key=value]")
+    .option("--metadata <pairs>", "only remotes whose metadata has these values, key=value[,key=value]")
+    .option("--no-exclude-managed", "also what carries an owner mark, so is managed by an object already")
+    .option("--no-mark", "objects that only observe (managementPolicy: ObserveOnly): not even owner marks are written")
+    .addHelpText("after", IMPORT)
+    .action(ending((what: string[], options) => importAccount(what, options, terminal)));
   add("version", "print the version").action(
     ending(async () => {
       terminal.say(await version());
@@ -66,6 +82,28 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     );
   return { program, exitCode: () => code };
 }
+
+/** The flags that say which account is meant. */
+const withAccount = (command: Command): Command =>
+  command
+    .option("-n, --namespace <name>", "namespace of the objects; default: that of the kubeconfig context")
+    .option(
+      "--account <name>",
+      "GatewayAccount in this namespace; default: the one called default, else the environment",
+    )
+    .option("--base-url <url>", "base address of the management API, in place of GATEWAY_BASE_URL")
+    .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY")
+    .option("--kubeconfig <file>", "which cluster, in place of KUBECONFIG")
+    .option("--context <name>", "context of the kubeconfig");
+
+const IMPORT = `
+  import --all -o DIR/                      a file for each object
+  import --all | kubectl apply -f -         adopts everything; writes nothing but owner marks
+  import reserveddomains ra_2f5k            by kind, short name or id
+
+  Each object adopts its remote (adopt.id) and retains it when you delete the object. References between imported
+  objects are by name, all others by id. An object that needs a Secret is only observed at first: the Secrets to
+  fill in are listed at the end, or in secrets.yaml.example of the folder.`;
 
 const UNINSTALL = `
   retain: take the operator's finalizer off all objects; the account keeps everything.

@@ -1,0 +1,111 @@
+import { type AccountConfig, readAccountConfig } from "../../config.ts";
+import { customResources } from "../../kinds/index.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
+import { textOf } from "../../runtime/log.ts";
+import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+import { connect } from "../connect.ts";
+import { typeOf } from "../objects.ts";
+import { CommandError } from "../terminal.ts";
+
+/** The flags with which a user says which cluster, namespace and account is meant. */
+export interface AccountFlags {
+  kubeconfig?: string;
+  context?: string;
+  namespace?: string;
+  account?: string;
+  baseUrl?: string;
+  apiKeyFile?: string;
+}
+
+export interface Credentials {
+  baseURL: string;
+  apiKey: () => Promise<string>;
+  /** The GatewayAccount that objects have to name with `accountRef`. Unset: objects find the account without it. */
+  accountRef: string | undefined;
+  requestsPerMinute: number;
+  requestSeconds: number;
+}
+
+const DEFAULT_ACCOUNT = "default";
+
+const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+
+type GatewayAccount = KubeObject & {
+  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string };
+  status?: { baseURL?: string };
+};
+
+/**
+ * Finds the account as the operator does: by flags; else the GatewayAccount that `--account` names, or the one called
+ * `default` in the namespace; else by the environment. Throws CommandError when there is none.
+ */
+export async function findCredentials(flags: AccountFlags): Promise<Credentials> {
+  const config = readAccountConfig({
+    KUBECONFIG: flags.kubeconfig,
+    GATEWAY_BASE_URL: flags.baseUrl,
+    GATEWAY_API_KEY_FILE: flags.apiKeyFile,
+  });
+  const isGiven = flags.baseUrl !== undefined || flags.apiKeyFile !== undefined;
+  if (flags.account === undefined && isGiven) return ofEnvironment(config);
+  const found = await ofCluster(flags, config);
+  if (found) return { ...found, accountRef: flags.account === DEFAULT_ACCOUNT ? undefined : flags.account };
+  if (flags.account === undefined) return ofEnvironment(config);
+  throw new CommandError(`There is no GatewayAccount "${flags.account}" in this namespace: name another one`);
+}
+
+/** Undefined when the cluster has no such GatewayAccount, or cannot be asked where the environment names an account. */
+async function ofCluster({ account, context, namespace }: AccountFlags, config: AccountConfig) {
+  try {
+    await using cluster = connect({ ...config, context });
+    const ref = { namespace: namespace ?? cluster.namespace, name: account ?? DEFAULT_ACCOUNT };
+    return await ofGatewayAccount(cluster.client, config, ref);
+  } catch (error) {
+    if (account !== undefined || !config.apiKey) throw error;
+    return undefined;
+  }
+}
+
+function ofEnvironment({ baseURL, apiKey, requestsPerMinute, requestSeconds }: AccountConfig): Credentials {
+  if (baseURL === undefined || apiKey === undefined)
+    throw new CommandError(
+      "Say which account is meant: create a GatewayAccount, set GATEWAY_BASE_URL and GATEWAY_API_KEY, or give --base-url and --api-key-file",
+    );
+  return { baseURL, apiKey, requestsPerMinute, requestSeconds, accountRef: undefined };
+}
+
+/** Undefined when there is no such GatewayAccount. */
+async function ofGatewayAccount(
+  client: KubeClient,
+  config: AccountConfig,
+  ref: { namespace: string; name: string },
+): Promise<Omit<Credentials, "accountRef"> | undefined> {
+  const kind = customResources.find((resource) => resource.kind === "GatewayAccount");
+  if (!kind) throw new TypeError("There is no kind GatewayAccount");
+  const object = await client.get<GatewayAccount>(typeOf(kind), ref).catch((error) => {
+    if (isNotFound(error) || isKindAbsent(error)) return undefined;
+    throw refused(error, `get gatewayaccounts.tunnelgateway.dev in namespace ${ref.namespace}`);
+  });
+  if (!object) return undefined;
+  const baseURL = object.spec.baseURL ?? config.baseURL ?? object.status?.baseURL;
+  if (baseURL === undefined) throw new CommandError(`Give --base-url: GatewayAccount "${ref.name}" names none`);
+  const { requestsPerMinute, requestSeconds } = config;
+  const key = await keyOf(client, ref.namespace, object.spec.apiKeySecretRef);
+  return { baseURL, apiKey: async () => key, requestsPerMinute, requestSeconds };
+}
+
+async function keyOf(client: KubeClient, namespace: string, { name, key }: { name: string; key: string }) {
+  const secret = await client
+    .get<KubeObject & { data?: Record<string, string> }>(secrets, { namespace, name })
+    .catch((error) => {
+      if (isNotFound(error)) return undefined;
+      throw refused(error, `get the Secret "${name}" in namespace ${namespace}`);
+    });
+  const value = secret?.data?.[key];
+  if (value) return Buffer.from(value, "base64").toString("utf8").trim();
+  throw new CommandError(`Add key "${key}" to Secret "${name}" in namespace ${namespace}: it has the API key`);
+}
+
+/** Names the right that is missing. */
+const refused = (error: unknown, right: string): unknown =>
+  isForbidden(error) ? new CommandError(`You need the right to ${right}: ${textOf(error)}`) : error;

@@ -1,0 +1,77 @@
+import { RequestBudget } from "../../account/request-budget.ts";
+import { GatewayClient, type Page } from "../../gateway/client.ts";
+import { isForbidden, isGatewayError, isLimited, isNotFound, isUnauthorized } from "../../gateway/errors.ts";
+import type { Module, ModuleOwner, Remote, Resource } from "../../gateway/resource.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { textOf } from "../../runtime/log.ts";
+import { OPERATOR_NAME } from "../../schema/contract.ts";
+import { CommandError } from "../terminal.ts";
+import type { Credentials } from "./credentials.ts";
+
+/** How often a request is sent again that the service answered with 429. */
+const ATTEMPTS = 5;
+
+/** Reads an account within the request budget. It never writes. */
+export class AccountReader implements AsyncDisposable {
+  readonly #client: GatewayClient;
+  readonly #budget: RequestBudget;
+
+  constructor({ baseURL, apiKey, requestsPerMinute, requestSeconds }: Credentials) {
+    this.#client = new GatewayClient({ baseURL, apiKey, timeoutMs: requestSeconds * 1000, userAgent: OPERATOR_NAME });
+    this.#budget = new RequestBudget({ perMinute: requestsPerMinute, clock: systemClock });
+  }
+
+  /** All rows, each id once. Throws CommandError, which says what to do. `onRows` is told how many there are so far. */
+  list(resource: Resource, onRows: (count: number) => void = () => {}): Promise<Remote[]> {
+    return this.#patiently(`list ${resource.title}s`, async () => {
+      const rows = new Map<string, Remote>();
+      const pages = this.#client.list(resource);
+      let isLast = false;
+      while (!isLast) {
+        await this.#budget.acquire("sync");
+        const { value: page } = await pages.next();
+        for (const row of page ? rowsOf(resource, page) : []) rows.set(row.id, row);
+        onRows(rows.size);
+        isLast = page?.last ?? true;
+      }
+      return [...rows.values()];
+    });
+  }
+
+  /** Null when the module is not set. */
+  module(module: Module, owner: ModuleOwner): Promise<object | null> {
+    return this.#patiently(`read the ${module.title}`, async () => {
+      await this.#budget.acquire("sync");
+      return this.#client.getModule(module, owner).catch((error) => {
+        if (isNotFound(error)) return null;
+        throw error;
+      });
+    });
+  }
+
+  [Symbol.asyncDispose] = (): Promise<void> => this.#client.close();
+
+  async #patiently<T>(what: string, read: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await read();
+      } catch (error) {
+        if (!isLimited(error) || attempt === ATTEMPTS) throw problemOf(error, what);
+        this.#budget.pauseAfter429(error.retryAfterSeconds);
+      }
+    }
+  }
+}
+
+function rowsOf({ title }: Resource, { rows, problems: [bad] }: Page<Remote>): readonly Remote[] {
+  if (bad) throw new CommandError(`The service shows a ${title} that cannot be read: ${bad.problem}`);
+  return rows;
+}
+
+function problemOf(error: unknown, what: string): unknown {
+  if (isUnauthorized(error)) return new CommandError(`Replace the API key: ${textOf(error)}`);
+  if (isForbidden(error)) return new CommandError(`Use an API key with the right to ${what}: ${textOf(error)}`);
+  if (!isGatewayError(error)) return error;
+  if (error.status === undefined) return new CommandError(`The account cannot be reached: ${textOf(error)}`);
+  return new CommandError(`Could not ${what}: ${textOf(error)}`);
+}

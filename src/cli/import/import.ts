@@ -1,0 +1,143 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Module, ModuleOwner, Remote } from "../../gateway/resource.ts";
+import { kinds } from "../../kinds/index.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
+import type { Kind, ModulesLocation } from "../../schema/define.ts";
+import { type AccountFlags, findCredentials } from "../account/credentials.ts";
+import { AccountReader } from "../account/reader.ts";
+import { CommandError, type Terminal } from "../terminal.ts";
+import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
+import { nameSourceOf, namesOf } from "./names.ts";
+import { type Filters, type Selection, selectionOf } from "./select.ts";
+
+export interface ImportFlags extends AccountFlags, Filters {
+  output?: string;
+  nameFrom: string;
+  mark: boolean;
+}
+
+/**
+ * `import`: writes manifests for what the account has. Reads only. What cannot be read or written is told, and then the
+ * exit code is 1.
+ */
+export async function importAccount(args: readonly string[], flags: ImportFlags, terminal: Terminal): Promise<number> {
+  const source = nameSourceOf(flags.nameFrom);
+  const selection = selectionOf(args, flags, kinds);
+  const credentials = await findCredentials(flags);
+  await using reader = new AccountReader(credentials);
+  const problems: string[] = [];
+  const found = await readSelected(reader, selection, { terminal, problems });
+  const imported = [...found].flatMap(([kind, remotes]): Imported[] => {
+    const chosen = remotes.filter((remote) => selection.matches(kind, remote));
+    const names = namesOf(
+      kind,
+      chosen,
+      source,
+      takenNames(
+        remotes.filter((remote) => !selection.matches(kind, remote)),
+        flags,
+      ),
+    );
+    const named = chosen.map((remote) => ({ kind, remote, name: names.get(remote.id) ?? remote.id }));
+    return named.sort((one, other) => (one.name < other.name ? -1 : 1));
+  });
+  const reference = lookupOf(imported);
+  const { namespace, mark } = flags;
+  const options = { namespace, mark, accountRef: credentials.accountRef };
+  const manifests = imported.map((one) => manifestOf(one, reference, options));
+  await (flags.output === undefined ? print(manifests, flags, terminal) : write(manifests, flags.output, flags));
+  return report(manifests, problems, flags, terminal);
+}
+
+/** Names that objects have whose remotes are left out, by the owner marks of these remotes. */
+function takenNames(leftOut: readonly Remote[], { namespace }: ImportFlags): Set<string> {
+  const marks = leftOut.flatMap((remote) => ownerMarkOf(remote) ?? []).map((mark) => mark.split("/"));
+  const near = marks.filter((mark) => namespace === undefined || mark.at(-2) === namespace);
+  return new Set(near.map((mark) => mark.at(-1) ?? ""));
+}
+
+interface Reading {
+  terminal: Terminal;
+  problems: string[];
+}
+
+async function readSelected(reader: AccountReader, selection: Selection, { terminal, problems }: Reading) {
+  const found = new Map<Kind, Remote[]>();
+  const attempt = async (kind: Kind, read: () => Promise<readonly Remote[]>): Promise<void> => {
+    try {
+      found.set(kind, [...(found.get(kind) ?? []), ...(await read())]);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      problems.push(error.message);
+    }
+  };
+  for (const kind of selection.kinds) {
+    const show = (count: number) => terminal.progress?.(`Reading ${kind.resource.title}s: ${count}`);
+    await attempt(kind, () => reader.list(kind.resource, show));
+  }
+  for (const { kind, id } of selection.unlisted) await attempt(kind, () => readModules(reader, kind, id, problems));
+  terminal.progress?.("");
+  for (const id of selection.ids) {
+    const isThere = [...found.values()].some((remotes) => remotes.some((remote) => remote.id === id));
+    if (!isThere && problems.length === 0) problems.push(`The account has no ${id}`);
+  }
+  return found;
+}
+
+/** A remote that consists of modules, each with a path of its own. None when no module is set. */
+async function readModules(reader: AccountReader, kind: Kind, id: string, problems: string[]): Promise<Remote[]> {
+  const location = kind.location as ModulesLocation;
+  const parts = id.split("/");
+  const owner = Object.fromEntries(location.pathParameters.map((name, index) => [name, parts[index] ?? ""]));
+  const answers: [string, object][] = [];
+  for (const [member, module] of Object.entries<Module>(kind.modules)) {
+    const answer = await reader.module(module, owner as unknown as ModuleOwner);
+    if (answer) answers.push([member, answer]);
+  }
+  if (answers.length > 0) return [{ id, ...Object.fromEntries(answers) }];
+  problems.push(`The ${kind.resource.title} ${id} has no modules, or does not exist`);
+  return [];
+}
+
+async function print(manifests: readonly Manifest[], { namespace }: ImportFlags, terminal: Terminal): Promise<void> {
+  const secrets = secretsYAML(
+    manifests.flatMap((manifest) => manifest.secrets),
+    namespace,
+  );
+  const hint = "# Fill in these Secrets, and apply them.\n";
+  const end = secrets === "" ? "" : `---\n${hint}${secrets.replace(/^/gm, "# ").replace(/^# $/gm, "#").trimEnd()}`;
+  const text = `${manifests.map(({ yaml }) => yaml).join("---\n")}${end}`.trimEnd();
+  if (text !== "") terminal.say(text);
+}
+
+/** One file for each object, and one that `kubectl apply` does not read until it is filled in and renamed. */
+async function write(manifests: readonly Manifest[], folder: string, { namespace }: ImportFlags): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const { kind, name, yaml } of manifests) {
+    await writeFile(join(folder, `${kind.toLowerCase()}-${name}.yaml`), yaml);
+  }
+  const secrets = manifests.flatMap((manifest) => manifest.secrets);
+  if (secrets.length === 0) return;
+  const hint = "# Fill in what is empty, then: kubectl apply -f secrets.yaml.example\n";
+  await writeFile(join(folder, "secrets.yaml.example"), hint + secretsYAML(secrets, namespace));
+}
+
+function report(
+  manifests: readonly Manifest[],
+  problems: readonly string[],
+  { output }: ImportFlags,
+  terminal: Terminal,
+): number {
+  const secrets = manifests.flatMap((manifest) => manifest.secrets).length;
+  const where = output === undefined ? "" : ` to ${output}`;
+  terminal.warn(`${manifests.length} objects written${where}${problems.length > 0 ? "; this is not all:" : ""}`);
+  if (secrets > 0)
+    terminal.warn(
+      `${secrets} of them are only observed until you fill in their Secrets${output ? ": see secrets.yaml.example there" : ", which are at the end"}`,
+    );
+  for (const { kind, name, leftOut } of manifests)
+    for (const path of leftOut) terminal.warn(`${kind}/${name}: spec.${path} is left out: no spec can have its value`);
+  for (const problem of problems) terminal.warn(problem);
+  return problems.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { APIKey } from "../../kinds/api-key.ts";
+import { EventDestination } from "../../kinds/event-destination.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedAddress } from "../../kinds/reserved-address.ts";
+import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { type Imported, lookupOf, manifestOf, secretsYAML } from "./manifest.ts";
+
+const policy: Imported = { kind: IPPolicy, name: "office", remote: { id: "ipp_1" } };
+const address: Imported = { kind: ReservedAddress, name: "ssh", remote: { id: "ra_1", addr: "a.example:7" } };
+const edge: Imported = {
+  kind: TCPEdge,
+  name: "ssh",
+  remote: {
+    ...{ id: "edgtcp_1", description: "", metadata: '{"team": "a","tunnelgateway.dev/owner":"c/n/x"}' },
+    hostports: ["A.example:7", "b.example:8"],
+    backend: { enabled: true, backend: { id: "bkdtg_1" } },
+    ip_restriction: { enabled: false, ip_policies: [{ id: "ipp_1" }] },
+  },
+};
+
+const write = (one: Imported, others: readonly Imported[] = [], mark = true) => {
+  const manifest = manifestOf(one, lookupOf([one, ...others]), { mark });
+  return { ...manifest, object: parse(manifest.yaml) };
+};
+
+test("what is imported with it is named, everything else is given by id, and the mark is left out", () => {
+  expect(write(edge, [policy, address]).object).toEqual({
+    apiVersion: "tunnelgateway.dev/v1",
+    kind: "TCPEdge",
+    metadata: { name: "ssh" },
+    spec: {
+      adopt: { id: "edgtcp_1" },
+      deletionPolicy: "Retain",
+      metadata: '{"team": "a"}',
+      hostports: ["b.example:8"],
+      addressRefs: [{ name: "ssh" }],
+      backend: { backendRef: { id: "bkdtg_1" } },
+      ipRestriction: { enabled: false, ipPolicyRefs: [{ name: "office" }] },
+    },
+  });
+});
+
+test("without marks an object only observes", () => {
+  expect(write(policy, [], false).object.spec).toMatchObject({ managementPolicy: "ObserveOnly" });
+});
+
+test("what reads a Secret is observed until the Secret is filled in", () => {
+  const remote = { id: "ed_1", format: "json", target: { monitoring: { service: "x", api_key: null } } };
+  const { object, secrets, yaml } = write({ kind: EventDestination, name: "log", remote });
+  const ref = { name: "eventdestination-log", key: "target.monitoring.apiKey" };
+  expect(object.spec).toMatchObject({
+    managementPolicy: "ObserveOnly",
+    target: { monitoring: { service: "x", apiKeyRef: ref } },
+  });
+  expect(yaml).toMatch(/^# Only observed, until you fill in Secret eventdestination-log/);
+  expect(secrets).toEqual([{ name: ref.name, data: { [ref.key]: undefined }, usedBy: "EventDestination/log" }]);
+  expect(secretsYAML(secrets, "team")).toContain('  target.monitoring.apiKey: "" # fill in');
+});
+
+test("a certificate is in the Secret already, and its private key is to be filled in", () => {
+  const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const { secrets } = write({ kind: TLSCertificate, name: "web", remote: { id: "cert_1", certificate_pem: pem } });
+  expect(parse(secretsYAML(secrets, undefined))).toEqual({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "tlscertificate-web" },
+    type: "kubernetes.io/tls",
+    stringData: { "tls.crt": pem, "tls.key": "" },
+  });
+});
+
+test("an API key names a Secret, which the operator does not write for an adopted one", () => {
+  const { object, secrets } = write({ kind: APIKey, name: "ci", remote: { id: "ak_1", owner_id: "usr_1" } });
+  expect(object.spec).toMatchObject({ tokenSecretName: "apikey-ci", ownerId: "usr_1" });
+  expect(secrets).toEqual([]);
+});
+
+test("a host certificate keeps its end, so that it is not replaced", () => {
+  const times = { valid_after: "2026-01-01T00:00:00Z", valid_until: "2026-02-01T00:00:00Z" };
+  const remote = { id: "shcrt_1", ssh_certificate_authority_id: "sshca_1", public_key: "ssh-ed25519 AAAA", ...times };
+  const { object } = write({ kind: SSHHostCertificate, name: "host", remote });
+  expect(object.spec).toMatchObject({ validUntil: "2026-02-01T00:00:00Z" });
+  expect(SSHHostCertificate.renewsAt(remote, object.spec)).toBeUndefined();
+});
+
+test("a route is named by its fields, and not adopted", () => {
+  const remote = { id: "edghts_1/edghtsrt_2", ip_restriction: { enabled: true, ip_policies: [{ id: "ipp_1" }] } };
+  expect(write({ kind: HTTPSEdgeRoute, name: "route", remote }, [policy]).object.spec).toEqual({
+    edgeId: "edghts_1",
+    routeId: "edghtsrt_2",
+    deletionPolicy: "Retain",
+    ipRestriction: { ipPolicyRefs: [{ name: "office" }] },
+  });
+});

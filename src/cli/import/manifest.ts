@@ -1,0 +1,154 @@
+import { stringify } from "yaml";
+import type { Remote } from "../../gateway/resource.ts";
+import { withoutOwnerMark } from "../../objects/ownership.ts";
+import { API_VERSION } from "../../schema/contract.ts";
+import type { Answer, Kind } from "../../schema/define.ts";
+import { type ReferenceTrait, traitsOf } from "../../schema/traits.ts";
+import { fromAnswer } from "../../schema/wire/answer.ts";
+import { snakeCase } from "../../schema/wire/names.ts";
+import { type SpecSources, toSpec } from "../../schema/wire/spec.ts";
+
+/** One remote that is imported, with the name of its object. */
+export interface Imported {
+  kind: Kind;
+  name: string;
+  remote: Remote;
+}
+
+export interface ManifestOptions {
+  namespace?: string | undefined;
+  accountRef?: string | undefined;
+  /** Write owner marks into the account. Otherwise objects only observe. */
+  mark: boolean;
+}
+
+/** A Secret that an object reads. The account does not show what has to be in it. */
+export interface NeededSecret {
+  name: string;
+  /** By key; undefined: only a person knows the value. */
+  data: Record<string, string | undefined>;
+  usedBy: string;
+}
+
+export interface Manifest {
+  kind: string;
+  name: string;
+  yaml: string;
+  secrets: NeededSecret[];
+  /** Fields that the schema does not accept as the account has them. */
+  leftOut: string[];
+}
+
+/** Finds the imported object that a reference can name. */
+export type Lookup = (value: string, trait: ReferenceTrait) => object | undefined;
+
+/** Finds objects by their ids, and by the other members that references send, such as addresses. */
+export function lookupOf(imported: readonly Imported[]): Lookup {
+  const byValue = new Map<string, Imported>();
+  for (const one of imported) {
+    for (const field of ["id", ...Object.keys(one.kind.status.shape)]) {
+      const value = one.remote[snakeCase(field)];
+      if (typeof value === "string" && value !== "") byValue.set(keyOf(one.kind.kind, field, value), one);
+    }
+  }
+  return (value, { kinds, statusField }) => {
+    const kind = kinds.find((candidate) => byValue.has(keyOf(candidate, statusField, value)));
+    const found = kind && byValue.get(keyOf(kind, statusField, value));
+    if (!found) return undefined;
+    return kinds.length > 1 ? { kind, name: found.name } : { name: found.name };
+  };
+}
+
+const keyOf = (kind: string, field: string, value: string): string => `${kind} ${field} ${value.toLowerCase()}`;
+
+/** The manifest of an object that adopts the remote as it is, so that applying it changes nothing but the owner mark. */
+export function manifestOf({ kind, name, remote }: Imported, reference: Lookup, options: ManifestOptions): Manifest {
+  const needs = new Map<string, NeededSecret>();
+  const usedBy = `${kind.kind}/${name}`;
+  const need = (key: string, value?: string): string => {
+    const secret = `${kind.kind.toLowerCase()}-${name}`;
+    const known = needs.get(secret) ?? { name: secret, data: {}, usedBy };
+    needs.set(secret, { ...known, data: { ...known.data, [key]: value } });
+    return secret;
+  };
+  const answer = { ...remote, metadata: withoutOwnerMark(textOf(remote["metadata"])) };
+  const body = fromAnswer(kind.spec, answer);
+  const sources: SpecSources = {
+    reference,
+    secretKey: (path) => {
+      const key = path.replace(/Ref$/, "").replaceAll(/[^-._a-zA-Z0-9]/g, "-");
+      return { name: need(key), key };
+    },
+    secretName: (_, members) => {
+      const names = Object.entries(members).map(([member, { key }]) => need(key, textOf(body[member])));
+      return names[0] ?? name;
+    },
+  };
+  const { spec, leftOut } = toSpec(kind.spec, body, sources);
+  const secrets = [...needs.values()];
+  const observes = secrets.length > 0 || !options.mark;
+  const object = {
+    apiVersion: API_VERSION,
+    kind: kind.kind,
+    metadata: { name, ...(options.namespace && { namespace: options.namespace }) },
+    spec: {
+      ...(options.accountRef && { accountRef: { name: options.accountRef } }),
+      ...identityOf(kind, remote),
+      ...(observes && { managementPolicy: "ObserveOnly" }),
+      deletionPolicy: "Retain",
+      ...spec,
+      ...(kind.output && requiredOutput(kind, name)),
+    },
+  };
+  return {
+    ...{ kind: kind.kind, name, secrets, leftOut },
+    yaml: commentOf(secrets, leftOut) + stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }),
+  };
+}
+
+/** Names the remote: by `adopt`, or in the fields that are its id. */
+function identityOf({ location }: Kind, { id }: Answer): object {
+  if (location.type === "collection") return { adopt: { id } };
+  const parts = String(id).split("/");
+  return Object.fromEntries(location.idFields.map((field, index) => [field, parts[index]]));
+}
+
+/** The operator writes no Secret for a remote that it has adopted, whose value was shown to whoever created it. */
+function requiredOutput({ kind, output, spec }: Kind, name: string): object {
+  const field = output?.field ?? "";
+  const schema = spec.shape[field];
+  const isRequired = schema && traitsOf(schema).notInBody === true && !schema.safeParse(undefined).success;
+  return isRequired ? { [field]: `${kind.toLowerCase()}-${name}` } : {};
+}
+
+function commentOf(secrets: readonly NeededSecret[], leftOut: readonly string[]): string {
+  const lines = [
+    ...secrets.map(
+      ({ name }) => `Only observed, until you fill in Secret ${name}: then remove the line with managementPolicy.`,
+    ),
+    ...leftOut.map((path) => `Left out, since the account has a value that no spec can have: spec.${path}`),
+  ];
+  return lines.map((line) => `# ${line}\n`).join("");
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** Secrets to be filled in, as manifests. */
+export function secretsYAML(secrets: readonly NeededSecret[], namespace: string | undefined): string {
+  const texts = secrets.map(({ name, data, usedBy }) => {
+    const isTLS = "tls.key" in data;
+    const head = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, ...(namespace && { namespace }) },
+      ...(isTLS && { type: "kubernetes.io/tls" }),
+    };
+    const values = Object.entries(data).map(([key, value]) =>
+      value === undefined
+        ? `  ${key}: "" # fill in\n`
+        : stringify({ [key]: value }, { lineWidth: 0 }).replace(/^(?=.)/gm, "  "),
+    );
+    return `# ${usedBy} reads it.\n${stringify(head)}stringData:\n${values.join("")}`;
+  });
+  return texts.join("---\n");
+}

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type { Answer, Kind } from "../../schema/define.ts";
+import { snakeCase } from "../../schema/wire/names.ts";
+import { UsageError } from "../terminal.ts";
+
+/** Where the names of objects are taken from. What has no such value is named by its id. */
+export type NameSource = "domain" | "description" | "id" | { metadata: string };
+
+/** Of a name in Kubernetes that can be the value of a label as well. */
+const LONGEST = 63;
+
+export function nameSourceOf(text: string): NameSource {
+  if (text === "domain" || text === "description" || text === "id") return text;
+  const [, key] = /^metadata:(.+)$/.exec(text) ?? [];
+  if (key) return { metadata: key };
+  throw new UsageError("--name-from must be domain, description, metadata:KEY or id");
+}
+
+/** A text as a name that Kubernetes accepts (RFC 1123). Empty when nothing of it can be in a name. */
+export const legal = (text: string): string =>
+  text
+    .replaceAll("*", "wildcard")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, LONGEST)
+    .replace(/-+$/, "");
+
+/**
+ * Names for remotes of one kind, by their ids. Of several that would have the same name, the oldest has it, and the
+ * others have a suffix that follows from their id, so that a name does not change when others come. `taken`: names of
+ * objects that exist.
+ */
+export function namesOf(
+  kind: Kind,
+  remotes: readonly Answer[],
+  source: NameSource,
+  taken: ReadonlySet<string> = new Set(),
+): Map<string, string> {
+  const names = new Map<string, string>();
+  const used = new Set(taken);
+  for (const remote of remotes.toSorted(byAge)) {
+    const id = String(remote["id"]);
+    const wanted = legal(textFor(kind, remote, source)) || legal(id);
+    const name = used.has(wanted) ? withSuffix(wanted, id) : wanted;
+    used.add(name);
+    names.set(id, name);
+  }
+  return names;
+}
+
+function textFor({ naturalKey }: Kind, remote: Answer, source: NameSource): string {
+  if (source === "id") return "";
+  if (typeof source === "object") return metadataOf(remote, source.metadata);
+  const key = source === "domain" ? (naturalKey && snakeCase(naturalKey)) || "addr" : "description";
+  return String(remote[key] ?? "") || String(remote["description"] ?? "");
+}
+
+/** The value of a key in a metadata text that is a JSON object; else empty. */
+export function metadataOf({ metadata }: Answer, key: string): string {
+  try {
+    const value = (JSON.parse(String(metadata)) as Record<string, unknown> | null)?.[key];
+    return value === undefined || value === null || typeof value === "object" ? "" : String(value);
+  } catch {
+    return "";
+  }
+}
+
+function byAge(one: Answer, other: Answer): number {
+  const [left, right] = [one, other].map((remote) => `${remote["created_at"]} ${remote["id"]}`) as [string, string];
+  return left < right ? -1 : 1;
+}
+
+function withSuffix(name: string, id: string): string {
+  const suffix = createHash("sha256").update(id).digest("hex").slice(0, 8);
+  return `${name.slice(0, LONGEST - 9).replace(/-+$/, "")}-${suffix}`;
+}

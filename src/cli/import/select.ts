@@ -1,0 +1,83 @@
+import type { Remote } from "../../gateway/resource.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
+import type { Kind } from "../../schema/define.ts";
+import { CommandError, UsageError } from "../terminal.ts";
+import { metadataOf } from "./names.ts";
+
+/** What is imported. */
+export interface Selection {
+  /** Kinds whose remotes are listed. */
+  kinds: readonly Kind[];
+  /** Only these remotes of them; empty: all. */
+  ids: ReadonlySet<string>;
+  /** Ids of remotes that no list shows, by their kind. */
+  unlisted: readonly { kind: Kind; id: string }[];
+  matches: (kind: Kind, remote: Remote) => boolean;
+}
+
+export interface Filters {
+  all?: boolean;
+  /** `key=value` of labels, separated by commas. */
+  selector?: string | undefined;
+  /** `key=value` of metadata. */
+  metadata?: string | undefined;
+  /** Leave out what carries an owner mark. */
+  excludeManaged: boolean;
+}
+
+/** Reads the arguments of `import`: kinds, ids, and `edge/route` for what no list shows. */
+export function selectionOf(args: readonly string[], filters: Filters, kinds: readonly Kind[]): Selection {
+  if (args.length === 0 && !filters.all) throw new UsageError("Name kinds or ids, or give --all");
+  const listed = kinds.filter(({ location }) => location.type === "collection");
+  const given = args.map((arg) => argumentOf(arg, kinds, listed));
+  const whole = filters.all ? listed : given.flatMap(({ kind, id }) => (id === undefined ? [kind] : []));
+  const named = given.flatMap(({ kind, id }) => (id === undefined ? [] : [{ kind, id }]));
+  const isUnlisted = ({ kind }: { kind: Kind }) => !listed.includes(kind);
+  const ids = new Set(named.filter((one) => !isUnlisted(one)).map(({ id }) => id));
+  const fits = filterOf(filters);
+  return {
+    kinds: listed.filter((kind) => whole.includes(kind) || named.some((one) => one.kind === kind)),
+    ids,
+    unlisted: named.filter(isUnlisted),
+    matches: (kind, remote) => (isUnlisted({ kind }) || whole.includes(kind) || ids.has(remote.id)) && fits(remote),
+  };
+}
+
+function argumentOf(arg: string, kinds: readonly Kind[], listed: readonly Kind[]): { kind: Kind; id?: string } {
+  const kind = kindNamed(arg, listed);
+  if (kind) return { kind };
+  const found = kindOfID(arg, kinds);
+  if (found) return { kind: found, id: arg };
+  throw new CommandError(`There is no kind, and no id of one, like ${arg}: see kubectl api-resources`);
+}
+
+function filterOf({ selector, metadata, excludeManaged }: Filters): (remote: Remote) => boolean {
+  const labels = pairsOf(selector, "--selector");
+  const texts = pairsOf(metadata, "--metadata");
+  return (remote) =>
+    !(excludeManaged && ownerMarkOf(remote) !== undefined) &&
+    labels.every(([key, value]) => (remote["labels"] as Record<string, unknown> | null)?.[key] === value) &&
+    texts.every(([key, value]) => metadataOf(remote, key) === value);
+}
+
+const kindNamed = (text: string, kinds: readonly Kind[]): Kind | undefined =>
+  kinds.find(({ kind, plural, shortNames }) =>
+    [kind.toLowerCase(), plural, ...shortNames].includes(text.toLowerCase()),
+  );
+
+/** The parent of an entry has the same prefix, and stands before it. */
+function kindOfID(text: string, kinds: readonly Kind[]): Kind | undefined {
+  const isPath = text.includes("/");
+  return kinds.find(
+    ({ location, resource }) =>
+      text.startsWith(resource.idPrefix) && location.type === (isPath ? "modules" : "collection"),
+  );
+}
+
+function pairsOf(text: string | undefined, flag: string): [string, string][] {
+  return (text?.split(",") ?? []).map((pair) => {
+    const [, key, value] = /^([^=]+)==?(.*)$/.exec(pair) ?? [];
+    if (key === undefined || value === undefined) throw new UsageError(`${flag} must be key=value[,key=value]`);
+    return [key, value];
+  });
+}
