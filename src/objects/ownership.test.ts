@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OWNER_KEY } from "../schema/contract.ts";
-import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "./ownership.ts";
+import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark, withoutOwnerMark } from "./ownership.ts";
 
 const owner = { cluster: "0f3d", namespace: "team-a", name: "db" };
 const mark = `"${OWNER_KEY}":"0f3d/team-a/db"`;
@@ -74,5 +74,18 @@ describe("ownerMarkOf", () => {
     ["an owner that is no text", { metadata: `{"${OWNER_KEY}":7}` }],
   ])("is unknown for %s", (_, answer) => {
     expect(ownerMarkOf(answer)).toBeUndefined();
+  });
+});
+
+describe("withoutOwnerMark", () => {
+  it.each([['{"team": "a"}'], [' {\n  "team": "a"\n}\n'], ['{"id":9007199254740993,"x":1.0}'], ["no JSON"]])(
+    "gives back %j as it was",
+    (text) => {
+      expect(withoutOwnerMark(withOwnerMark(text, owner))).toBe(text);
+    },
+  );
+
+  it.each([[undefined], [""], ["{}"]])("has nothing left of %j", (text) => {
+    expect(withoutOwnerMark(withOwnerMark(text, owner))).toBeUndefined();
   });
 });

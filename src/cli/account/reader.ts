@@ -23,7 +23,7 @@ export class AccountReader implements AsyncDisposable {
 
   /** All rows, each id once. Throws CommandError, which says what to do. `onRows` is told how many there are so far. */
   list(resource: Resource, onRows: (count: number) => void = () => {}): Promise<Remote[]> {
-    return this.#patiently(`list ${resource.title}s`, async () => {
+    return this.#patiently(`list ${resource.path}`, async () => {
       const rows = new Map<string, Remote>();
       const pages = this.#client.list(resource);
       let isLast = false;

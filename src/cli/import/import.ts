@@ -73,7 +73,7 @@ async function readSelected(reader: AccountReader, selection: Selection, { termi
     }
   };
   for (const kind of selection.kinds) {
-    const show = (count: number) => terminal.progress?.(`Reading ${kind.resource.title}s: ${count}`);
+    const show = (count: number) => terminal.progress?.(`Reading ${kind.resource.path}: ${count}`);
     await attempt(kind, () => reader.list(kind.resource, show));
   }
   for (const { kind, id } of selection.unlisted) await attempt(kind, () => readModules(reader, kind, id, problems));
