@@ -141,7 +141,8 @@ export function createOperator(options: OperatorOptions): Operator {
     async background(signal) {
       signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
       const resyncing = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
-      await Promise.all([resyncing, probe({ accounts, clock }, signal), sessions.background(signal)]);
+      const probing = probe({ accounts, readOwnKey: config.apiKey, clock }, signal);
+      await Promise.all([resyncing, probing, sessions.background(signal)]);
     },
     close: () => accounts.close(),
   };

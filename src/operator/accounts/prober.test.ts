@@ -8,6 +8,9 @@ function accountWith(answer: (signal: AbortSignal) => Promise<void>) {
   const account = { probes: 0, rechecks: 0, due: true };
   const faked = {
     breaker: {
+      probeSoon() {
+        account.due = true;
+      },
       get isProbeDue() {
         return account.due;
       },
@@ -35,7 +38,9 @@ it("probes each account when its probe is due, also while the service of another
   const notDue = accountWith(hanging);
   notDue.due = false;
   const all = [slow, failing, notDue].map(({ account }) => account);
-  const probing = probe({ accounts: { all }, clock }, stop.signal);
+  const own = notDue.account;
+  const readOwnKey = () => Promise.reject(new Error("there is none"));
+  const probing = probe({ accounts: { all, own }, readOwnKey, clock }, stop.signal);
   await clock.advance(2500);
   expect([slow, failing, notDue].map(({ probes, rechecks }) => [probes, rechecks])).toEqual([
     [1, 0],
@@ -45,4 +50,33 @@ it("probes each account when its probe is due, also while the service of another
   stop.abort();
   await probing;
   expect(clock.pending).toBe(0);
+});
+
+it("probes the operator's own account within a second when its key has come or changed, and only then", async () => {
+  const [clock, stop] = [new VirtualClock(), new AbortController()];
+  const refused = accountWith(async () => {
+    refused.due = false;
+  });
+  refused.due = false;
+  const { account: own } = refused;
+  let key: string | undefined;
+  const readOwnKey = async () => {
+    if (key === undefined) throw new Error("there is none");
+    return key;
+  };
+  const probing = probe({ accounts: { all: [own], own }, readOwnKey, clock }, stop.signal);
+  const probesAfter = async (next: string | undefined) => {
+    key = next;
+    await clock.advance(1100);
+    return refused.probes;
+  };
+  expect(await probesAfter(undefined)).toBe(0);
+  expect(await probesAfter("first")).toBe(1);
+  expect(await probesAfter("first")).toBe(1);
+  expect(await probesAfter("second")).toBe(2);
+  // the moment in which the file is replaced
+  expect(await probesAfter(undefined)).toBe(2);
+  expect(await probesAfter("second")).toBe(3);
+  stop.abort();
+  await probing;
 });

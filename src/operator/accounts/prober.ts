@@ -3,7 +3,9 @@ import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 
 export interface ProberOptions {
-  accounts: { readonly all: readonly Account[] };
+  accounts: { readonly all: readonly Account[]; readonly own: Account };
+  /** The API key of the operator's own account, as it is now. Rejects while there is none. */
+  readOwnKey: () => Promise<string>;
   clock: Clock;
 }
 
@@ -15,9 +17,11 @@ const POLL_MS = 1000;
  * key is accepted, or remotes are back whose loss stopped the account. Objects that wait for this send no requests
  * themselves. The accounts are probed side by side, so that a service that hangs delays no other account.
  */
-export async function probe({ accounts, clock }: ProberOptions, signal: AbortSignal): Promise<void> {
+export async function probe({ accounts, readOwnKey, clock }: ProberOptions, signal: AbortSignal): Promise<void> {
   const probing = new Map<Account, Promise<void>>();
+  const followOwnKey = followKey(readOwnKey, accounts.own);
   while (!signal.aborted) {
+    await followOwnKey();
     for (const account of accounts.all) {
       if (!probing.has(account))
         probing.set(
@@ -39,4 +43,17 @@ async function probeAccount(account: Account, signal: AbortSignal): Promise<void
       .probe({ lane: "retry", signal })
       .catch(() => undefined);
   await account.recheckMissing(signal).catch(() => undefined);
+}
+
+/**
+ * Makes a probe due as soon as there is another key. A new key is no reason to wait for the next probe, and nothing else
+ * would tell: the kubelet replaces the file of a mounted Secret in silence.
+ */
+function followKey(read: () => Promise<string>, { breaker }: Pick<Account, "breaker">): () => Promise<void> {
+  let known: string | undefined;
+  return async () => {
+    const key = await read().catch(() => undefined);
+    if (key !== undefined && key !== known) breaker.probeSoon();
+    known = key;
+  };
 }
