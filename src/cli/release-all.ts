@@ -6,7 +6,7 @@ import type { ResourceType } from "../runtime/object.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { forEachConcurrently } from "./concurrently.ts";
 import { allObjects, nameOf, type OwnObject } from "./objects.ts";
-import { type RunningOperator, runningOperator } from "./running-operator.ts";
+import { deleteLease, type RunningOperator, runningOperator } from "./running-operator.ts";
 import { stopDeployment } from "./stop.ts";
 import type { Uninstallation } from "./uninstallation.ts";
 
@@ -36,13 +36,15 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
   const objects = (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer);
   await forEachConcurrently(objects, (one) => release(client, one));
   terminal.say(`Released ${objects.length} objects; the account keeps what they stand for`);
-  if (objects.length === 0) return 0;
-
-  await sleep(SETTLE_MS);
-  const left = (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer);
-  if (left.length === 0) return 0;
-  terminal.warn(`Stop the operator, then try again. Still held by its finalizer:\n${left.map(row).join("\n")}`);
-  return 1;
+  if (objects.length > 0) await sleep(SETTLE_MS);
+  const left = objects.length > 0 ? (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer) : [];
+  if (left.length > 0) {
+    terminal.warn(`Stop the operator, then try again. Still held by its finalizer:\n${left.map(row).join("\n")}`);
+    return 1;
+  }
+  // the operator makes it, so Helm does not know of it
+  if (namespace) await deleteLease(client, namespace);
+  return 0;
 }
 
 const isRunning = (operator: RunningOperator): operator is { holder: string } => typeof operator === "object";

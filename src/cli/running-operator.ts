@@ -1,5 +1,5 @@
 import type { KubeClient } from "../runtime/connection/client.ts";
-import { isNotFound } from "../runtime/connection/errors.ts";
+import { isConflict, isNotFound } from "../runtime/connection/errors.ts";
 import { type Lease, leases } from "../runtime/process/lease.ts";
 import { OPERATOR_NAME } from "../schema/contract.ts";
 
@@ -23,5 +23,17 @@ export async function runningOperator(
   } catch (error) {
     if (isNotFound(error)) return "unknown";
     throw error;
+  }
+}
+
+/** Deletes the Lease, unless an operator takes it at this moment. */
+export async function deleteLease(client: KubeClient, namespace: string): Promise<void> {
+  const ref = { namespace, name: OPERATOR_NAME };
+  try {
+    const { metadata, spec } = await client.get<Lease>(leases, ref);
+    if (spec?.holderIdentity && (await runningOperator(client, namespace)) !== "none") return;
+    await client.delete(leases, ref, { uid: metadata.uid, resourceVersion: metadata.resourceVersion });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }

@@ -296,6 +296,7 @@ describe("uninstalling with policy retain", () => {
     const ours = ["-n", NAMESPACE, "-l", "app.kubernetes.io/instance=gateway"];
     const left = await world.kubectl("get", kinds, "-o", "name", ...ours);
     expect(left.split("\n").filter((name) => name && !name.includes("-uninstall"))).toEqual([]);
+    expect(await world.kubectl("get", "leases", "-n", NAMESPACE, "-o", "name")).toBe("");
   });
 
   test("installed again, it goes on where it stopped and makes nothing twice", async () => {
