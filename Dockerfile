@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Pin by digest in a release: --build-arg NODE_IMAGE=docker.io/library/node:24-slim@sha256:...
+# The release workflow looks up the digest behind this tag, and builds all platforms from it.
 ARG NODE_IMAGE=docker.io/library/node:24-slim
 
 FROM ${NODE_IMAGE} AS build
