@@ -2,6 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { neededRights } from "../src/cli/doctor/rights.ts";
+import { customResources } from "../src/kinds/index.ts";
 import { createTelemetry } from "../src/operator/metrics/telemetry.ts";
 import { reasons } from "../src/schema/contract.ts";
 
@@ -154,3 +156,10 @@ function patternsOf(source: string): RegExp[] {
 }
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+test("the page on installing counts the kinds and the rights as doctor does", () => {
+  const page = readFileSync(join(root, "docs/install.md"), "utf8");
+  const scope = { watchNamespaces: [], podNamespace: "any", leaderElection: true, watchSecrets: false };
+  expect(page).toContain(`definitions: ${customResources.length} kinds of`);
+  expect(page).toContain(`rights: all ${neededRights(scope).length} are granted`);
+});

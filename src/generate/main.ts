@@ -5,6 +5,7 @@ import { stringify } from "yaml";
 import { customResources, kinds } from "../kinds/index.ts";
 import { GROUP } from "../schema/contract.ts";
 import { withActions } from "./argocd.ts";
+import { withArtifactHub } from "./artifacthub.ts";
 import { chartParts } from "./chart.ts";
 import { withHelp } from "./commands.ts";
 import { crdOf } from "./crd.ts";
@@ -25,8 +26,11 @@ const toYAML = (value: unknown): string =>
 
 const catalogue = { kinds, customResources };
 
+type Examples = ReturnType<typeof firstExamples>;
+
 /** Files written by hand but for a part that follows from the kinds or the commands. */
-const written: Readonly<Record<string, (text: string) => string>> = {
+const written: Readonly<Record<string, (text: string, examples: Examples) => string>> = {
+  [`${chart}/Chart.yaml`]: (text, examples) => withArtifactHub(text, customResources, examples),
   "README.md": (text) => withKinds(text, kindTable(catalogue, "docs/reference/")),
   "examples/gitops/argocd/argocd-cm.yaml": (text) => withActions(text, kinds),
   "docs/commands.md": withHelp,
@@ -35,10 +39,11 @@ const written: Readonly<Record<string, (text: string) => string>> = {
 async function generated(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const kind of customResources) files.set(`crds/${GROUP}_${kind.plural}.yaml`, toYAML(crdOf(kind)));
-  const pages = referencePages(catalogue, firstExamples(await readExamples()));
+  const examples = firstExamples(await readExamples());
+  const pages = referencePages(catalogue, examples);
   for (const [name, content] of pages) files.set(`docs/reference/${name}`, content);
   for (const [name, content] of chartParts(customResources)) files.set(`${chart}/${name}`, content);
-  for (const [path, update] of Object.entries(written)) files.set(path, update(await readText(path)));
+  for (const [path, update] of Object.entries(written)) files.set(path, update(await readText(path), examples));
   return files;
 }
 

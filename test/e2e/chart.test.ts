@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { customResources } from "../../src/kinds/index.ts";
 import { createTelemetry } from "../../src/operator/metrics/telemetry.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
@@ -73,6 +75,23 @@ describe("values", () => {
   test("two sources of the key are refused", async () => {
     const both = set({ "credentials.apiKey": "a", "credentials.existingSecret": "b" });
     expect((await helm("template", "gateway", chart, ...required, ...both)).stderr).toContain("choose one");
+  });
+
+  test.each([
+    ["a label of the chart's own", { "commonLabels.app\\.kubernetes\\.io/name": "x" }, "commonLabels"],
+    ["a label that pods have already", { "commonLabels.team": "a", "podLabels.team": "b" }, "podLabels"],
+    ["a label that a monitor has already", { "metrics.podMonitor.labels.helm\\.sh/chart": "x" }, "metrics.podMonitor"],
+    ["several replicas without an election", { replicaCount: 2, "leaderElection.enabled": false }, "replicaCount"],
+    ["a rolling update without an election", { "leaderElection.enabled": false }, "strategy"],
+    ["two sources of the proxy", { "proxy.http": "http://a", "proxy.existingSecret": "b" }, "proxy.existingSecret"],
+  ])("%s is refused in words", async (_, values, named) => {
+    const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`${named}`);
+  });
+
+  test("without an election there can be one that is stopped before the next starts", async () => {
+    await template(...set({ "leaderElection.enabled": false, "strategy.type": "Recreate" }));
   });
 
   test("what a parent chart adds is accepted", async () => {
@@ -168,6 +187,35 @@ describe("rendered", () => {
     expect(JSON.stringify(spec.containers[0].env)).not.toContain('GATEWAY_API_KEY"');
   });
 
+  test("no pod has the group of root", async () => {
+    const pods = (await render()).flatMap(({ spec }) => spec?.template?.spec ?? []);
+    const { stdout } = await helm("template", "gateway", chart, ...required, "--show-only", "templates/test.yaml");
+    const tested = objectsIn(stdout)
+      .filter(({ kind }) => kind === "Pod")
+      .map(({ spec }) => spec);
+    expect(tested).toHaveLength(1);
+    for (const { securityContext } of [...pods, ...tested]) expect(securityContext.runAsGroup).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["of https", { "gateway.baseURL": "https://api.gateway.example" }, [443, 6443]],
+    ["of its own", { "gateway.baseURL": "https://api.gateway.example:8443/v1" }, [443, 6443, 8443]],
+    ["of a proxy", { "proxy.https": "http://proxy.example:3128", "proxy.http": "http://other" }, [443, 6443, 80, 3128]],
+    ["of other hosts", { "gateway.allowedHosts[0]": "other.example:9443" }, [443, 6443, 9443]],
+  ])("the network policy lets the operator reach the port %s", async (_, values, expected) => {
+    const { spec } = find(await render(...set({ "networkPolicy.enabled": true, ...values })), "NetworkPolicy");
+    const ports = spec.egress[0].ports.map(({ port }: KubeJSON) => port);
+    expect(ports.filter((port: number) => port !== 53)).toEqual(expected);
+  });
+
+  test("the address of a proxy can come from a Secret", async () => {
+    const objects = await render(...set({ "proxy.existingSecret": "proxy" }));
+    const { env } = find(objects, "Deployment").spec.template.spec.containers[0];
+    const secretKeyRef = (key: string) => ({ valueFrom: { secretKeyRef: { name: "proxy", key, optional: true } } });
+    expect(env).toContainEqual({ name: "HTTPS_PROXY", ...secretKeyRef("https") });
+    expect(env).toContainEqual({ name: "HTTP_PROXY", ...secretKeyRef("http") });
+  });
+
   test("a digest wins over a tag, and a registry comes before", async () => {
     const digest = `sha256:${"0".repeat(64)}`;
     const values = set({ "image.digest": digest, "image.tag": "any", "image.registry": "mirror.example" });
@@ -195,6 +243,15 @@ describe("rendered", () => {
   });
 });
 
+test("Artifact Hub is told of every kind, with an example of each that people write", async () => {
+  const [about] = objectsIn((await helm("show", "chart", chart)).stdout);
+  const parsed = (name: string): KubeJSON[] => parse(about.annotations[`artifacthub.io/${name}`]);
+  expect(parsed("crds").map(({ kind }) => kind)).toEqual(customResources.map(({ kind }) => kind));
+  // the operator makes the sessions
+  const written = customResources.map(({ kind }) => kind).filter((kind) => kind !== "TunnelSession");
+  expect(parsed("crdsExamples").map(({ kind }) => kind)).toEqual(written);
+});
+
 test("chart, image and package have one version", async () => {
   const { version } = JSON.parse(await readFile(join(chart, "../../package.json"), "utf8"));
   const [about] = objectsIn((await helm("show", "chart", chart)).stdout);
@@ -210,6 +267,18 @@ describe("alerts and dashboard", () => {
     const used = [...text.matchAll(/\b([a-z]+_[a-z0-9_]+)\{/g)].map(([, name]) => name);
     expect(used.length).toBeGreaterThan(10);
     expect([...new Set(used)].filter((name) => !known.includes(name ?? ""))).toEqual([]);
+  });
+
+  test("no alert adds up what each pod says of the same thing", async () => {
+    const { registry } = createTelemetry({ version: "1.0.0", resyncSeconds: 300 });
+    const metrics = await registry.getMetricsAsJSON();
+    const gauges = metrics.filter(({ type }) => String(type) === "gauge").map(({ name }) => name);
+    expect(gauges.length).toBeGreaterThan(5);
+    const { spec } = find(await render(...monitoring), "PrometheusRule");
+    const added = spec.groups[0].rules.flatMap(({ expr }: KubeJSON) =>
+      [...expr.matchAll(/\bsum(?: by \([^)]*\))? ?\((?:deriv\()?([a-z_]+)\{/g)].map(([, name]) => name),
+    );
+    expect(added.filter((name: string) => gauges.includes(name))).toEqual([]);
   });
 
   test("each alert has its heading in the runbook", async () => {

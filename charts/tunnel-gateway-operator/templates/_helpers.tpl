@@ -129,13 +129,20 @@ annotations:
 - name: CLUSTER_ID
   value: {{ . | quote }}
 {{- end }}
-{{- with .Values.proxy.http }}
-- name: HTTP_PROXY
+{{- range $name, $key := dict "HTTP_PROXY" "http" "HTTPS_PROXY" "https" }}
+{{- if $.Values.proxy.existingSecret }}
+- name: {{ $name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $.Values.proxy.existingSecret }}
+      key: {{ $key }}
+      optional: true
+{{- else }}
+{{- with get $.Values.proxy $key }}
+- name: {{ $name }}
   value: {{ . | quote }}
 {{- end }}
-{{- with .Values.proxy.https }}
-- name: HTTPS_PROXY
-  value: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- with .Values.proxy.noProxy }}
 - name: NO_PROXY
@@ -226,5 +233,44 @@ securityContext:
 {{- fail (printf "The cluster has no %s: install its CRD, or set metrics.renderMode" (index . 1)) }}
 {{- end }}
 {{- if or $present (eq $mode "alwaysRender") }}true{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Fails for values that exclude each other. */}}
+{{- define "tunnel-gateway-operator.checks" -}}
+{{- $set := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/version" "app.kubernetes.io/part-of" "app.kubernetes.io/managed-by" "app.kubernetes.io/component" "helm.sh/chart" }}
+{{- range $label, $_ := .Values.commonLabels }}
+{{- if has $label $set }}{{ fail (printf "commonLabels: the chart sets the label %s itself" $label) }}{{ end }}
+{{- end }}
+{{- $set = concat $set (keys .Values.commonLabels) }}
+{{- $metrics := .Values.metrics }}
+{{- $more := dict "podLabels" .Values.podLabels "metrics.serviceMonitor.labels" $metrics.serviceMonitor.labels "metrics.podMonitor.labels" $metrics.podMonitor.labels "metrics.prometheusRule.labels" $metrics.prometheusRule.labels "metrics.grafanaDashboard.labels" $metrics.grafanaDashboard.labels }}
+{{- range $value, $labels := $more }}
+{{- range $label, $_ := $labels }}
+{{- if has $label $set }}{{ fail (printf "%s: the label %s is set already, by the chart or by commonLabels" $value $label) }}{{ end }}
+{{- end }}
+{{- end }}
+{{- if not .Values.leaderElection.enabled }}
+{{- if gt (int .Values.replicaCount) 1 }}{{ fail "replicaCount: without leaderElection.enabled there can be only one replica" }}{{ end }}
+{{- if ne (dig "type" "RollingUpdate" .Values.strategy) "Recreate" }}{{ fail "strategy: without leaderElection.enabled set {type: Recreate}, or two operators work at the same time during an upgrade" }}{{ end }}
+{{- end }}
+{{- if and .Values.proxy.existingSecret (or .Values.proxy.http .Values.proxy.https) }}{{ fail "proxy.existingSecret takes the place of proxy.http and proxy.https: choose one" }}{{ end }}
+{{- end }}
+
+{{/* The TCP ports of the service and of a proxy, beside 443 and 6443. As YAML. */}}
+{{- define "tunnel-gateway-operator.gatewayPorts" -}}
+{{- $ports := list 443 6443 }}
+{{- range list (include "tunnel-gateway-operator.baseURL" .) .Values.proxy.http .Values.proxy.https }}
+{{- if . }}
+{{- $port := regexFind ":[0-9]+$" (urlParse .).host | trimPrefix ":" }}
+{{- $ports = append $ports (int (default (hasPrefix "https:" (lower .) | ternary "443" "80") $port)) }}
+{{- end }}
+{{- end }}
+{{- range .Values.gateway.allowedHosts }}
+{{- with regexFind ":[0-9]+$" . }}{{ $ports = append $ports (int (trimPrefix ":" .)) }}{{ end }}
+{{- end }}
+{{- range $ports | uniq }}
+- port: {{ . }}
+  protocol: TCP
 {{- end }}
 {{- end }}
