@@ -96,8 +96,7 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Inte
   const { kind, object, owner } = context;
   const before = intentOf(object);
   const last = now(context);
-  const isRecognisable =
-    kind.naturalKey !== undefined || kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
+  const isRecognisable = kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
   const intent: Intent = {
     first: before?.first ?? last,
     last,

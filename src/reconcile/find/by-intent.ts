@@ -7,7 +7,7 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
 import { type ReconcileContext, remotesOf, requestOptions, retire } from "../context.ts";
 import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected.ts";
-import { findByNaturalKey } from "./by-natural-key.ts";
+import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
 import { hasForeignMark, isUnclaimed, oldestOf } from "./conflicts.ts";
 
@@ -80,7 +80,10 @@ export function refuseUnsettled(wait: number): void {
   });
 }
 
-/** Finds what the create made: by natural key, else by the owner mark, else by all that was sent and by its time. */
+/**
+ * Finds what the create made: by the owner mark. Where it was sent without one, by the natural key, else by all that
+ * was sent, and in both cases by its time.
+ */
 async function selectCreated(
   context: ReconcileContext,
   intent: Intent,
@@ -91,9 +94,10 @@ async function selectCreated(
   const isUnmarkedInTime = (remote: Remote) =>
     mayHaveCreated(intent, remote["created_at"], account.deadlineMs) && ownerMarkOf(remote) === undefined;
   if (kind.naturalKey) {
-    const remote = await findByNaturalKey(context, 0);
-    if (!remote || !isCandidate(remote)) return undefined;
-    return ownerMarkOf(remote) === ownerMark(owner) || isUnmarkedInTime(remote) ? remote : undefined;
+    const remote = remotes.find((one) => isCandidate(one) && hasNaturalKey(context, one));
+    if (!remote || ownerMarkOf(remote) === ownerMark(owner)) return remote;
+    // The name only proves that the remote exists. Where our create sent a mark, somebody else made it.
+    return intent.sent && isUnmarkedInTime(remote) ? remote : undefined;
   }
   const matching = (expected: Expected) => {
     const candidates = remotes.filter((one) => isCandidate(one) && isUnmarkedInTime(one));

@@ -191,6 +191,46 @@ describe("a create whose answer was lost and whose remote has an owner mark", ()
   });
 });
 
+describe("a domain that somebody else reserves while the outcome of our create is unknown", () => {
+  const spec = { domain: "a.example.com" };
+
+  async function interrupted(metadata?: string): Promise<ManagedObject> {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(ReservedDomain, "one", { ...spec, ...(metadata && { metadata }) });
+    await scene.reconcile(object);
+    await scene.clock.advance(20_000);
+    return object;
+  }
+
+  it("is not taken where our create would have left a mark", async () => {
+    const object = await interrupted();
+    const theirs = scene.gateway.seed(ReservedDomain.resource, { ...spec, description: "theirs" });
+    await scene.settle(object);
+    expect(scene.reason(object)).toBe(
+      `AlreadyExists: To take over ${theirs.id}, add to the spec: adopt: {id: ${theirs.id}}`,
+    );
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([theirs]);
+  });
+
+  it("is not taken where the metadata was replaced by one that takes no mark", async () => {
+    const object = await interrupted();
+    const theirs = scene.gateway.seed(ReservedDomain.resource, spec);
+    scene.cluster.apply(ReservedDomain, "one", { ...spec, metadata: "opaque" });
+    await scene.settle(object);
+    expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([theirs]);
+  });
+
+  it("is not taken where it carries the mark of another object", async () => {
+    const object = await interrupted("opaque");
+    scene.gateway.seed(ReservedDomain.resource, { ...spec, metadata: '{"tunnelgateway.dev/owner": "c2/team-a/one"}' });
+    await scene.settle(object);
+    expect(scene.reason(object)).toMatch(/^AlreadyExists: .* belongs to c2/);
+  });
+});
+
 describe("a create that certainly never reached the service", () => {
   it("is sent again at once, without a search", async () => {
     scene.gateway.swallow("create", "unsent");
