@@ -5,7 +5,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
 import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
 import { Inventory, type ListDelta, type RemoteChangeListener } from "./inventory.ts";
-import type { CreatableRemotes, UpdatableRemotes } from "./remotes.ts";
+import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 
 /** Remotes on a usual page of a list. */
@@ -92,6 +92,36 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     while (this.listedAt === undefined || this.listedAt < from) {
       // A list that began too early does not count, whether it fails or not.
       if (this.#listing && this.#listing.startedAt < from) await Promise.allSettled([this.#listing.done]);
+      this.#listing ??= this.#list(lane);
+      await this.#listing.done;
+    }
+  }
+
+  async search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined> {
+    const from = Math.max(since, this.#inventory.listInvalidatedAt);
+    await this.listed(from, request.lane);
+    let found = await this.#findExisting(find, request);
+    while (!found && !this.#inventory.provesAbsence(from)) {
+      await this.#listAgain(request.lane);
+      found = await this.#findExisting(find, request);
+    }
+    return found;
+  }
+
+  /** What is found among the rows that the latest list hides counts only if a GET finds it as well. */
+  async #findExisting(find: Find, request: RequestOptions): Promise<Remote | undefined> {
+    for (;;) {
+      const found = await find(() => [...this.allCached(), ...this.#inventory.hidden]);
+      if (!found || this.cached(found.id)) return found;
+      const read = await this.read(found.id, request);
+      if (read) return read;
+    }
+  }
+
+  /** Resolves after one more list. Callers share it. */
+  async #listAgain(lane: Lane): Promise<void> {
+    const { lists } = this.#inventory;
+    while (this.#inventory.lists === lists) {
       this.#listing ??= this.#list(lane);
       await this.#listing.done;
     }
@@ -194,17 +224,19 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     const remotes: Remote[] = [];
     const unreadable = new Set<string>();
     let hadUnreadable = false;
+    let count = 0;
     const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
     for (let last = false; !last; ) {
       const { value } = await this.#calls.read(() => pages.next(), request);
       const page = value as Page<Remote>;
       last = page.last;
+      count += 1;
       remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
       hadUnreadable ||= page.problems.length > 0;
     }
     this.#hadUnreadable = hadUnreadable;
-    const delta = this.#inventory.recordList(remotes, startedAt, unreadable);
+    const delta = this.#inventory.recordList(remotes, startedAt, { unreadable, pages: count });
     this.#options.onListDelta?.(delta);
   }
 

@@ -6,7 +6,7 @@ import type { Answer, EntryLocation } from "../schema/define.ts";
 import { Calls, type CallsOptions, type RequestOptions } from "./calls.ts";
 import type { Collection } from "./collection.ts";
 import type { ListDelta } from "./inventory.ts";
-import type { CreatableRemotes } from "./remotes.ts";
+import type { CreatableRemotes, Find } from "./remotes.ts";
 
 export interface EntriesOptions extends CallsOptions {
   client: GatewayClient;
@@ -62,6 +62,12 @@ export class Entries implements CreatableRemotes {
 
   listed(since: number, lane: RequestOptions["lane"]): Promise<void> {
     return this.#options.parents.listed(since, lane);
+  }
+
+  /** One list is enough: an entry that it lacks cannot be created a second time. */
+  async search(since: number, find: Find, { lane }: RequestOptions): Promise<Remote | undefined> {
+    await this.listed(since, lane);
+    return find(() => this.allCached());
   }
 
   ownedBy(): Remote[] {

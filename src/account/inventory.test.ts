@@ -10,6 +10,44 @@ beforeEach(() => {
 
 const remote = (id: string, version = 1) => ({ id, version });
 
+describe("absence", () => {
+  it("is proved by a list of one page that began late enough", () => {
+    const inventory = new Inventory();
+    expect(inventory.provesAbsence(0)).toBe(false);
+    inventory.recordList([], 5);
+    expect([5, 6].map((since) => inventory.provesAbsence(since))).toEqual([true, false]);
+  });
+
+  it("is proved by two lists of several pages that both began late enough", () => {
+    const inventory = new Inventory();
+    inventory.recordList([], 5, { pages: 2 });
+    expect(inventory.provesAbsence(0)).toBe(false);
+    inventory.recordList([], 7, { pages: 2 });
+    expect([5, 6].map((since) => inventory.provesAbsence(since))).toEqual([true, false]);
+  });
+
+  it("is in doubt for a row that only the list before shows, until there is an answer about it", () => {
+    const mark = JSON.stringify({ "tunnelgateway.dev/owner": "c/n/a" });
+    const row = { id: "a", metadata: mark } as never;
+    const hiding = () => {
+      const inventory = new Inventory();
+      inventory.recordList([row], 1, { pages: 2 });
+      inventory.recordList([], 2, { pages: 2 });
+      return inventory;
+    };
+    expect(hiding().hidden).toEqual([row]);
+    expect(hiding().ownedBy("c/n/a")).toEqual([row]);
+    expect(hiding().get("a")).toBeUndefined();
+    const [gone, there, missing, listed] = [hiding(), hiding(), hiding(), hiding()];
+    gone.recordGone("a", 3);
+    there.recordRead(row, 3);
+    missing.recordList([], 3, { pages: 2 });
+    listed.recordList([], 3);
+    expect([gone, there, missing, listed].map(({ hidden }) => hidden)).toEqual([[], [], [], []]);
+    expect(there.ownedBy("c/n/a")).toEqual([row]);
+  });
+});
+
 describe("a list", () => {
   it("dates from when it began", () => {
     expect(inventory.listedAt).toBeUndefined();
@@ -48,12 +86,12 @@ describe("a list", () => {
 
   it("keeps what is known of a remote that could not be parsed", () => {
     inventory.recordList([remote("a")], 1);
-    expect(inventory.recordList([], 2, new Set(["a"]))).toEqual({ changed: [], absent: [] });
+    expect(inventory.recordList([], 2, { unreadable: new Set(["a"]) })).toEqual({ changed: [], absent: [] });
     expect(inventory.get("a")).toEqual(remote("a"));
   });
 
   it("knows nothing of a new remote that could not be parsed", () => {
-    inventory.recordList([], 1, new Set(["a"]));
+    inventory.recordList([], 1, { unreadable: new Set(["a"]) });
     expect(inventory.get("a")).toBeUndefined();
   });
 

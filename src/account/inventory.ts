@@ -32,13 +32,38 @@ export class Inventory {
   readonly #remotes = new Map<string, KnownRemote>();
   readonly #removed = new Map<string, Removal>();
   readonly #idsByOwner = new Map<string, Set<string>>();
+  /** Rows that the latest list does not show, although it had several pages and what was known until then had them. */
+  #hidden: readonly Remote[] = [];
   readonly #listeners: RemoteChangeListener[] = [];
   #listedAt: number | undefined;
+  #listedBeforeAt: number | undefined;
+  #hadOnePage = true;
+  #lists = 0;
   #listInvalidatedAt = 0;
 
   /** When the latest complete list began. */
   get listedAt(): number | undefined {
     return this.#listedAt;
+  }
+
+  /** How many complete lists were recorded. */
+  get lists(): number {
+    return this.#lists;
+  }
+
+  /**
+   * Whether a remote that was there at `since`, and that neither the cache nor `hidden` has, is certain not to exist. A
+   * row that is removed while the pages of a list are read shifts the others, so that the list may lack one of them:
+   * then it takes two lists. Both have to begin at `since` or later.
+   */
+  provesAbsence(since: number): boolean {
+    const at = this.#hadOnePage ? this.#listedAt : this.#listedBeforeAt;
+    return at !== undefined && at >= since;
+  }
+
+  /** Rows that only the list before the latest one showed, so that they may exist. */
+  get hidden(): readonly Remote[] {
+    return this.#hidden;
   }
 
   get(id: string): Remote | undefined {
@@ -69,9 +94,10 @@ export class Inventory {
     return [...this.#remotes.values()].map(({ remote }) => remote);
   }
 
-  /** Known remotes whose metadata names this owner. */
+  /** Known remotes, and hidden ones, whose metadata names this owner. */
   ownedBy(owner: string): Remote[] {
-    return [...(this.#idsByOwner.get(owner) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
+    const known = [...(this.#idsByOwner.get(owner) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
+    return [...known, ...this.#hidden.filter((remote) => ownerMarkOf(remote) === owner)];
   }
 
   onChange(listener: RemoteChangeListener): void {
@@ -110,8 +136,13 @@ export class Inventory {
   }
 
   /** `unreadable`: ids of listed remotes that could not be parsed. What is known of them stays as it is. */
-  recordList(remotes: readonly Remote[], startedAt: number, unreadable: ReadonlySet<string> = new Set()): ListDelta {
+  recordList(
+    remotes: readonly Remote[],
+    startedAt: number,
+    { unreadable = new Set(), pages = 1 }: { unreadable?: ReadonlySet<string>; pages?: number } = {},
+  ): ListDelta {
     if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
+    this.#hadOnePage = pages === 1;
     const listed = new Set(unreadable);
     const changed: string[] = [];
     const first = this.#listedAt === undefined;
@@ -123,12 +154,16 @@ export class Inventory {
     }
     const absent = this.#removeUnlisted(listed, startedAt);
     for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
+    this.#hidden = this.#hadOnePage ? [] : absent;
+    this.#listedBeforeAt = this.#listedAt;
     this.#listedAt = startedAt;
-    return { changed, absent };
+    this.#lists += 1;
+    return { changed, absent: absent.map(({ id }) => id) };
   }
 
   #store(known: KnownRemote): void {
     const { id } = known.remote;
+    this.#reveal(id);
     const before = this.#remotes.get(id)?.remote;
     this.#remotes.set(id, known);
     if (before === known.remote) return;
@@ -149,7 +184,13 @@ export class Inventory {
     return known;
   }
 
+  /** An answer has told whether this remote exists. */
+  #reveal(id: string): void {
+    if (this.#hidden.some((remote) => remote.id === id)) this.#hidden = this.#hidden.filter((one) => one.id !== id);
+  }
+
   #remove(id: string, removal: Removal): void {
+    this.#reveal(id);
     const known = this.#unstore(id);
     this.#removed.set(id, removal);
     this.#notify(known?.remote, undefined);
@@ -167,12 +208,12 @@ export class Inventory {
     return !same;
   }
 
-  #removeUnlisted(listed: ReadonlySet<string>, startedAt: number): string[] {
-    const absent: string[] = [];
+  #removeUnlisted(listed: ReadonlySet<string>, startedAt: number): Remote[] {
+    const absent: Remote[] = [];
     for (const [id, { remote, at }] of this.#remotes) {
       if (listed.has(id) || at > startedAt) continue;
       this.#unstore(id);
-      absent.push(id);
+      absent.push(remote);
       this.#notify(remote, undefined);
     }
     return absent;

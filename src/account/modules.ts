@@ -4,7 +4,7 @@ import type { Module, ModuleOwner, Remote } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer, ModulesLocation } from "../schema/define.ts";
 import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
-import type { UpdatableRemotes } from "./remotes.ts";
+import type { Find, UpdatableRemotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {
   client: GatewayClient;
@@ -64,6 +64,10 @@ export class Modules implements UpdatableRemotes {
   }
 
   async listed(): Promise<void> {}
+
+  async search(_since: number, find: Find): Promise<Remote | undefined> {
+    return find(() => this.allCached());
+  }
 
   ownedBy(): Remote[] {
     return [];

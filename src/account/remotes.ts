@@ -2,6 +2,9 @@ import type { Body } from "../gateway/client.ts";
 import type { Module, Remote } from "../gateway/resource.ts";
 import type { RequestOptions } from "./calls.ts";
 
+/** Picks one of all remotes, a list that takes time to make. May be called several times in a search. */
+export type Find = (all: () => readonly Remote[]) => Remote | undefined | Promise<Remote | undefined>;
+
 /**
  * The remotes of one kind in one account: a cache of what lists and answers have said, and calls within the request
  * budget. Calls reject with GatewayError, with a ReconcileError, or with the reason of the signal. Times are monotonic
@@ -23,6 +26,11 @@ export interface Remotes {
   ownedBy(owner: string): Remote[];
   /** Resolves when the cache holds a list that began at `since` or later; at once where there is no list. */
   listed(since: number, lane: RequestOptions["lane"]): Promise<void>;
+  /**
+   * What `find` picks among all remotes, in lists that began at `since` or later. Undefined only where that proves that
+   * there is none: a list of one page does, or two that have several pages.
+   */
+  search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined>;
   /** Whether neither the latest list nor a later answer has it. */
   isMissing(id: string): boolean;
 }

@@ -36,6 +36,11 @@ export interface SimulatorOptions {
   readonly rateLimitPerMinute?: number | undefined;
   /** Lists show the account as it was this long ago. Default 0. */
   readonly listLagMs?: number | undefined;
+  /**
+   * How a page is addressed: by the last row of the page before, or by the number of rows before it. With numbers, a row
+   * that is removed while the pages are read shifts the others, and one of them is on no page. Default `row`.
+   */
+  readonly paging?: "row" | "number" | undefined;
   /** The status of a DELETE of something in use. Default 400. */
   readonly inUseStatus?: 400 | 409 | undefined;
   /** What a GET of a module that was never set answers: 404, or 200 with `null`. Default 404. */
@@ -64,6 +69,7 @@ export interface Settings {
   readonly undocumented: boolean;
   readonly rateLimitPerMinute: number;
   readonly listLagMs: number;
+  readonly paging: "row" | "number";
   readonly inUseStatus: 400 | 409;
   readonly unsetModule: 404 | 200;
   readonly quoteInErrors: ((body: string) => string) | undefined;
@@ -88,6 +94,7 @@ export function settingsOf(options: SimulatorOptions): Settings {
     undocumented: true,
     rateLimitPerMinute: Number.POSITIVE_INFINITY,
     listLagMs: 0,
+    paging: "row",
     inUseStatus: 400,
     unsetModule: 404,
     quoteInErrors: undefined,

@@ -1,3 +1,4 @@
+import type { Find } from "../../account/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../objects/intent.ts";
 import { isDeleting } from "../../objects/object.ts";
@@ -45,23 +46,17 @@ async function findCreated(context: ReconcileContext, intent: Intent): Promise<R
   return findInterruptedCreate(context, intent);
 }
 
-type Search = (remotes: readonly Remote[]) => Remote | undefined | Promise<Remote | undefined>;
-
 /**
- * A create was sent, or may have been, and its answer was never seen. What a list shows counts at once. That a list
- * shows nothing counts only when the create can no longer be under way; until then this throws Waiting.
+ * A create was sent, or may have been, and its answer was never seen. What a list shows counts at once. That lists show
+ * nothing counts only if they began when the create could no longer be under way; until then this throws Waiting.
  */
 export async function findInterruptedCreate(
   context: ReconcileContext,
   intent: Intent,
-  search: Search = (remotes) => selectCreated(context, intent, remotes),
+  find: Find = (all) => selectCreated(context, intent, all),
 ): Promise<Remote | undefined> {
   const wait = context.account.createSettlement.remainingMs(context.object, intent);
-  // A list counts that began after the create was sent, or after the create was settled.
-  const since = wait > 0 ? context.clock.now() : context.clock.now() + wait;
-  const remotes = remotesOf(context);
-  await remotes.listed(since, "retry");
-  const created = await search(remotes.allCached());
+  const created = await (wait > 0 ? findSoFar(context, find) : findSettled(context, find, context.clock.now() + wait));
   if (created) {
     context.changes.push({ type: "Recovered", id: created.id });
     context.state.origin = "Created";
@@ -70,6 +65,17 @@ export async function findInterruptedCreate(
   }
   refuseUnsettled(wait);
   return undefined;
+}
+
+const findSettled = (context: ReconcileContext, find: Find, settledAt: number): Promise<Remote | undefined> =>
+  remotesOf(context).search(settledAt, find, { ...requestOptions(context), lane: "retry" });
+
+/** Looks once, in a list that begins now: the create may still be under way, so there is nothing to prove. */
+async function findSoFar(context: ReconcileContext, find: Find): Promise<Remote | undefined> {
+  const remotes = remotesOf(context);
+  await remotes.listed(context.clock.now(), "retry");
+  const found = await find(() => remotes.allCached());
+  return found && (remotes.cached(found.id) ?? remotes.read(found.id, requestOptions(context)));
 }
 
 /** Throws Waiting while an interrupted create may still be carried out, for this many milliseconds. */
@@ -87,20 +93,20 @@ export function refuseUnsettled(wait: number): void {
 async function selectCreated(
   context: ReconcileContext,
   intent: Intent,
-  remotes: readonly Remote[],
+  all: () => readonly Remote[],
 ): Promise<Remote | undefined> {
   const { kind, object, owner, account } = context;
   const isCandidate = (remote: Remote) => remote.id !== intent.old && isUnclaimed(context, remote);
   const isUnmarkedInTime = (remote: Remote) =>
     mayHaveCreated(intent, remote["created_at"], account.deadlineMs) && ownerMarkOf(remote) === undefined;
   if (kind.naturalKey) {
-    const remote = remotes.find((one) => isCandidate(one) && hasNaturalKey(context, one));
+    const remote = all().find((one) => isCandidate(one) && hasNaturalKey(context, one));
     if (!remote || ownerMarkOf(remote) === ownerMark(owner)) return remote;
     // The name only proves that the remote exists. Where our create sent a mark, somebody else made it.
     return intent.sent && isUnmarkedInTime(remote) ? remote : undefined;
   }
   const matching = (expected: Expected) => {
-    const candidates = remotes.filter((one) => isCandidate(one) && isUnmarkedInTime(one));
+    const candidates = all().filter((one) => isCandidate(one) && isUnmarkedInTime(one));
     const remote = oldestOf(
       context,
       candidates.filter((one) => isAsExpected(context, expected, one)),

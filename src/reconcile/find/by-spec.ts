@@ -23,15 +23,12 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   const intent = unsettledIntent(context);
   const remote =
     (await getByName(context, id)) ??
-    (intent && (await findInterruptedCreate(context, intent, (remotes) => withID(remotes, id))));
+    (intent && (await findInterruptedCreate(context, intent, (all) => all().find((remote) => remote.id === id))));
   if (!remote) return noteAbsence(context, id);
   if (intent) context.state.preexisting = false;
   else if (object.status?.id !== id) context.state.preexisting = isPreexisting(context, id);
   return remote;
 }
-
-const withID = (remotes: readonly Remote[], id: string): Remote | undefined =>
-  remotes.find((remote) => remote.id === id);
 
 function noteAbsence(context: ReconcileContext, id: string): undefined {
   const { object, changes } = context;

@@ -191,6 +191,66 @@ describe("a create whose answer was lost and whose remote has an owner mark", ()
   });
 });
 
+describe("a list of several pages, of which somebody removes a row while it is read", () => {
+  const specs = { "an owner mark": {}, "no owner mark": { metadata: "opaque" } };
+
+  /** Somebody removes the newest row after the first page of the next list, so that the second page lacks a row. */
+  function shiftPages(): void {
+    const { gateway } = scene;
+    let pages = 0;
+    gateway.beforeCall = ({ verb }) => {
+      if (verb !== "list") return;
+      pages += 1;
+      if (pages !== 2) return;
+      const newest = gateway.remotesOf(ReservedAddress.resource).at(-1);
+      gateway.drop(ReservedAddress.resource, newest?.id ?? "");
+    };
+  }
+
+  it.each(Object.entries(specs))("hides no remote with %s that an interrupted create made", async (_, spec) => {
+    scene.gateway.pageSize = 2;
+    scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(ReservedAddress, "db", spec);
+    await scene.reconcile(object);
+    const { id } = scene.gateway.remotesOf(ReservedAddress.resource)[0] ?? {};
+    for (let count = 0; count < 2; count += 1) scene.gateway.seed(ReservedAddress.resource, { description: "theirs" });
+    await scene.clock.advance(60_000);
+    scene.restart();
+    shiftPages();
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe(id);
+  });
+
+  it("hides none that an earlier object of the name left", async () => {
+    const object = await scene.given(ReservedAddress, "db", { deletionPolicy: "Retain" });
+    const id = scene.idOf(object);
+    scene.gateway.pageSize = 2;
+    for (let count = 0; count < 2; count += 1) scene.gateway.seed(ReservedAddress.resource, { description: "theirs" });
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    scene.restart();
+    shiftPages();
+    const next = scene.cluster.apply(ReservedAddress, "db", {});
+    await scene.settle(next);
+    expect(scene.idOf(next)).toBe(id);
+  });
+
+  it("costs two lists, which all share that search", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    for (const _ of names) scene.gateway.swallow("create");
+    const objects = names.map((name) => scene.cluster.apply(ReservedAddress, name));
+    await Promise.all(objects.map((object) => scene.reconcile(object)));
+    scene.gateway.pageSize = 2;
+    for (let count = 0; count < 3; count += 1) scene.gateway.seed(ReservedAddress.resource, { description: "theirs" });
+    await scene.clock.advance(60_000);
+    scene.gateway.takeCalls();
+    await Promise.all(objects.map((object) => scene.settle(object)));
+    const calls = scene.gateway.takeCalls();
+    expect(calls.filter((call) => call === "list")).toHaveLength(4);
+    expect(calls.filter((call) => call === "create")).toHaveLength(names.length);
+  });
+});
+
 describe("a domain that somebody else reserves while the outcome of our create is unknown", () => {
   const spec = { domain: "a.example.com" };
 

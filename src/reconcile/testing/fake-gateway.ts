@@ -152,11 +152,12 @@ export class FakeGateway {
   };
 
   async *list(resource: Resource, _options?: CallOptions): AsyncGenerator<Page<never>, void, void> {
-    const remotes = this.remotesOf(resource).reverse();
-    for (let from = 0; from === 0 || from < remotes.length; from += this.pageSize) {
+    for (let [from, last] = [0, false]; !last; from += this.pageSize) {
       this.#receive({ verb: "list", resource: resource.name });
+      // A row that was removed since the page before shifts the others.
+      const remotes = this.remotesOf(resource).reverse();
       const page: FakeRemote[] = this.#perform("list", resource, () => remotes.slice(from, from + this.pageSize));
-      const last = from + this.pageSize >= remotes.length;
+      last = from + this.pageSize >= remotes.length;
       const [unreadable, rows] = [true, false].map((bad) => page.filter(({ id }) => this.unreadable.has(id) === bad));
       const problems = (unreadable ?? []).map(({ id }) => ({ id, problem: "planned by the test" }));
       yield { rows: rows as never[], problems, startedAt: this.#clock.date().getTime(), last };

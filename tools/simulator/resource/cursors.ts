@@ -1,21 +1,27 @@
 import { invalid } from "../http/refusal.ts";
 import type { Row } from "./collection.ts";
 
+/** Where a page begins: it has rows with sequences below this one, or those after so many newer rows. */
+interface Cursor {
+  readonly sequence: number;
+  readonly skipped: number;
+}
+
 /** The cursors of pages. Only one that was given out is accepted. */
 export class Cursors {
-  readonly #issued = new Map<string, number>();
+  readonly #issued = new Map<string, Cursor>();
 
-  issue(row: Row, limit: number): string {
+  /** `skipped`: how many rows were on the pages before. */
+  issue(row: Row, skipped: number, limit: number): string {
     const query = `before_id=${row.id}&limit=${limit}`;
-    this.#issued.set(query, row.sequence);
+    this.#issued.set(query, { sequence: row.sequence, skipped });
     return query;
   }
 
-  /** The page has rows with sequences below this one. */
-  read(query: string): number {
-    const sequence = this.#issued.get(query);
-    if (sequence === undefined) throw invalid(`unknown query parameters: ${query}`);
-    return sequence;
+  read(query: string): Cursor {
+    const cursor = this.#issued.get(query);
+    if (cursor === undefined) throw invalid(`unknown query parameters: ${query}`);
+    return cursor;
   }
 
   clear(): void {

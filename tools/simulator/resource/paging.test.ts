@@ -54,6 +54,15 @@ describe("lists", () => {
     expect(await pages(account, body.next_page_uri, "ip_policies")).toEqual([["1", "0"]]);
   });
 
+  it("lack a row when one is removed meanwhile and pages are numbered", async () => {
+    await using account = await openAccount({ pageSize: 2, paging: "number" });
+    const rows = fill(account, "ip_policies", 5);
+    expect(await pages(account, "/ip_policies", "ip_policies")).toEqual([["4", "3"], ["2", "1"], ["0"]]);
+    const { body } = await account.send("GET", "/ip_policies");
+    account.control.remove(String(rows[4]?.id));
+    expect(await pages(account, body.next_page_uri, "ip_policies")).toEqual([["1", "0"]]);
+  });
+
   it("have pages of 100 by default", async () => {
     await using account = await openAccount();
     fill(account, "ip_policies", 101);

@@ -6,16 +6,21 @@ import type { View } from "./view.ts";
 
 /** One page of the list, newest first. */
 export function page(collection: Collection, query: string, view: View, world: World): Members {
-  const { pageSize, listLagMs, clock } = world.settings;
+  const { pageSize, listLagMs, paging, clock } = world.settings;
   const rows = world.store.rowsAsOf(collection, clock() - listLagMs);
-  const end = query === "" ? rows.length : positionOf(rows, world.cursors.read(query));
+  const { sequence, skipped } = query === "" ? { sequence: undefined, skipped: 0 } : world.cursors.read(query);
+  const byNumber = paging === "number" || sequence === undefined;
+  const end = byNumber ? Math.max(0, rows.length - skipped) : positionOf(rows, sequence);
   const start = Math.max(0, end - pageSize);
   const oldest = rows[start];
   const base = collection.nextPage === "path" ? "" : view.origin;
   return {
     [collection.listKey]: rows.slice(start, end).reverse().map(view.show),
     uri: `${base}/${collection.name}`,
-    next_page_uri: start > 0 && oldest ? `${base}/${collection.name}?${world.cursors.issue(oldest, pageSize)}` : null,
+    next_page_uri:
+      start > 0 && oldest
+        ? `${base}/${collection.name}?${world.cursors.issue(oldest, skipped + end - start, pageSize)}`
+        : null,
     x_future: null,
   };
 }
