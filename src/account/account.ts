@@ -173,7 +173,10 @@ export class Account {
     });
   }
 
-  /** The service refused the create of this intent, so there is no remote to search for. */
+  /**
+   * The create of this intent made nothing in this account: the service refused it, or a search has proved it. So there
+   * is no remote to search for.
+   */
   recordRefusedCreate(object: ManagedObject, intent: Intent): void {
     this.#refusedCreates.set(object.metadata.uid, intent.last);
   }

@@ -26,6 +26,7 @@ describe("the annotation", () => {
     const intents = fc.record({
       first: time,
       last: time,
+      account: fc.option(fc.stringMatching(/^[a-z0-9-]*$/), { nil: undefined }),
       old: fc.option(fc.stringMatching(/^[a-z]+_\w+$/), { nil: undefined }),
       fields: fc.option(fc.array(fc.stringMatching(/^[a-zA-Z./]+$/), { minLength: 1 }), { nil: undefined }),
       sent: fc.option(fc.dictionary(fc.string(), fc.string({ unit: anything }), { noNullPrototype: true }), {

@@ -11,6 +11,10 @@ export interface Intent {
   first: number;
   /** When the intent of the latest create was recorded; epoch milliseconds. */
   last: number;
+  /**
+   * The GatewayAccount to which the create was sent; empty for the operator's own credentials. Unset by versions before.
+   */
+  account?: string | undefined;
   /** The id in the status at that time, of a remote that was gone or was to be replaced. */
   old?: string | undefined;
   /** The spec fields that were sent, as in `status.appliedFields`: the spec may change before the remote is found. */
@@ -32,10 +36,10 @@ const SERVICE_SKEW_MS = 120_000;
 export function intentOf(object: ManagedObject): Intent | undefined {
   const text = object.metadata.annotations?.[annotations.createIntent];
   if (text === undefined) return undefined;
-  const [, times = "", old, list, json] = FORMAT.exec(text) ?? [];
+  const [, times = "", account, old, list, json] = FORMAT.exec(text) ?? [];
   const [first = "", last = first] = times.split("/");
   const parsed = { first: Date.parse(first), last: Date.parse(last) };
-  const rest = { old, fields: list?.split(","), sent: json === undefined ? undefined : bodyIn(json) };
+  const rest = { account, old, fields: list?.split(","), sent: json === undefined ? undefined : bodyIn(json) };
   // somebody edited the annotation: a create may have been sent at any time since the object was created
   if (!Number.isFinite(parsed.first) || !Number.isFinite(parsed.last)) {
     const created = Date.parse(object.metadata.creationTimestamp ?? "") || 0;
@@ -51,7 +55,7 @@ export function openIntentOf(object: ManagedObject): Intent | undefined {
   return id === undefined || id === intent?.old ? intent : undefined;
 }
 
-const FORMAT = /^(.*?)(?: old=(\S+))?(?: fields=(\S+))?(?: sent=(\{.*\}))?$/s;
+const FORMAT = /^(.*?)(?: account=(\S*))?(?: old=(\S+))?(?: fields=(\S+))?(?: sent=(\{.*\}))?$/s;
 
 function bodyIn(json: string): Body | undefined {
   try {
@@ -65,13 +69,14 @@ function bodyIn(json: string): Body | undefined {
 const MAX_BODY_CHARACTERS = 32 * 1024;
 
 /**
- * `<first>/<last>` as an ISO 8601 interval, and where there are any ` old=<id>`, ` fields=<names with commas>` and
+ * `<first>/<last>` as an ISO 8601 interval, and where there are any ` account=<name>`, ` old=<id>`, ` fields=<names with commas>` and
  * ` sent=<JSON>`.
  */
-export function formatIntent({ first, last, old, fields = [], sent }: Intent): string {
+export function formatIntent({ first, last, account, old, fields = [], sent }: Intent): string {
   const json = sent && JSON.stringify(sent);
   const parts = [
     `${new Date(first).toISOString()}/${new Date(last).toISOString()}`,
+    account !== undefined && `account=${account}`,
     old && `old=${old}`,
     fields.length > 0 && `fields=${fields.join(",")}`,
     json && json.length <= MAX_BODY_CHARACTERS && `sent=${json}`,

@@ -55,6 +55,7 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
     owner: { cluster: identity.id, namespace, name },
     lane: laneOf(priority),
     accountName: accounts.nameOf(object),
+    specifiedAccountName: accounts.specifiedNameOf(object),
     state: {},
     changes: [],
     get account() {

@@ -117,6 +117,7 @@ export function createOperator(options: OperatorOptions): Operator {
   accountInformer.addHandler((change) => {
     const { object } = change;
     if (change.type !== "updated" || needsReconcile(change.old, object)) enqueueAccount(keyOf(object));
+    if (change.type === "added" && !change.initial) enqueuer.enqueueUsers(object);
     if (change.type !== "updated" || readyStatus(change.old) !== readyStatus(object))
       enqueuer.enqueueUnfinished(object.metadata.namespace);
   });

@@ -72,6 +72,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** The GatewayAccount that `account` belongs to; empty for the operator's own credentials. */
   readonly accountName: string;
+  /** The GatewayAccount that the spec asks for; empty for the operator's own credentials. */
+  readonly specifiedAccountName: string;
   readonly state: RemoteState;
   readonly changes: Change[];
 }

@@ -8,6 +8,7 @@ import type { Result } from "../runtime/controller/controller.ts";
 import { FINALIZER } from "../schema/contract.ts";
 import { readinessOf } from "../schema/readiness.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
+import { checkpointID } from "./apply/checkpoint.ts";
 import { cleanIntent } from "./apply/clean-intent.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
@@ -18,6 +19,7 @@ import { appliedOf, appliedSecretsOf, has, now, type ReconcileContext } from "./
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
 import { findRemote } from "./find/find.ts";
+import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
@@ -45,6 +47,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
       await deleteObject(context);
       return "deleted";
     }
+    if (isInFormerAccount(context)) await stayInFormerAccount(context);
     const remote = isObserveOnly(context.object) ? await observe(context) : await converge(context);
     const { readiness, conditions = [] } = readinessOf(context.kind, remote, context.object.spec, now(context));
     return { type: "settled", readiness, conditions };
@@ -59,6 +62,14 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
  * After a create, the status is written whatever was thrown: otherwise the new remote would have to be searched for.
  */
 const continueCreate = (): Retry => new Retry("Creating", "Going on with what was created");
+
+/** Writes the id down and changes nothing: the next reconcile says that the spec names another account. */
+async function stayInFormerAccount(context: ReconcileContext): Promise<never> {
+  const remote = await findInFormerAccount(context);
+  await ensureFinalizer(context);
+  context.state.remote = remote;
+  return checkpointID(context, "Going on with what was created");
+}
 
 /** Compares the remote of an object that only observes it. Changes nothing in the account and reads no Secret. */
 async function observe(context: ReconcileContext): Promise<Remote> {

@@ -218,7 +218,6 @@ describe("an object that has a remote", () => {
     await second.apply(manifest(kind, "new", { description: "new" }));
     await world.until("the new one is Ready", async () => isReady((await second.get(kind, "new")) ?? {}));
     expect(rowsOf(other)).toContain("new");
-    await second.annotate(kind, "settled", { "tunnelgateway.dev/reconcile-requested-at": "now" });
     const told = await world.until("it is told", async () => {
       const now = await second.get(kind, "settled");
       return conditionOf(now, "Synced")?.reason === "AccountMismatch" && now;

@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts";
+import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
+import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 // What the next look takes for the remote of a create whose outcome nobody knows.
@@ -55,4 +57,67 @@ test("a domain that somebody else reserves in the meantime is theirs", async () 
   await world.kube.delete("ReservedDomain", "contested");
   await world.gone("ReservedDomain", "contested");
   expect(control().get(theirs.id)).toMatchObject({ description: "theirs" });
+});
+
+describe("when the spec comes to mean another account", () => {
+  let other: Simulator;
+  const rows = ({ control }: Simulator) => control.objects("ip_policies").map((row) => row["description"]);
+  const account = (name: string): KubeJSON =>
+    manifest("GatewayAccount", name, { apiKeySecretRef: { name: "key", key: "key" }, baseURL: other.url });
+  const policy = (name: string, more: object = {}): KubeJSON =>
+    manifest("IPPolicy", name, { description: name, ...more });
+
+  beforeAll(async () => {
+    other = await startSimulator();
+    await world.operator.stop();
+    await world.startOperator({ ALLOWED_GATEWAY_HOSTS: new URL(other.url).host });
+    await world.kube.apply(secret("key", { key: other.apiKey }), account("another"));
+  });
+
+  afterAll(async () => {
+    await world.operator.stop("SIGKILL");
+    for (const name of ["another", "default"])
+      await world.kube.patch("GatewayAccount", name, { metadata: { finalizers: null } }).catch(() => undefined);
+    await world.kube.patch("Secret", "key", { metadata: { finalizers: null } });
+    await other.stop();
+  });
+
+  /** A create to the operator's own account whose answer never comes. */
+  async function interrupted(name: string, hang: true | "after"): Promise<void> {
+    control().fault({ method: "POST", path: "/ip_policies", action: { hang } });
+    await world.kube.apply(policy(name));
+    await world.until("it was sent", async () =>
+      world.changesSent().some(({ body }) => (body as KubeJSON)?.["description"] === name),
+    );
+  }
+
+  // guards against a remote in each of two accounts, of which nobody knows the first
+  test("what the create made in the first is kept there, and deleted there", async () => {
+    await interrupted("moved", "after");
+    await world.kube.patch("IPPolicy", "moved", { spec: { accountRef: { name: "another" } } });
+    const told = await world.condition("IPPolicy", "moved", { type: "Stalled", reason: "AccountMismatch" });
+    expect(control().get(told["status"].id)).toMatchObject({ description: "moved" });
+    expect(rows(other)).toEqual([]);
+    await world.kube.delete("IPPolicy", "moved");
+    await world.gone("IPPolicy", "moved");
+    expect(rows(world.simulator)).toEqual([]);
+  });
+
+  // guards against an object that stays bound to an account in which it has nothing
+  test("a create that made nothing in the first is made in the second, once that is certain", async () => {
+    await interrupted("lost", true);
+    await world.kube.patch("IPPolicy", "lost", { spec: { accountRef: { name: "another" } } });
+    const { status } = await world.ready("IPPolicy", "lost");
+    expect(status.account).toBe("another");
+    expect([rows(world.simulator), rows(other)]).toEqual([[], ["lost"]]);
+  });
+
+  // guards against a namespace that makes things twice because somebody adds an account
+  test("an account named default that comes meanwhile takes nothing over", async () => {
+    await interrupted("unnamed", "after");
+    await world.kube.apply(account("default"));
+    const told = await world.condition("IPPolicy", "unnamed", { type: "Stalled", reason: "AccountMismatch" });
+    expect(control().get(told["status"].id)).toMatchObject({ description: "unnamed" });
+    expect(rows(other)).toEqual(["lost"]);
+  });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Account } from "../../account/account.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { type Intent, intentOf } from "../../objects/intent.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
@@ -85,6 +86,39 @@ describe("the account of an object", () => {
     expect(scene.accounts.accountOf(object("a"))).not.toBe(before);
     await expect(probe(before)).rejects.toThrow();
     expect(scene.keysSent).toEqual([]);
+  });
+});
+
+describe("an object with a create whose outcome is not known", () => {
+  const creating = (accountRef: string | undefined, account: string) => {
+    const intent = `2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z account=${account}`;
+    return object(accountRef, undefined, { annotations: { [annotations.createIntent]: intent } });
+  };
+
+  it.each([
+    ["another", "b", "a", "b"],
+    ["the default", undefined, "a", "default"],
+    ["an account for the first time", "a", "", "a"],
+  ])("belongs to the account of the create when the spec changes to %s", async (_, names, intended, specified) => {
+    const scene = await given();
+    scene.account("default");
+    const one = creating(names, intended);
+    expect(scene.accounts.nameOf(one)).toBe(intended);
+    const account = scene.accounts.accountOf(one);
+    expect(account).toBe(intended ? scene.accounts.accountOf(object("a")) : scene.accounts.own);
+    account.recordRefusedCreate(one, intentOf(one) as Intent);
+    expect(scene.accounts.nameOf(one)).toBe(specified);
+  });
+
+  it("waits for that account when it is gone", async () => {
+    const scene = await given();
+    expect(() => scene.accounts.accountOf(creating("a", "gone"))).toThrow(
+      expect.objectContaining({
+        name: "Waiting",
+        reason: "AccountNotReady",
+        message: expect.stringMatching(/^Create GatewayAccount "gone" in this namespace: its account/),
+      }),
+    );
   });
 });
 

@@ -84,15 +84,16 @@ export class Accounts {
   accountOf(object: ManagedObject): Account {
     const { status, spec, metadata } = object;
     const name = this.nameOf(object);
-    if (name !== this.#specifiedName(object) && !isDeleting(object)) {
+    const isSpecified = name === this.specifiedNameOf(object);
+    if (status?.id !== undefined && !isSpecified && !isDeleting(object)) {
       const undo =
         name === "" ? "remove accountRef and the GatewayAccount named default" : `set accountRef: {name: ${name}}`;
       throw new Blocked(
         "AccountMismatch",
-        `To keep ${status?.id}, ${undo}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
+        `To keep ${status.id}, ${undo}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
       );
     }
-    const account = this.#gatewayAccount(metadata.namespace, name);
+    const account = this.#gatewayAccount(metadata.namespace, name, isSpecified);
     if (account?.metadata.deletionTimestamp && isNew(object)) {
       throw new Waiting("AccountNotReady", `Name another account: GatewayAccount "${name}" is being deleted`);
     }
@@ -104,12 +105,21 @@ export class Accounts {
     return [...this.#entries].find(([, known]) => known.account === account)?.[0] ?? "";
   }
 
-  /** The GatewayAccount of the object's remote, or the specified one if it has none. "" for the operator's own. */
+  /**
+   * The GatewayAccount of the object's remote; without one, that of a create whose outcome is not known; else the
+   * specified one. "" for the operator's own.
+   */
   nameOf(object: ManagedObject): string {
-    return object.status?.id === undefined ? this.#specifiedName(object) : (object.status.account ?? "");
+    const { status, metadata } = object;
+    if (status?.id !== undefined) return status.account ?? "";
+    const intent = intentOf(object);
+    if (intent?.account === undefined) return this.specifiedNameOf(object);
+    const account = intent.account ? this.#entries.get(`${metadata.namespace}/${intent.account}`)?.account : this.own;
+    return account?.isCreateRefused(object, intent) ? this.specifiedNameOf(object) : intent.account;
   }
 
-  #specifiedName({ metadata, spec }: ManagedObject): string {
+  /** The GatewayAccount that the spec asks for. "" for the operator's own. */
+  specifiedNameOf({ metadata, spec }: ManagedObject): string {
     if (spec.accountRef) return spec.accountRef.name;
     return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
   }
@@ -156,11 +166,14 @@ export class Accounts {
   }
 
   /** Undefined for the operator's own. */
-  #gatewayAccount(namespace: string, name: string): AccountObject | undefined {
+  #gatewayAccount(namespace: string, name: string, isSpecified: boolean): AccountObject | undefined {
     if (name === "") return undefined;
     const object = this.#options.store().get(`${namespace}/${name}`);
     if (object) return object;
-    throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: spec.accountRef names it`);
+    const why = isSpecified
+      ? "spec.accountRef names it"
+      : "its account has what this object stands for, or may have it";
+    throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: ${why}`);
   }
 
   /** Editors of a namespace must not make the operator send requests to any host they like. */

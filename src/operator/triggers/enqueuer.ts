@@ -4,7 +4,7 @@ import { conditionOf, isDeleting, type ManagedObject } from "../../objects/objec
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
-import type { AccountObject } from "../accounts/accounts.ts";
+import { type AccountObject, DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
 import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
 import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";
@@ -34,6 +34,13 @@ export class Enqueuer {
     for (const [kind, { store }] of this.#options.informers) {
       for (const object of store.list(namespace)) if (isUnfinished(object)) this.#enqueue(kind, keyOf(object), "retry");
     }
+  }
+
+  /** Objects whose spec means this GatewayAccount, which is new: their remotes may be in another account. */
+  enqueueUsers({ metadata: { namespace, name } }: AccountObject): void {
+    const means = ({ spec }: ManagedObject) => (spec.accountRef?.name ?? DEFAULT_ACCOUNT) === name;
+    for (const [kind, { store }] of this.#options.informers)
+      for (const object of store.list(namespace)) if (means(object)) this.#enqueue(kind, keyOf(object), "sync");
   }
 
   /** Everything that reads the Secret or has it written, by its `referenceKey`. */

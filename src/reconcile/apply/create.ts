@@ -100,6 +100,7 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Inte
   const intent: Intent = {
     first: before?.first ?? last,
     last,
+    account: context.accountName,
     old: object.status?.id ?? before?.old,
     fields: appliedFields(kind, object.spec),
     sent: isRecognisable ? undefined : open,

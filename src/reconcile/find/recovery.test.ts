@@ -5,7 +5,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
-import { settleTimeMs } from "../../objects/intent.ts";
+import { type Intent, intentOf, settleTimeMs } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
@@ -288,6 +288,44 @@ describe("a domain that somebody else reserves while the outcome of our create i
     scene.gateway.seed(ReservedDomain.resource, { ...spec, metadata: '{"tunnelgateway.dev/owner": "c2/team-a/one"}' });
     await scene.settle(object);
     expect(scene.reason(object)).toMatch(/^AlreadyExists: .* belongs to c2/);
+  });
+});
+
+describe("a create whose outcome is unknown when the spec comes to mean another account", () => {
+  beforeEach(() => {
+    scene.accountName = "first";
+  });
+
+  it.each(recoveries)(
+    "is found $how in the account to which it was sent, and changed no more",
+    async ({ kind, spec }) => {
+      scene.gateway.loseAnswer("create");
+      const object = scene.cluster.apply(kind, "one", spec);
+      await scene.reconcile(object);
+      scene.specifiedAccountName = "second";
+      scene.cluster.apply(kind, "one", { ...spec, description: "edited" });
+      scene.gateway.takeCalls();
+      await scene.reconcile(object);
+      const [remote] = scene.gateway.remotesOf(kind.resource);
+      expect(scene.cluster.now(object).status).toMatchObject({ id: remote?.id, account: "first" });
+      expect(scene.gateway.takeCalls()).toEqual(["list"]);
+    },
+  );
+
+  it.each(recoveries)("is given up only once it is certain that it made nothing ($how)", async ({ kind, spec }) => {
+    scene.gateway.swallow("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.reconcile(object);
+    const intent = intentOf(scene.cluster.now(object)) as Intent;
+    expect(intent.account).toBe("first");
+    scene.specifiedAccountName = "second";
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^Creating: /);
+    expect(scene.account.isCreateRefused(object, intent)).toBe(false);
+    await scene.clock.advance(2 * DEADLINE_MS);
+    expect(await scene.reconcile(object)).toEqual({ stale: true });
+    expect(scene.account.isCreateRefused(object, intent)).toBe(true);
+    expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
   });
 });
 

@@ -31,6 +31,8 @@ export class Scene {
   readonly cluster: FakeCluster;
   /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
+  /** What the specs of all objects ask for. Unset: `accountName`. */
+  specifiedAccountName: string | undefined;
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
   readonly #listed = new Set<string>();
@@ -72,6 +74,7 @@ export class Scene {
       lane: "edit",
       signal: new AbortController().signal,
       accountName: this.accountName,
+      specifiedAccountName: this.specifiedAccountName ?? this.accountName,
       state: {},
       changes: [],
     };
