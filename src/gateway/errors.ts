@@ -85,14 +85,11 @@ const hasStatus =
   (error: unknown): error is GatewayError =>
     isGatewayError(error) && error.status !== undefined && statuses.includes(error.status);
 
-/** 400. Some services also answer it to a malformed id, and to the deletion of a resource in use. */
-export const isBadRequest = hasStatus(400);
 export const isUnauthorized = hasStatus(401);
 export const isForbidden = hasStatus(403);
 export const isNotFound = hasStatus(404);
 /** 405 or 501: the service does not have the operation. It may answer 404 instead. */
 export const isUnsupported = hasStatus(405, 501);
-export const isConflict = hasStatus(409);
 
 const isKind =
   (...kinds: readonly FailureKind[]) =>
@@ -101,7 +98,6 @@ const isKind =
 
 /** Whether the service may or may not have carried out a write. */
 export const isOutcomeUnknown = isKind("unknown", "failed");
-export const isUnreadable = isKind("unreadable");
 export const isLimited = isKind("limited");
 /** The service could not be reached or could not answer. The request itself is not at fault. */
 export const isUnavailable = isKind("unsent", "unknown", "failed");
