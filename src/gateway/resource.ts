@@ -63,17 +63,16 @@ const allDocumented = {
   delete: "documented",
 } as const;
 
-type ResourceDefaults = "updateUndocumented" | "secrets" | "verbs";
+type ResourceDefaults = "path" | "listKey" | "updateUndocumented" | "secrets";
 
-/** Adds the defaults: every verb is documented, and no member is secret. */
+/** Adds the defaults: path and list key are the name, every verb is documented, and no member is secret. */
 export function defineResource<Wire extends z.ZodObject>(
-  given: Omit<Resource<Wire>, ResourceDefaults> & {
-    readonly updateUndocumented?: readonly string[];
-    readonly secrets?: readonly string[];
-    readonly verbs?: Partial<Resource["verbs"]>;
-  },
+  given: Omit<Resource<Wire>, ResourceDefaults | "verbs"> &
+    Partial<Pick<Resource, ResourceDefaults>> & { readonly verbs?: Partial<Resource["verbs"]> },
 ): Resource<Wire> {
-  return { updateUndocumented: [], secrets: [], ...given, verbs: { ...allDocumented, ...given.verbs } };
+  const { name, verbs } = given;
+  const defaults = { path: `/${name}`, listKey: name, updateUndocumented: [], secrets: [] };
+  return { ...defaults, ...given, verbs: { ...allDocumented, ...verbs } };
 }
 
 export function defineModule<Wire extends z.ZodObject>(

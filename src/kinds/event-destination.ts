@@ -69,6 +69,5 @@ export const EventDestination = defineKind({
     format: z.enum(["json"]).default("json").describe("Serialization of the events. The only value is json."),
     target,
   }),
-  status: z.object({}),
   columns: [{ name: "Format", jsonPath: ".spec.format" }],
 });

@@ -33,7 +33,6 @@ export const EventSource = defineKind({
     ),
     type: immutable(eventType).describe("Event type, named <thing>_<action>.v<N>, such as ip_policy_created.v0."),
   }),
-  status: z.object({}),
   columns: [
     { name: "Type", jsonPath: ".spec.type" },
     { name: "Subscription", jsonPath: ".spec.subscriptionRef.name" },

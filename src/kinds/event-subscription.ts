@@ -29,6 +29,5 @@ export const EventSubscription = defineKind({
       .optional()
       .describe("Destinations that receive the events."),
   }),
-  status: z.object({}),
   columns: [{ name: "Sources", jsonPath: ".spec.sources", wide: true }],
 });

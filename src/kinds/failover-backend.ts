@@ -15,6 +15,5 @@ export const FailoverBackend = defineKind({
       "Backends in the order in which they are tried.",
     ),
   }),
-  status: z.object({}),
   columns: [{ name: "Backends", jsonPath: ".spec.backendRefs", wide: true }],
 });

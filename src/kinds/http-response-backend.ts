@@ -18,6 +18,5 @@ export const HTTPResponseBackend = defineKind({
       .describe("Headers of the response. Their names are compared without case."),
     statusCode: z.int().min(100).max(599).default(200).describe("Status code of the response. Default: 200."),
   }),
-  status: z.object({}),
   columns: [{ name: "Status", jsonPath: ".spec.statusCode", type: "integer" }],
 });

@@ -12,6 +12,5 @@ export const IPPolicy = defineKind({
     "Its rules are managed outside this operator.",
   resource: ipPolicies,
   spec: z.object(texts),
-  status: z.object({}),
   columns: [{ name: "Description", jsonPath: ".spec.description" }],
 });

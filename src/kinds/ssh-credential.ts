@@ -25,6 +25,5 @@ export const SSHCredential = defineKind({
       .describe("What the credential may bind. Unset: everything."),
     ownerId: immutable(ownerId).optional(),
   }),
-  status: z.object({}),
   columns: [{ name: "ACL", jsonPath: ".spec.acl" }],
 });

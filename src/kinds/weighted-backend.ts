@@ -36,6 +36,5 @@ export const WeightedBackend = defineKind({
       ],
     }).describe("Backends and their weights."),
   }),
-  status: z.object({}),
   columns: [{ name: "Backends", jsonPath: ".spec.backends", wide: true }],
 });

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import type { Module, ModuleOwner, Resource } from "../gateway/resource.ts";
 import type { Rule } from "./traits.ts";
 
@@ -195,75 +195,48 @@ export function listOf({ location, resource }: Kind): Resource | undefined {
   }
 }
 
-type Optional =
-  | "plural"
-  | "shortNames"
-  | "categories"
-  | "location"
-  | "modules"
-  | "rules"
-  | "columns"
-  | "privilege"
-  | "naturalKey"
-  | "replacement"
-  | "renewsAt"
-  | "validity"
-  | "output"
-  | "ownConditions"
-  | "readiness";
-
 export const usable: Readiness = { state: "usable", message: "The resource exists in the account as specified" };
 
-export function defineKind(given: Omit<Kind, Optional> & Partial<Pick<Kind, Optional>>): Kind {
-  return {
-    plural: `${given.kind.toLowerCase()}s`,
-    shortNames: [],
-    categories: [],
-    location: { type: "collection" },
-    modules: {},
-    rules: [],
-    columns: [],
-    privilege: undefined,
-    naturalKey: undefined,
-    replacement: undefined,
-    renewsAt: () => undefined,
-    validity: undefined,
-    output: undefined,
-    ownConditions: [],
-    readiness: () => ({ readiness: usable }),
-    ...given,
-  };
-}
+const kindDefaults = {
+  shortNames: [],
+  categories: [],
+  status: z.object({}),
+  location: { type: "collection" },
+  modules: {},
+  rules: [],
+  columns: [],
+  privilege: undefined,
+  naturalKey: undefined,
+  replacement: undefined,
+  renewsAt: () => undefined,
+  validity: undefined,
+  output: undefined,
+  ownConditions: [],
+  readiness: () => ({ readiness: usable }),
+} satisfies Partial<Kind>;
 
-type Assumed =
-  | "plural"
-  | "shortNames"
-  | "categories"
-  | "rules"
-  | "privilege"
-  | "selectableFields"
-  | "initialStatus"
-  | "conditions"
-  | "access"
-  | "secretAccess"
-  | "namespaces";
+const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`;
+
+export const defineKind = (given: Omit<Kind, "plural" | keyof typeof kindDefaults> & Partial<Kind>): Kind => ({
+  plural: pluralOf(given.kind),
+  ...kindDefaults,
+  ...given,
+});
+
+const customResourceDefaults = {
+  shortNames: [],
+  categories: [],
+  rules: [],
+  privilege: undefined,
+  selectableFields: [],
+  initialStatus: undefined,
+  conditions: [],
+  access: defaultAccess,
+  secretAccess: [],
+  namespaces: "watched",
+} satisfies Partial<CustomResource>;
 
 /** A kind that `src/reconcile` does not manage, but another part of the operator. */
-export function defineCustomResource(
-  given: Omit<CustomResource, Assumed> & Partial<Pick<CustomResource, Assumed>>,
-): CustomResource {
-  return {
-    plural: `${given.kind.toLowerCase()}s`,
-    shortNames: [],
-    categories: [],
-    rules: [],
-    privilege: undefined,
-    selectableFields: [],
-    initialStatus: undefined,
-    conditions: [],
-    access: defaultAccess,
-    secretAccess: [],
-    namespaces: "watched",
-    ...given,
-  };
-}
+export const defineCustomResource = (
+  given: Omit<CustomResource, "plural" | keyof typeof customResourceDefaults> & Partial<CustomResource>,
+): CustomResource => ({ plural: pluralOf(given.kind), ...customResourceDefaults, ...given });

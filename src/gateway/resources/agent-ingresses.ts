@@ -5,7 +5,6 @@ import { certificateManagementPolicy, certificateManagementStatus } from "./cert
 export const agentIngresses = defineResource({
   name: "agent_ingresses",
   title: "agent ingress",
-  path: "/agent_ingresses",
   listKey: "ingresses",
   idPrefix: "agin_",
   wire: answer({

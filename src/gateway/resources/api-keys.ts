@@ -5,7 +5,6 @@ import { answer, common, text } from "../wire.ts";
 export const apiKeys = defineResource({
   name: "api_keys",
   title: "API key",
-  path: "/api_keys",
   listKey: "keys",
   idPrefix: "ak_",
   wire: answer({ ...common, token: text, owner_id: text }),

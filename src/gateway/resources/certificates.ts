@@ -6,8 +6,6 @@ const textsOnly = ["description", "metadata"];
 export const certificateAuthorities = defineResource({
   name: "certificate_authorities",
   title: "certificate authority",
-  path: "/certificate_authorities",
-  listKey: "certificate_authorities",
   idPrefix: "ca_",
   wire: answer({
     ...common,
@@ -28,8 +26,6 @@ export const certificateAuthorities = defineResource({
 export const tlsCertificates = defineResource({
   name: "tls_certificates",
   title: "TLS certificate",
-  path: "/tls_certificates",
-  listKey: "tls_certificates",
   idPrefix: "cert_",
   wire: answer({
     ...common,

@@ -20,8 +20,6 @@ const target = part({
 export const eventDestinations = defineResource({
   name: "event_destinations",
   title: "event destination",
-  path: "/event_destinations",
-  listKey: "event_destinations",
   idPrefix: "ed_",
   wire: answer({ ...common, format: text, target }),
   create: ["description", "metadata", "format", "target"],
@@ -39,8 +37,6 @@ export const eventSource = answer({ type: z.string().min(1), uri: text });
 export const eventSubscriptions = defineResource({
   name: "event_subscriptions",
   title: "event subscription",
-  path: "/event_subscriptions",
-  listKey: "event_subscriptions",
   idPrefix: "esb_",
   wire: answer({ ...common, sources: z.array(eventSource).nullish(), destinations: refs }),
   create: subscriptionMembers,

@@ -5,8 +5,6 @@ import { answer, common } from "../wire.ts";
 export const ipPolicies = defineResource({
   name: "ip_policies",
   title: "IP policy",
-  path: "/ip_policies",
-  listKey: "ip_policies",
   idPrefix: "ipp_",
   wire: answer(common),
   create: ["description", "metadata"],

@@ -4,8 +4,6 @@ import { answer, common, optionalRef, text } from "../wire.ts";
 export const reservedAddresses = defineResource({
   name: "reserved_addrs",
   title: "reserved address",
-  path: "/reserved_addrs",
-  listKey: "reserved_addrs",
   idPrefix: "ra_",
   wire: answer({ ...common, addr: text, region: text, endpoint_configuration: optionalRef }),
   create: ["description", "metadata", "region"],

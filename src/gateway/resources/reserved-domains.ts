@@ -6,8 +6,6 @@ import { certificateManagementPolicy, certificateManagementStatus } from "./cert
 export const reservedDomains = defineResource({
   name: "reserved_domains",
   title: "reserved domain",
-  path: "/reserved_domains",
-  listKey: "reserved_domains",
   idPrefix: "rd_",
   wire: answer({
     ...common,

@@ -5,8 +5,6 @@ import { answer, common, text, texts } from "../wire.ts";
 export const sshCredentials = defineResource({
   name: "ssh_credentials",
   title: "SSH credential",
-  path: "/ssh_credentials",
-  listKey: "ssh_credentials",
   idPrefix: "sshcr_",
   wire: answer({ ...common, public_key: text, acl: texts, owner_id: text }),
   create: ["description", "metadata", "acl", "public_key", "owner_id"],
@@ -17,8 +15,6 @@ export const sshCredentials = defineResource({
 export const sshHostCertificates = defineResource({
   name: "ssh_host_certificates",
   title: "SSH host certificate",
-  path: "/ssh_host_certificates",
-  listKey: "ssh_host_certificates",
   idPrefix: "shcrt_",
   wire: answer({
     ...common,

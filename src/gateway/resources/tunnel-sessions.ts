@@ -5,8 +5,6 @@ import { answer, identity, optionalRef, text } from "../wire.ts";
 export const tunnelSessions = defineResource({
   name: "tunnel_sessions",
   title: "tunnel session",
-  path: "/tunnel_sessions",
-  listKey: "tunnel_sessions",
   idPrefix: "ts_",
   wire: answer({
     ...identity,

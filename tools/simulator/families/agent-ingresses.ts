@@ -1,13 +1,12 @@
-import { type Collection, everyVerb } from "../resource/collection.ts";
+import { defineCollection } from "../resource/collection.ts";
 import { hostname } from "../shape/names.ts";
 import { texts } from "../shape/texts.ts";
 import { certificatePolicy, followPolicy, unmanaged } from "./certificate-policy.ts";
 
-export const agentIngresses: Collection = {
+export const agentIngresses = defineCollection({
   name: "agent_ingresses",
   prefix: "agin",
   listKey: "ingresses",
-  verbs: everyVerb,
   unset: ["missing", "null"],
   uri: "path",
   nextPage: "path",
@@ -25,4 +24,4 @@ export const agentIngresses: Collection = {
   }),
   changed: followPolicy,
   show: ({ issued_id: _, ...members }) => members,
-};
+});

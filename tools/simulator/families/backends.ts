@@ -1,24 +1,22 @@
 import { invalid } from "../http/refusal.ts";
-import { type Collection, everyVerb } from "../resource/collection.ts";
+import { defineCollection } from "../resource/collection.ts";
 import { anyBackend } from "../shape/references.ts";
 import { integer, list, map, string } from "../shape/scalars.ts";
 import { texts } from "../shape/texts.ts";
 
-export const tunnelGroupBackends: Collection = {
+export const tunnelGroupBackends = defineCollection({
   name: "backends/tunnel_group",
   prefix: "bkdtg",
   listKey: "backends",
-  verbs: everyVerb,
   unset: ["missing", "missing"],
   fields: { ...texts, labels: { check: map(string), initial: {} } },
   compute: () => ({ tunnels: [] }),
-};
+});
 
-export const httpResponseBackends: Collection = {
+export const httpResponseBackends = defineCollection({
   name: "backends/http_response",
   prefix: "bkdhr",
   listKey: "backends",
-  verbs: everyVerb,
   unset: ["null", "null"],
   nextPage: "path",
   fields: {
@@ -30,33 +28,31 @@ export const httpResponseBackends: Collection = {
     },
     status_code: { check: integer(100, 599), initial: 200 },
   },
-};
+});
 
 function notItself(ids: readonly string[], id: string | undefined): void {
   if (id && ids.includes(id)) throw invalid("backends: a backend cannot contain itself");
 }
 
-export const weightedBackends: Collection = {
+export const weightedBackends = defineCollection({
   name: "backends/weighted",
   prefix: "bkdwd",
   listKey: "backends",
-  verbs: everyVerb,
   unset: ["empty", "null"],
   // an update that leaves the map out empties it
   fields: { ...texts, backends: { check: map(integer(0, 10_000), anyBackend), initial: {}, whenOmitted: {} } },
   rule: (_, { backends }, id) => notItself(Object.keys(backends as object), id),
   uses: ({ backends }) => Object.keys(backends as object),
-};
+});
 
-export const failoverBackends: Collection = {
+export const failoverBackends = defineCollection({
   name: "backends/failover",
   prefix: "bkdfo",
   listKey: "backends",
-  verbs: everyVerb,
   unset: ["null", "missing"],
   nextPage: "path",
   // an update that leaves the list out empties it
   fields: { ...texts, backends: { check: list(anyBackend), initial: [], whenOmitted: [] } },
   rule: (_, { backends }, id) => notItself(backends as string[], id),
   uses: ({ backends }) => backends as string[],
-};
+});

@@ -1,5 +1,5 @@
 import { certificatePem, extendedKeyUsages, keyUsages, leafOf, nameParts, validity } from "../certificates/x509.ts";
-import type { Collection, CollectionContext } from "../resource/collection.ts";
+import { type CollectionContext, defineCollection } from "../resource/collection.ts";
 import type { Members } from "../shape/members.ts";
 import { texts } from "../shape/texts.ts";
 import { days, stamp } from "../shape/time.ts";
@@ -23,12 +23,11 @@ const unreadable = (now: number): Members => ({
   extended_key_usages: [],
 });
 
-export const certificateAuthorities: Collection = {
+export const certificateAuthorities = defineCollection({
   name: "certificate_authorities",
   prefix: "ca",
-  listKey: "certificate_authorities",
   verbs: { create: "documented", get: "documented", list: "documented", update: "undocumented", delete: "documented" },
   unset: ["missing", "null"],
   fields: { ...texts, ca_pem: { check: certificatePem, required: true, createOnly: true } },
   compute: read,
-};
+});

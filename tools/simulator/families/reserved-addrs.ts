@@ -1,14 +1,12 @@
-import { type Collection, everyVerb } from "../resource/collection.ts";
+import { defineCollection } from "../resource/collection.ts";
 import { foreign } from "../shape/references.ts";
 import { orNull } from "../shape/scalars.ts";
 import { texts } from "../shape/texts.ts";
 import { region } from "./regions.ts";
 
-export const reservedAddrs: Collection = {
+export const reservedAddrs = defineCollection({
   name: "reserved_addrs",
   prefix: "ra",
-  listKey: "reserved_addrs",
-  verbs: everyVerb,
   unset: ["empty", "null"],
   fields: {
     ...texts,
@@ -22,4 +20,4 @@ export const reservedAddrs: Collection = {
     ...members,
     endpoint_configuration: id ? { id, uri: `${origin}/endpoint_configurations/${id}` } : null,
   }),
-};
+});

@@ -1,5 +1,5 @@
 import { invalid } from "../http/refusal.ts";
-import type { Collection, CollectionContext } from "../resource/collection.ts";
+import { type CollectionContext, defineCollection } from "../resource/collection.ts";
 import type { Members } from "../shape/members.ts";
 import { domain } from "../shape/names.ts";
 import { reference } from "../shape/references.ts";
@@ -20,10 +20,9 @@ function targets(name: string, { random }: CollectionContext): Members {
   };
 }
 
-export const reservedDomains: Collection = {
+export const reservedDomains = defineCollection({
   name: "reserved_domains",
   prefix: "rd",
-  listKey: "reserved_domains",
   verbs: {
     create: "documented",
     get: "documented",
@@ -68,4 +67,4 @@ export const reservedDomains: Collection = {
     http_endpoint_configuration: null,
     https_endpoint_configuration: null,
   }),
-};
+});

@@ -1,4 +1,4 @@
-import { type Collection, everyVerb } from "../resource/collection.ts";
+import { defineCollection } from "../resource/collection.ts";
 import { sshPublicKey } from "../shape/names.ts";
 import { owner } from "../shape/references.ts";
 import { list, matching } from "../shape/scalars.ts";
@@ -6,11 +6,9 @@ import { texts } from "../shape/texts.ts";
 
 const rule = matching(/^(bind:\S+|\*)$/, "bind:<target> or *");
 
-export const sshCredentials: Collection = {
+export const sshCredentials = defineCollection({
   name: "ssh_credentials",
   prefix: "sshcr",
-  listKey: "ssh_credentials",
-  verbs: everyVerb,
   unset: ["empty", "empty"],
   fields: {
     ...texts,
@@ -18,4 +16,4 @@ export const sshCredentials: Collection = {
     acl: { check: list(rule), initial: [] },
     owner_id: { check: owner, createOnly: true, initial: "usr_simulator" },
   },
-};
+});

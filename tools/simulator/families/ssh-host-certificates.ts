@@ -1,5 +1,5 @@
 import { invalid } from "../http/refusal.ts";
-import { type Collection, type CollectionContext, everyVerb } from "../resource/collection.ts";
+import { type CollectionContext, defineCollection } from "../resource/collection.ts";
 import type { Members } from "../shape/members.ts";
 import { sshKeyType, sshPublicKey, timestamp } from "../shape/names.ts";
 import { foreign } from "../shape/references.ts";
@@ -21,11 +21,9 @@ function sign(members: Members, { clock }: CollectionContext): Members {
   };
 }
 
-export const sshHostCertificates: Collection = {
+export const sshHostCertificates = defineCollection({
   name: "ssh_host_certificates",
   prefix: "shcrt",
-  listKey: "ssh_host_certificates",
-  verbs: everyVerb,
   unset: ["null", "empty"],
   nextPage: "path",
   fields: {
@@ -37,4 +35,4 @@ export const sshHostCertificates: Collection = {
     valid_until: { check: timestamp, createOnly: true },
   },
   compute: sign,
-};
+});

@@ -13,7 +13,7 @@ import {
   validity,
 } from "../certificates/x509.ts";
 import { invalid } from "../http/refusal.ts";
-import type { Collection, CollectionContext, Row } from "../resource/collection.ts";
+import { type CollectionContext, defineCollection, type Row } from "../resource/collection.ts";
 import type { Store } from "../resource/store.ts";
 import type { Members } from "../shape/members.ts";
 import { texts } from "../shape/texts.ts";
@@ -58,10 +58,9 @@ function read({ certificate_pem: pem }: Members, { clock }: CollectionContext): 
   return { issued_at: null, ...(leaf ? readable(leaf) : unreadable(clock())) };
 }
 
-export const tlsCertificates: Collection = {
+export const tlsCertificates = defineCollection({
   name: "tls_certificates",
   prefix: "cert",
-  listKey: "tls_certificates",
   verbs: { create: "documented", get: "documented", list: "documented", update: "undocumented", delete: "documented" },
   unset: ["empty", "missing"],
   nextPage: "path",
@@ -78,7 +77,7 @@ export const tlsCertificates: Collection = {
   },
   compute: read,
   show: ({ private_key_pem: _, ...members }) => members,
-};
+});
 
 /** Issues the certificate of a reserved domain that has a certificate policy. Returns its id. */
 export function issueCertificate(

@@ -82,10 +82,17 @@ export interface Collection {
   readonly showOnce?: (row: Row) => Members;
 }
 
-export const everyVerb: Collection["verbs"] = {
-  create: "documented",
-  get: "documented",
-  list: "documented",
-  update: "documented",
-  delete: "documented",
-};
+const defaults = {
+  verbs: {
+    create: "documented",
+    get: "documented",
+    list: "documented",
+    update: "documented",
+    delete: "documented",
+  },
+} as const;
+
+/** Adds the defaults: the list key is the name, and every verb is documented. */
+export const defineCollection = (
+  given: Omit<Collection, "listKey" | "verbs"> & Partial<Pick<Collection, "listKey" | "verbs">>,
+): Collection => ({ listKey: given.name, ...defaults, ...given });

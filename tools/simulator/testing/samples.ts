@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { selfSigned } from "../certificates/self-signed.ts";
+import { collections } from "../collections.ts";
+import type { Collection } from "../resource/collection.ts";
 import type { Members } from "../shape/members.ts";
 import type { Control } from "../simulator.ts";
 
@@ -14,8 +16,18 @@ export function ed25519PublicKey(): string {
 const leaf = selfSigned({ commonName: "www.example.org", dnsNames: ["www.example.org"] });
 const authority = selfSigned({ commonName: "Example Authority", authority: true });
 
+/** A text for each required member. */
+const leastOf = ({ fields }: Collection): Members =>
+  Object.fromEntries(Object.keys(fields).flatMap((name) => (fields[name]?.required ? [[name, `a ${name}`]] : [])));
+
 /** A valid body for the create of each collection. Creates what the bodies refer to. */
-export function sampleBodies(control: Control): Record<string, Members> {
+export const sampleBodies = (control: Control): Record<string, Members> => ({
+  ...Object.fromEntries(collections.map((collection) => [collection.name, leastOf(collection)])),
+  ...ownBodies(control),
+});
+
+/** The bodies of collections whose members have to be more than a text. */
+function ownBodies(control: Control): Record<string, Members> {
   const backend = control.insert("backends/tunnel_group", { labels: { app: "web" } });
   const policy = control.insert("ip_policies", {});
   const ca = control.insert("certificate_authorities", { ca_pem: authority.certificatePem });
@@ -26,8 +38,6 @@ export function sampleBodies(control: Control): Record<string, Members> {
     policy: { inbound: [{ expressions: ["true"], actions: [{ type: "deny" }] }] },
   };
   return {
-    api_keys: {},
-    ip_policies: {},
     agent_ingresses: { domain: "agents.example.org" },
     reserved_addrs: { region: "eu" },
     reserved_domains: { domain: "www.example.org" },

@@ -1,6 +1,6 @@
 import { invalid } from "../../http/refusal.ts";
 import type { Route } from "../../http/route.ts";
-import { type Collection, everyVerb, type Links } from "../../resource/collection.ts";
+import { type Collection, defineCollection, type Links } from "../../resource/collection.ts";
 import { rowOf } from "../../resource/crud.ts";
 import { type Module, type ModuleVerb, moduleFields, moduleRoutes, showModules } from "../../resource/modules.ts";
 import type { Members } from "../../shape/members.ts";
@@ -23,18 +23,17 @@ const showEdge = (modules: readonly Module[]) => (members: Members, links: Links
   ...showModules(modules)(members, links, id),
 });
 
-export const tcpEdges: Collection = {
+export const tcpEdges = defineCollection({
   name: "edges/tcp",
   prefix: "edgtcp",
   listKey: "tcp_edges",
-  verbs: everyVerb,
   unset: ["missing", "empty"],
   fields: edgeFields(tcpModules),
   uses: usedByModules,
   show: showEdge(tcpModules),
-};
+});
 
-export const tlsEdges: Collection = {
+export const tlsEdges = defineCollection({
   name: "edges/tls",
   prefix: "edgtls",
   listKey: "tls_edges",
@@ -54,7 +53,7 @@ export const tlsEdges: Collection = {
   },
   uses: usedByModules,
   show: showEdge(tlsModules),
-};
+});
 
 const routesOf = (collection: Collection, module: Module, documented: readonly ModuleVerb[]): Route[] =>
   moduleRoutes({ path: `/${collection.name}/{id}`, find: (call) => rowOf(collection, call) }, module, documented);

@@ -1,6 +1,6 @@
 import { invalid, notFound } from "../../http/refusal.ts";
 import type { Call, Route } from "../../http/route.ts";
-import type { Collection, Row } from "../../resource/collection.ts";
+import { defineCollection, type Row } from "../../resource/collection.ts";
 import { rowOf } from "../../resource/crud.ts";
 import { type Module, type ModuleVerb, moduleRoutes, showModules } from "../../resource/modules.ts";
 import { isId } from "../../shape/references.ts";
@@ -19,14 +19,14 @@ const modules = [...documented.keys()];
 export const routeModuleNames: readonly string[] = modules.map(({ name }) => name);
 
 /** The API cannot create, read or delete routes. It only has operations for their modules. */
-export const httpsRoutes: Collection = {
+export const httpsRoutes = defineCollection({
   name: "https_routes",
   prefix: "edghtsrt",
   listKey: "routes",
   verbs: {},
   fields: {},
   show: (members, links, id) => ({ edge_id: members.edge_id, ...showModules(modules)(members, links, id) }),
-};
+});
 
 function find(call: Call): Row {
   const edge = call.params.edge_id ?? "";

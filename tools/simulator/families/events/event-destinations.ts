@@ -1,5 +1,5 @@
 import { invalid } from "../../http/refusal.ts";
-import { type Collection, everyVerb } from "../../resource/collection.ts";
+import { defineCollection } from "../../resource/collection.ts";
 import { type Check, type Fields, object } from "../../shape/check.ts";
 import type { Members } from "../../shape/members.ts";
 import { nonEmpty, string } from "../../shape/scalars.ts";
@@ -56,11 +56,9 @@ const withoutSecret = (value: unknown): unknown => {
   return { ...rest, auth: { role: null, creds: { cloud_access_key_id: given.creds.cloud_access_key_id } } };
 };
 
-export const eventDestinations: Collection = {
+export const eventDestinations = defineCollection({
   name: "event_destinations",
   prefix: "ed",
-  listKey: "event_destinations",
-  verbs: everyVerb,
   unset: ["missing", "missing"],
   nextPage: "path",
   fields: {
@@ -72,4 +70,4 @@ export const eventDestinations: Collection = {
     ...members,
     target: Object.fromEntries(Object.entries(given as Members).map(([name, value]) => [name, withoutSecret(value)])),
   }),
-};
+});

@@ -1,6 +1,6 @@
 import { conflict, invalid, notFound } from "../../http/refusal.ts";
 import type { Call, Route } from "../../http/route.ts";
-import { type Collection, everyVerb, type Links, type Row } from "../../resource/collection.ts";
+import { defineCollection, type Links, type Row } from "../../resource/collection.ts";
 import { rowOf } from "../../resource/crud.ts";
 import { updateRow } from "../../resource/lifecycle.ts";
 import { type Check, created, object, updated } from "../../shape/check.ts";
@@ -25,11 +25,9 @@ const shown = (id: string, name: string, { origin }: Links): Members => ({
   uri: `${origin}/event_subscriptions/${id}/sources/${name}`,
 });
 
-export const eventSubscriptions: Collection = {
+export const eventSubscriptions = defineCollection({
   name: "event_subscriptions",
   prefix: "esb",
-  listKey: "event_subscriptions",
-  verbs: everyVerb,
   unset: ["null", "null"],
   fields: {
     ...textsInCharacters,
@@ -42,7 +40,7 @@ export const eventSubscriptions: Collection = {
     sources: (types as string[]).map((name) => shown(id, name, links)),
     destinations: links.refs(ids),
   }),
-};
+});
 
 const path = "/event_subscriptions/{subscription_id}/sources";
 const fields = { type: { check: type, required: true as const } };

@@ -1,9 +1,8 @@
-import type { Collection } from "../../resource/collection.ts";
+import { defineCollection } from "../../resource/collection.ts";
 
-export const tunnelSessions: Collection = {
+export const tunnelSessions = defineCollection({
   name: "tunnel_sessions",
   prefix: "ts",
-  listKey: "tunnel_sessions",
   verbs: { get: "documented", list: "documented" },
   undated: true,
   nextPage: "path",
@@ -12,6 +11,6 @@ export const tunnelSessions: Collection = {
     ...members,
     credential: id ? { id, uri: `${origin}/${credentialPath(String(id))}/${id}` } : null,
   }),
-};
+});
 
 const credentialPath = (id: string): string => (id.startsWith("sshcr_") ? "ssh_credentials" : "credentials");
