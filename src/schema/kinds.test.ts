@@ -8,25 +8,21 @@ import { membersOf } from "./wire/compare.ts";
 
 interface Visited {
   path: string;
-  schema: z.ZodType;
   traits: Traits;
-  inList: boolean;
 }
 
 /** A schema and all below it, wrappers included. */
-function* visit(schema: z.ZodType, path: string, inList = false): Generator<Visited> {
-  yield { path, schema, traits: traitsOf(schema), inList };
+function* visit(schema: z.ZodType, path: string): Generator<Visited> {
+  yield { path, traits: traitsOf(schema) };
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject) {
-    for (const [name, member] of Object.entries(inner.shape))
-      yield* visit(member as z.ZodType, `${path}.${name}`, inList);
+    for (const [name, member] of Object.entries(inner.shape)) yield* visit(member as z.ZodType, `${path}.${name}`);
   }
-  if (inner instanceof z.ZodArray) yield* visit(inner.element as z.ZodType, `${path}[]`, true);
+  if (inner instanceof z.ZodArray) yield* visit(inner.element as z.ZodType, `${path}[]`);
 }
 
 const names = kinds.map(({ kind }) => kind);
 const each = kinds.map((kind) => [kind.kind, kind] as const);
-const whole = (kind: Kind): Visited[] => [...visit(specOf(kind), "spec"), ...visit(statusOf(kind), "status")];
 
 describe("the list of kinds", () => {
   it.each<[string, (kind: Kind) => readonly string[]]>([
@@ -93,19 +89,6 @@ describe.each(each)("%s", (_, kind) => {
   it("has an operation for each part that is removed by one, and for no other", () => {
     const removed = members.filter(([, { traits }]) => traits.onRemove === "delete").map(([member]) => member);
     expect(Object.keys(kind.modules).sort()).toEqual(removed.sort());
-  });
-
-  it("describes every property", () => {
-    const bare = whole(kind).filter(
-      ({ schema, path }) =>
-        !path.endsWith("[]") && path.includes(".") && !(schema.description ?? unwrap(schema).description),
-    );
-    expect(bare.map(({ path }) => path)).toEqual([]);
-  });
-
-  it("has no default below a list, where server-side apply would fight over it", () => {
-    const inLists = whole(kind).filter(({ schema, inList }) => inList && schema instanceof z.ZodDefault);
-    expect(inLists.map(({ path }) => path)).toEqual([]);
   });
 
   it("has no field of its own that every kind has already", () => {
