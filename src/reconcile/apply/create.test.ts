@@ -79,8 +79,7 @@ describe("a create whose answer is unreadable except for the id", () => {
 
   it("keeps the id and reads the remote", async () => {
     scene.gateway.loseAnswer("create", unreadable);
-    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
     expect(scene.gateway.takeCalls()).toEqual(["create", "get rd_1"]);
     expect(scene.idOf(object)).toBe("rd_1");
     expect(scene.condition(object, "Ready")?.status).toBe("True");
@@ -114,23 +113,20 @@ describe("a create that was refused", () => {
   it("names the spec.adopt lines when the name is taken", async () => {
     scene.gateway.seed(ReservedDomain.resource, { domain: "A.example.com." });
     scene.gateway.refuse("create", 409);
-    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
     expect(scene.reason(object)).toMatch(/^AlreadyExists: .*adopt: \{id: rd_1\}/);
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
   });
 
   it.each([400, 409, 422])("checks after a %i whether the name is taken", async (status) => {
     scene.gateway.refuse("create", status);
-    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
     expect(scene.reason(object)).toMatch(/^InvalidSpec: /);
   });
 
   it("continues once the spec adopts the existing remote", async () => {
     scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
-    const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
     expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
     scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com", adopt: { id: "rd_1" } });
     await scene.reconcile(object);

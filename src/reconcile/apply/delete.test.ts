@@ -223,8 +223,7 @@ describe("a deletion while the status has no id", () => {
 
   it.each(kinds)("finds the remote by %s and deletes it", async (_, kind, spec) => {
     scene.gateway.loseAnswer("create");
-    const object = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(kind, "one", spec);
     scene.restart();
     await deleted(object);
     expect(scene.gateway.remotesOf(kind.resource)).toEqual([]);
@@ -233,8 +232,7 @@ describe("a deletion while the status has no id", () => {
 
   it("waits until an interrupted create can no longer be carried out", async () => {
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office");
     expect(await deleted(object)).toHaveProperty("requeueAfterSeconds");
     expect(scene.reason(object)).toMatch(/^Creating: /);
     await scene.settle(object);
@@ -245,8 +243,7 @@ describe("a deletion while the status has no id", () => {
   it("does not need the references of the spec", async () => {
     const policy = await scene.given(IPPolicy, "office");
     scene.gateway.loseAnswer("create");
-    const edge = scene.cluster.apply(TCPEdge, "db", { metadata: "opaque", ...restricted("office") });
-    await scene.reconcile(edge);
+    const edge = await scene.apply(TCPEdge, "db", { metadata: "opaque", ...restricted("office") });
     scene.cluster.apply(IPPolicy, "office", { deletionPolicy: "Retain" });
     await deleted(policy);
     await deleted(edge);
@@ -256,8 +253,7 @@ describe("a deletion while the status has no id", () => {
 
   it("does not search for a create that was refused", async () => {
     scene.gateway.refuse("create", 400);
-    const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office");
     expect(await deleted(object)).toEqual({});
     expect(scene.cluster.exists(object)).toBe(false);
   });

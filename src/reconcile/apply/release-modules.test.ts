@@ -144,8 +144,7 @@ describe("the deletion of an object that only sets modules", () => {
 
   it("lets a rival object of the same remote set its modules", async () => {
     const object = await given({ webhookVerification });
-    const rival = scene.cluster.apply(HTTPSEdgeRoute, "rival", specOf({ saml }));
-    await scene.reconcile(rival);
+    const rival = await scene.apply(HTTPSEdgeRoute, "rival", specOf({ saml }));
     await scene.reconcile(object);
     for (const one of [rival, object]) expect(scene.reason(one)).toMatch(/^OwnershipConflict/);
     verbs();
@@ -161,8 +160,7 @@ describe("the deletion of an object that only sets modules", () => {
 
 it("a remote that does not exist is reported as missing", async () => {
   scene.gateway.drop(resource, routeId);
-  const object = scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
-  await scene.reconcile(object);
+  const object = await scene.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
   expect(scene.reason(object)).toMatch(/^RemoteMissing: Create the HTTPS edge route edghts_1\//);
   expect(scene.condition(object, "Stalled")?.status).toBe("True");
 });
@@ -205,8 +203,7 @@ describe("a module that was set when the process died", () => {
   it("is removed with the object when a Secret had to be waited for first", async () => {
     const secretRef = { name: "route", key: "webhook" };
     const spec = specOf({ webhookVerification: { ...webhookVerification, secretRef } });
-    const object = scene.cluster.apply(HTTPSEdgeRoute, "route", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(HTTPSEdgeRoute, "route", spec);
     expect(scene.reason(object)).toMatch(/^SecretNotReady/);
     scene.cluster.setSecret("route", { webhook: "w" });
     dies("writeStatus");

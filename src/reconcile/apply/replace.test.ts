@@ -65,11 +65,10 @@ describe("a renewed certificate", () => {
   it("keeps the old one while a create of a domain may refer to it", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.gateway.swallow("create");
-    const domain = scene.cluster.apply(ReservedDomain, "web", {
+    const domain = await scene.apply(ReservedDomain, "web", {
       domain: "a.example.com",
       certificateRef: { name: "web" },
     });
-    await scene.reconcile(domain);
     scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
     await scene.settle(object, 3);
     expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(2);

@@ -99,8 +99,7 @@ describe("an edit", () => {
   });
 
   it("sends members that only an update accepts right after the create", async () => {
-    const object = scene.cluster.apply(ReservedAddress, "db", { endpointConfigurationId: "ec_1" });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedAddress, "db", { endpointConfigurationId: "ec_1" });
     expect(scene.gateway.takeCalls()).toEqual(["create", "update ra_1"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
@@ -354,8 +353,7 @@ describe("a field that the service cannot update", () => {
 
   it("blocks an object whose value differs from the one at creation", async () => {
     const { id } = scene.gateway.seed(ReservedAddress.resource, { region: "eu" });
-    const object = scene.cluster.apply(ReservedAddress, "db", { region: "us", adopt: { id } });
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedAddress, "db", { region: "us", adopt: { id } });
     expect(scene.reason(object)).toMatch(/^ImmutableField: .*spec\.region/);
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });

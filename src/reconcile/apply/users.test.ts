@@ -191,8 +191,7 @@ describe("a policy that an edge still has", () => {
 
   it("stays while another namespace may just create that edge", async () => {
     scene.gateway.swallow("create");
-    const edge = scene.cluster.apply(TCPEdge, "db", restrictedByID(id), { namespace: "team-b" });
-    await scene.reconcile(edge);
+    const edge = await scene.apply(TCPEdge, "db", restrictedByID(id), { namespace: "team-b" });
     for (const restart of [false, true]) {
       if (restart) scene.restart();
       await deleted(policy);
@@ -329,13 +328,12 @@ describe("what is asked before a deletion", () => {
   it("is what stands in an event subscription only where an object stands for it", async () => {
     const subscription = await scene.given(EventSubscription, "audit", { sources: [{ type: "a_created.v0" }] });
     const id = scene.idOf(subscription);
-    const source = scene.cluster.apply(
+    const source = await scene.apply(
       EventSource,
       "one",
       { subscriptionRef: { id }, type: "b_created.v0" },
       { namespace: "team-b" },
     );
-    await scene.reconcile(source);
     await deleted(subscription);
     expect(scene.reason(subscription)).toMatch(/^InUse: .*EventSource team-b\/one/);
     await deleted(source);
@@ -449,8 +447,7 @@ describe("a namespace that goes away", () => {
 
   it("waits for the edge of another one that goes away as well", async () => {
     const policy = await scene.given(IPPolicy, "office");
-    const edge = scene.cluster.apply(TCPEdge, "db", restrictedByID(scene.idOf(policy)), { namespace: "team-b" });
-    await scene.reconcile(edge);
+    const edge = await scene.apply(TCPEdge, "db", restrictedByID(scene.idOf(policy)), { namespace: "team-b" });
     scene.cluster.otherNamespacesDeleting.add("team-b");
     await deleted(policy);
     expect(scene.reason(policy)).toMatch(/^InUse: /);
@@ -462,13 +459,12 @@ describe("a namespace that goes away", () => {
   it("does not wait for an object elsewhere that is itself in use", async () => {
     const web = await scene.given(TunnelGroupBackend, "web");
     const id = scene.idOf(web);
-    const split = scene.cluster.apply(
+    const split = await scene.apply(
       WeightedBackend,
       "split",
       { backends: [{ backendRef: { id }, weight: 1 }] },
       { namespace: "team-b" },
     );
-    await scene.reconcile(split);
     scene.gateway.seed(TCPEdge.resource, { backend: { enabled: true, backend_id: scene.idOf(split) } });
     await scene.clock.advance(20_000);
     await deleted(split);

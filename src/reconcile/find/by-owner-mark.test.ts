@@ -38,8 +38,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     const id = scene.idOf(before);
     await deleteAndExpectGone(before);
     meanwhile();
-    const after = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(after);
+    const after = await scene.apply(kind, "one", spec);
     expect(creates()).toEqual([]);
     expect(scene.idOf(after)).toBe(id);
     expect(scene.condition(after, "Ready")?.status).toBe("True");
@@ -49,8 +48,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
   it("adopts it when it was retained before its create was known to have succeeded", async () => {
     const retained = { ...spec, deletionPolicy: "Retain" } as const;
     scene.gateway.swallow("create");
-    const before = scene.cluster.apply(kind, "one", retained);
-    await scene.reconcile(before);
+    const before = await scene.apply(kind, "one", retained);
     const { body = {} } = scene.gateway.calls.find(({ verb }) => verb === "create") ?? {};
     scene.cluster.delete(before);
     const callCount = scene.gateway.calls.length;
@@ -60,8 +58,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     await scene.settle(before);
     expect(scene.gateway.calls.length).toBe(callCount);
     expect(scene.cluster.exists(before)).toBe(false);
-    const after = scene.cluster.apply(kind, "one", retained);
-    await scene.reconcile(after);
+    const after = await scene.apply(kind, "one", retained);
     expect(scene.idOf(after)).toBe(id);
   });
 
@@ -70,8 +67,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     const id = scene.idOf(before);
     scene.cluster.annotateByHand(before, annotations.orphan, "true");
     await deleteAndExpectGone(before);
-    const after = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(after);
+    const after = await scene.apply(kind, "one", spec);
     expect(scene.idOf(after)).toBe(id);
     expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
   });
@@ -113,8 +109,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     const id = scene.idOf(before);
     await deleteAndExpectGone(before);
     scene.gateway.drop(kind.resource, id);
-    const after = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(after);
+    const after = await scene.apply(kind, "one", spec);
     expect(creates()).toEqual(["create"]);
     expect(scene.condition(after, "Ready")?.status).toBe("True");
   });
@@ -125,8 +120,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     await deleteAndExpectGone(before);
     const other = scene.cluster.apply(kind, "two", spec);
     await scene.cluster.writeStatus(kind, other, { id });
-    const after = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(after);
+    const after = await scene.apply(kind, "one", spec);
     expect(scene.idOf(after)).not.toBe(id);
   });
 
@@ -136,8 +130,7 @@ describe.each(kinds)("a new object of the same name, with a remote that is found
     await deleteAndExpectGone(before);
     scene.gateway.refuse("list", 403);
     scene.restart();
-    const after = scene.cluster.apply(kind, "one", spec);
-    await scene.reconcile(after);
+    const after = await scene.apply(kind, "one", spec);
     scene.cluster.delete(after);
     expect(scene.cluster.exists(after)).toBe(false);
     expect(scene.gateway.remotesOf(kind.resource)).toMatchObject([{ id }]);
@@ -149,8 +142,7 @@ it("a natural key that is taken by a remote with the object's mark leads to its 
   await scene.given(ReservedDomain, "other", { domain: "b.example.com" });
   const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
   const { id } = scene.gateway.seed(ReservedDomain.resource, { ...spec, metadata });
-  const object = scene.cluster.apply(ReservedDomain, "web", spec);
-  await scene.reconcile(object);
+  const object = await scene.apply(ReservedDomain, "web", spec);
   expect(scene.idOf(object)).toBe(id);
   expect(scene.condition(object, "Ready")?.status).toBe("True");
 });
@@ -160,8 +152,7 @@ it("a remote with other immutable values is left, and a new one created", async 
   const before = await scene.given(SSHCredential, "one", { ...spec, deletionPolicy: "Retain" });
   const id = scene.idOf(before);
   await deleteAndExpectGone(before);
-  const after = scene.cluster.apply(SSHCredential, "one", { publicKey: "ssh-ed25519 AAAAtwo" });
-  await scene.reconcile(after);
+  const after = await scene.apply(SSHCredential, "one", { publicKey: "ssh-ed25519 AAAAtwo" });
   expect(scene.condition(after, "Ready")?.status).toBe("True");
   expect(scene.idOf(after)).not.toBe(id);
   expect(scene.gateway.remotesOf(SSHCredential.resource)).toHaveLength(2);
@@ -190,8 +181,7 @@ describe("several remotes with the owner mark of one object", () => {
     await scene.clock.advance(60 * 60_000);
     scene.gateway.refuse("get", 404);
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(IPPolicy, "office");
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office");
     scene.cluster.delete(object);
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);

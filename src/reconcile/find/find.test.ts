@@ -32,8 +32,7 @@ describe("adoption by id", () => {
 
   it("adds the owner mark also when nothing else differs", async () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, { description: "same" });
-    const object = scene.cluster.apply(IPPolicy, "office", { description: "same", adopt: { id } });
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office", { description: "same", adopt: { id } });
     const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
     expect(remote && ownerMarkOf(remote)).toBe("c1/team-a/office");
     scene.resetCounts();
@@ -49,8 +48,7 @@ describe("adoption by id", () => {
   });
 
   it("blocks when there is no remote with this id", async () => {
-    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id: "ipp_404" } });
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office", { adopt: { id: "ipp_404" } });
     expect(scene.reason(object)).toMatch(/^RemoteMissing: Correct spec.adopt.id/);
     expect(scene.condition(object, "Stalled")?.status).toBe("True");
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
@@ -58,16 +56,14 @@ describe("adoption by id", () => {
 
   it("refuses a remote with the owner mark of another cluster or object", async () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, foreign);
-    const object = scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office", { description: "mine", adopt: { id } });
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*c2\/team-b\/office/);
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 
   it("refuses a remote that another object has", async () => {
     const first = await scene.given(IPPolicy, "first");
-    const object = scene.cluster.apply(IPPolicy, "second", { adopt: { id: scene.idOf(first) } });
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "second", { adopt: { id: scene.idOf(first) } });
     expect(scene.reason(object)).toMatch(/^OwnershipConflict: .*team-a\/first/);
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
@@ -122,23 +118,20 @@ describe("adoption by natural key", () => {
 
   it("takes the remote with an equal natural key, however it is spelled", async () => {
     const { id } = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
-    const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", spec);
     expect(scene.idOf(object)).toBe(id);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
   it("creates a remote when there is none", async () => {
-    const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", spec);
     expect(scene.gateway.takeCalls()).toEqual(["list", "create"]);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
   it("does not create a second remote while a create may be under way", async () => {
     scene.gateway.swallow("create");
-    const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", spec);
     scene.gateway.takeCalls();
     await scene.reconcile(object);
     expect(scene.reason(object)).toMatch(/^Creating: /);
@@ -152,8 +145,7 @@ describe("an object that only observes", () => {
   it("finds its remote by the natural key, and reports what differs", async () => {
     scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", description: "theirs" });
     const spec = { domain: "a.example.com", description: "mine", ...observe };
-    const object = scene.cluster.apply(ReservedDomain, "web", spec);
-    await scene.reconcile(object);
+    const object = await scene.apply(ReservedDomain, "web", spec);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
     expect(scene.cluster.now(object).status?.drift).toEqual(["description"]);
@@ -183,8 +175,7 @@ describe("an object that only observes", () => {
 
   it("may observe the remote of another object", async () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, foreign);
-    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office", { adopt: { id }, ...observe });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
 
@@ -202,8 +193,7 @@ describe("an object that only observes", () => {
 
   it("never recreates a remote", async () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, {});
-    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id }, ...observe });
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office", { adopt: { id }, ...observe });
     scene.gateway.drop(IPPolicy.resource, id);
     await scene.resync(IPPolicy);
     await scene.reconcile(object);
@@ -212,8 +202,7 @@ describe("an object that only observes", () => {
   });
 
   it("needs spec.adopt.id when the kind has no natural key", async () => {
-    const object = scene.cluster.apply(IPPolicy, "office", observe);
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office", observe);
     expect(scene.reason(object)).toMatch(/^RemoteMissing: Set spec.adopt.id/);
   });
 });
@@ -278,8 +267,7 @@ describe("a remote that somebody else has deleted", () => {
 
   it("is recreated also when it was adopted by id", async () => {
     const { id } = scene.gateway.seed(IPPolicy.resource, {});
-    const object = scene.cluster.apply(IPPolicy, "office", { adopt: { id } });
-    await scene.reconcile(object);
+    const object = await scene.apply(IPPolicy, "office", { adopt: { id } });
     scene.gateway.drop(IPPolicy.resource, id);
     await scene.resync(IPPolicy);
     scene.gateway.refuse("create", 503);

@@ -90,6 +90,13 @@ export class Scene {
     }
   }
 
+  /** Creates or edits an object, and reconciles it once. */
+  async apply(...given: Parameters<FakeCluster["apply"]>): Promise<ManagedObject> {
+    const object = this.cluster.apply(...given);
+    await this.reconcile(object);
+    return object;
+  }
+
   /** Creates an object and reconciles it until it is Ready. Its calls and writes are not counted. */
   async given(kind: Kind, name: string, spec: ManagedObject["spec"] = {}): Promise<ManagedObject> {
     const object = this.cluster.apply(kind, name, spec);
