@@ -34,10 +34,6 @@ export class Link {
     return `${this.#to.protocol}//127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  get open(): number {
-    return this.#pairs.size;
-  }
-
   /** Resets every connection, on both sides. */
   cut(): void {
     for (const pair of this.#pairs) this.#reset(pair);

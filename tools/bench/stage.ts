@@ -70,10 +70,6 @@ export class Stage implements AsyncDisposable {
     return this.#operator;
   }
 
-  get isRunning(): boolean {
-    return this.#operator !== undefined;
-  }
-
   async startOperator(env: Readonly<Record<string, string>> = {}): Promise<Operator> {
     await this.stopOperator();
     const { namespace, service, settings } = this;

@@ -8,10 +8,6 @@ export class Heap<T> {
     this.#before = before;
   }
 
-  get size(): number {
-    return this.#items.length;
-  }
-
   peek(): T | undefined {
     return this.#items[0];
   }
