@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { kinds } from "../kinds/index.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { isInvalid, isNotFound } from "../runtime/connection/errors.ts";
 import { removeFinalizer } from "../runtime/connection/finalizer.ts";
 import type { ResourceType } from "../runtime/object.ts";
-import { FINALIZER } from "../schema/contract.ts";
+import { FINALIZER, secretAnnotations } from "../schema/contract.ts";
 import { forEachConcurrently } from "./concurrently.ts";
 import { allObjects, nameOf, type OwnObject } from "./objects.ts";
 import { deleteLease, type RunningOperator, runningOperator } from "./running-operator.ts";
@@ -53,7 +54,8 @@ const hasFinalizer = ({ object }: OwnObject): boolean => object.metadata.finaliz
 
 const row = (one: OwnObject): string => `  ${nameOf(one)}`;
 
-async function release(client: KubeClient, { resource, type, ref, object }: OwnObject): Promise<void> {
+async function release(client: KubeClient, one: OwnObject): Promise<void> {
+  const { resource, type, ref, object } = one;
   const name = object.status?.["secretName"];
   // the Secret first: only the object says that the Secret has the finalizer, and it may be gone after its release
   if (resource.secretAccess.includes("patch") && typeof name === "string") {
@@ -62,7 +64,24 @@ async function release(client: KubeClient, { resource, type, ref, object }: OwnO
       await removeFinalizer(client, secrets, secret, FINALIZER);
     });
   }
+  await keepOutputSecret(client, one);
   await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
+}
+
+/** Takes the owner reference off a Secret with a value that is shown once: it would be collected with its object. */
+async function keepOutputSecret(client: KubeClient, { resource, ref, object }: OwnObject): Promise<void> {
+  const output = kinds.find(({ kind }) => kind === resource.kind)?.output;
+  const name = output?.shownOnce && object.spec?.[output.field];
+  if (typeof name !== "string") return;
+  const { uid = "" } = object.metadata;
+  await ignoringChanges(async () => {
+    const { metadata } = await client.get(secrets, { namespace: ref.namespace, name }, { metadataOnly: true });
+    const { resourceVersion, ownerReferences = [] } = metadata;
+    const others = ownerReferences.filter((owner) => owner.uid !== uid);
+    if (others.length === ownerReferences.length) return;
+    const annotations = { [secretAnnotations.objectUID]: uid };
+    await client.patchMerge(secrets, metadata, { metadata: { resourceVersion, annotations, ownerReferences: others } });
+  });
 }
 
 /** Ignores that an object is gone or was changed meanwhile: the final list shows which ones have the finalizer. */

@@ -34,6 +34,8 @@ export interface Status {
   appliedFields?: readonly string[];
   appliedSecrets?: readonly SecretVersion[];
   appliedDigest?: string;
+  /** Name of the Secret that the operator has written for the object. */
+  outputSecret?: string | undefined;
   drift?: readonly string[] | undefined;
   lastHandledReconcileAt?: string;
   observedGeneration?: number;

@@ -10,11 +10,18 @@ export interface SecretValue {
   owners: readonly string[];
 }
 
+/**
+ * What becomes of a Secret that the operator has written. `owned`: it goes with the object. `kept`: it outlives the
+ * object. `discarded`: it goes now.
+ */
+export type SecretFate = "owned" | "kept" | "discarded";
+
 /** The content of a Secret that the operator writes. */
 export interface SecretContent {
   name: string;
   data: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
+  fate: SecretFate;
 }
 
 /** An object that refers to another, with its kind. */
@@ -58,10 +65,12 @@ export interface Cluster {
   secret(namespace: string, name: string): Promise<SecretValue | undefined>;
   /** Undefined when it does not exist. */
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Creates a Secret that the object owns, or replaces the content of one that it owns already. */
+  /** Creates a Secret for the object, or replaces the content of one that was written for it. */
   writeSecret(object: ManagedObject, content: SecretContent): Promise<void>;
   /** A dry run of `writeSecret`: throws what that would throw, and changes nothing. */
   tryWriteSecret(object: ManagedObject, content: SecretContent): Promise<void>;
+  /** Does nothing when the Secret does not exist or was not written for the object. */
+  bindSecret(object: ManagedObject, secret: Pick<SecretContent, "name" | "annotations" | "fate">): Promise<void>;
   isNamespaceDeleting(namespace: string): Promise<boolean>;
   /** Whether the CustomResourceDefinition of the kind is being deleted, and all objects with it. */
   isKindDeleting(kind: Kind): Promise<boolean>;

@@ -48,6 +48,8 @@ export interface RemoteState {
   sentFields?: readonly string[];
   appliedSecrets?: SecretVersion[];
   appliedDigest?: string;
+  /** Name of the Secret that has the value of the remote now; empty: none. */
+  outputSecret?: string;
   /** A create or update was sent, whatever its outcome. */
   sent?: true;
   /** Spec fields that differ in the account and are not corrected. */

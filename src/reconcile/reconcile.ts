@@ -12,7 +12,7 @@ import { checkpointID } from "./apply/checkpoint.ts";
 import { cleanIntent } from "./apply/clean-intent.ts";
 import { create } from "./apply/create.ts";
 import { deleteObject } from "./apply/delete.ts";
-import { ensureOutputSecret } from "./apply/output-secret.ts";
+import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
 import { appliedOf, appliedSecretsOf, has, now, type ReconcileContext } from "./context.ts";
@@ -71,12 +71,13 @@ async function stayInFormerAccount(context: ReconcileContext): Promise<never> {
   return checkpointID(context, "Going on with what was created");
 }
 
-/** Compares the remote of an object that only observes it. Changes nothing in the account and reads no Secret. */
+/** Compares the remote of an object that only observes it. Changes nothing in the account and reads no value of a Secret. */
 async function observe(context: ReconcileContext): Promise<Remote> {
   const { kind, object, state, cluster } = context;
   const remote = await findRemote(context);
   if (!remote) throw new TypeError(`${kind.kind} ${object.metadata.name} is only observed and was not found`);
   state.remote = remote;
+  await keepOutputSecret(context);
   const wanted = await resolveWithoutSecrets(kind, object, cluster);
   const { fields, frozen } = plan(kind, { wanted, seen: fromAnswer(kind.spec, remote), applied: [], renewed: [] });
   const differing = [...frozen, ...fields];

@@ -97,7 +97,10 @@ export function uninstallGrants(customResources: readonly CustomResource[]): Rec
     retain: [
       { use: "Find objects", rule: onKinds(all, ["list"]) },
       { use: "Take the operator's finalizer off", rule: onKinds(withFinalizer, ["patch"]) },
-      { use: "Take it off the Secrets of accounts", rule: core("secrets", "get", "patch") },
+      {
+        use: "Take it off the Secrets of accounts, and keep Secrets with a token",
+        rule: core("secrets", "get", "patch"),
+      },
     ],
     delete: [{ use: "Delete objects and wait until they are gone", rule: onKinds(all, ["list", "delete"]) }],
   };

@@ -161,6 +161,8 @@ const preexisting = z
   .optional()
   .describe("The resource was there before any object asked for it, and stays when this one is deleted.");
 
+const outputSecret = z.string().optional().describe("Name of the Secret that the operator has written.");
+
 /** The status fields that every managed kind has beside its own. */
 export const commonStatus = z.object({ ...remoteFields, ...bookkeeping });
 
@@ -170,6 +172,7 @@ export const statusOf = (kind: Kind): z.ZodObject =>
     ...remoteFields,
     ...kind.status.shape,
     ...(kind.location.type === "entry" && { preexisting }),
+    ...(kind.output && { outputSecret }),
     ...bookkeeping,
   });
 

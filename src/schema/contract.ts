@@ -21,6 +21,16 @@ export const annotations = {
   createIntent: `${GROUP}/create-intent`,
 } as const;
 
+/** Annotations of a Secret that the operator writes. */
+export const secretAnnotations = {
+  /** The id of the remote whose value the Secret has. */
+  remoteID: `${GROUP}/remote-id`,
+  /** The uid of the object that the Secret was written for. It stays when the owner reference goes. */
+  objectUID: `${GROUP}/object-uid`,
+  /** SHA-256 of the value that was written, in hex. */
+  digest: `${GROUP}/sha-256`,
+} as const;
+
 /** Key inside a remote's `metadata` that names the object it belongs to. */
 export const OWNER_KEY = `${GROUP}/owner`;
 

@@ -4,17 +4,18 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
 import type { Informer } from "../../runtime/cache/informer.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isAlreadyExists, isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
+import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
-import { API_VERSION, annotations, FINALIZER, GROUP, OPERATOR_NAME } from "../../schema/contract.ts";
+import { API_VERSION, annotations, FINALIZER, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { toReconcileError } from "./api-error.ts";
 import { type Informers, referenceKey } from "./indexes.ts";
+import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
 
 export interface KubeClusterOptions {
@@ -171,62 +172,13 @@ export class KubeCluster implements Cluster {
   }
 
   writeSecret = (object: ManagedObject, content: SecretContent): Promise<void> =>
-    this.#writeSecret(object, content, {});
+    writeSecret(this.#client, object, content);
 
   tryWriteSecret = (object: ManagedObject, content: SecretContent): Promise<void> =>
-    this.#writeSecret(object, content, { dryRun: true });
+    writeSecret(this.#client, object, content, { dryRun: true });
 
-  async #writeSecret(
-    { kind, metadata }: ManagedObject,
-    { name, data, annotations: marks }: SecretContent,
-    options: { dryRun?: true },
-  ): Promise<void> {
-    const { namespace, uid } = metadata;
-    const owner = {
-      apiVersion: API_VERSION,
-      kind,
-      name: metadata.name,
-      uid,
-      controller: true,
-    };
-    const content = {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: {
-        namespace,
-        name,
-        labels: { "app.kubernetes.io/managed-by": OPERATOR_NAME },
-        annotations: marks,
-        ownerReferences: [owner],
-      },
-      stringData: data,
-    };
-    try {
-      await this.#client.create(secrets, content, options);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw toReconcileError(error);
-      await this.#replaceSecret(content, uid, options);
-    }
-  }
-
-  /** Replaces the Secret only if the object owns it. The write is guarded by the resourceVersion that was checked. */
-  async #replaceSecret(content: KubeObject, owner: string, options: { dryRun?: true }): Promise<void> {
-    const { namespace, name } = content.metadata;
-    try {
-      const { metadata } = await this.#client.get(secrets, { namespace, name });
-      if (!metadata.ownerReferences?.some(({ uid }) => uid === owner))
-        throw new Outdated("another object owns the Secret");
-      const { resourceVersion } = metadata;
-      await this.#client.patchMerge(
-        secrets,
-        { namespace, name },
-        { ...content, metadata: { ...content.metadata, resourceVersion } },
-        options,
-      );
-    } catch (error) {
-      throw toReconcileError(error);
-    }
-  }
+  bindSecret = (object: ManagedObject, secret: Omit<SecretContent, "data">): Promise<void> =>
+    bindSecret(this.#client, object, secret);
 
   isNamespaceDeleting(name: string): Promise<boolean> {
     return this.#isDeleting(namespaces, name);

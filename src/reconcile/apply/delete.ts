@@ -11,6 +11,7 @@ import { findRemote } from "../find/find.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { lastingUsers, namesOf, refuseWhileUsed, StillUsed, sentence } from "./in-use.ts";
+import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
 import { leavesItsRemote } from "./users.ts";
 
@@ -27,8 +28,10 @@ const FOREIGN_FINALIZERS_SECONDS = 1800;
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
-  if (await isRemoteKept(context)) prepareRetention(context);
-  else await deleteRemotes(context);
+  if (await isRemoteKept(context)) {
+    prepareRetention(context);
+    await keepOutputSecret(context);
+  } else await deleteRemotes(context);
   await cluster.removeFinalizer(kind, context.object);
 }
 

@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import type { Remote } from "../../gateway/resource.ts";
+import type { ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
-import { GROUP } from "../../schema/contract.ts";
-import type { SecretValue } from "../cluster.ts";
+import { secretAnnotations } from "../../schema/contract.ts";
+import type { SecretFate, SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
+import { leavesItsRemote } from "./users.ts";
 
-/** Annotation of a Secret that the operator writes: the id of the remote whose value the Secret has. */
-const REMOTE_ID = `${GROUP}/remote-id`;
+type NamedSecret = SecretValue & { name: string };
 
 /**
  * Makes sure, before a create, that the value in its answer can be written to a Secret. Throws Blocked when a Secret of
@@ -15,10 +17,10 @@ export async function checkOutputSecret(context: ReconcileContext): Promise<void
   const { cluster, object, kind } = context;
   const name = nameOf(context);
   if (!kind.output || name === undefined) return;
-  refuseForeignSecret(context, name, await cluster.secret(object.metadata.namespace, name));
+  await readOwnSecret(context, name);
   if (!kind.output.shownOnce) return;
   // A value that is shown once and cannot be stored would make the operator create remotes again and again.
-  await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {} });
+  await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {}, fate: "owned" });
 }
 
 /** Writes the value in an answer to the Secret. Does nothing when the answer has no value. */
@@ -27,37 +29,129 @@ export async function writeOutputSecret(context: ReconcileContext, remote: Remot
   const name = nameOf(context);
   if (!output || name === undefined) return;
   const value = remote[output.member];
-  if (typeof value !== "string" || value === "") return;
-  const data = { [output.key]: value };
-  await context.cluster.writeSecret(context.object, { name, data, annotations: { [REMOTE_ID]: remote.id } });
+  if (typeof value === "string" && value !== "") await writeValue(context, { name, value, remote });
 }
 
 /**
- * Brings the Secret to the value of the remote. False when the value was shown once and is lost, so that only a new
- * remote would have one. Reads one Secret, and writes it only when it differs.
+ * Brings the Secret to the value of the remote, and discards the Secret of a name that the spec no longer says. False
+ * when the value was shown once and is lost, so that only a new remote would have one. Reads one Secret, and writes it
+ * only when it differs. Throws Blocked when somebody has changed a value that is shown once.
  */
 export async function ensureOutputSecret(context: ReconcileContext, remote: Remote): Promise<boolean> {
+  const { cluster, object, state } = context;
   const { output } = context.kind;
-  const name = nameOf(context);
-  if (!output || name === undefined) return true;
   // The value of an adopted remote was shown to the person who created it.
-  if (output.shownOnce && context.object.spec.adopt?.id === remote.id) return true;
-  const secret = await context.cluster.secret(context.object.metadata.namespace, name);
-  refuseForeignSecret(context, name, secret);
-  const value = secret?.data[output.key];
-  const isOfRemote = secret?.annotations[REMOTE_ID] === remote.id;
-  if (output.shownOnce) return isOfRemote && value !== undefined && value !== "";
-  if (!isOfRemote || value !== remote[output.member]) await writeOutputSecret(context, remote);
+  if (!output || (output.shownOnce && object.spec.adopt?.id === remote.id)) return true;
+  const name = nameOf(context);
+  const former = await readFormerSecret(context);
+  if (name !== undefined && !(await hasValue(context, { name, remote, former }))) return false;
+  // The new Secret has the value before the old one goes.
+  if (former) await cluster.bindSecret(object, { name: former.name, annotations: {}, fate: "discarded" });
+  state.outputSecret = name ?? "";
   return true;
 }
 
-function refuseForeignSecret({ kind, object }: ReconcileContext, name: string, secret: SecretValue | undefined): void {
-  if (!secret || secret.owners.includes(object.metadata.uid)) return;
+/**
+ * Keeps a value that is shown once beyond the end of its object: with an owner reference, the garbage collector would
+ * delete the only copy.
+ */
+export async function keepOutputSecret(context: ReconcileContext): Promise<void> {
+  const { cluster, object, kind } = context;
+  if (!kind.output?.shownOnce) return;
+  const names = new Set([nameOf(context), object.status?.outputSecret]);
+  for (const name of names) {
+    if (name) await cluster.bindSecret(object, { name, annotations: {}, fate: "kept" });
+  }
+}
+
+interface Wanted {
+  name: string;
+  remote: Remote;
+  /** The Secret that had the value until the spec named another one. */
+  former: NamedSecret | undefined;
+}
+
+async function hasValue(context: ReconcileContext, { name, remote, former }: Wanted): Promise<boolean> {
+  const { key = "", shownOnce, member = "" } = context.kind.output ?? {};
+  const secret = await readOwnSecret(context, name);
+  const isOf = (one: NamedSecret | undefined) => one?.annotations[secretAnnotations.remoteID] === remote.id;
+  if (!shownOnce) {
+    if (!isOf(secret) || secret?.data[key] !== remote[member]) await writeOutputSecret(context, remote);
+    return true;
+  }
+  const stored = [secret, former].find((one) => isOf(one) && one?.data[key]);
+  const value = stored?.data[key];
+  if (!stored || !value) return false;
+  refuseChanged(context, stored, value);
+  if (stored === former) await writeValue(context, { name, value, remote });
+  else if (!isBound(context, stored))
+    await context.cluster.bindSecret(context.object, {
+      name,
+      annotations: annotationsOf(context, value, remote),
+      fate: fateOf(context),
+    });
+  return true;
+}
+
+function writeValue(
+  context: ReconcileContext,
+  { name, value, remote }: { name: string; value: string; remote: Remote },
+): Promise<void> {
+  const { cluster, object, kind } = context;
+  const data = { [kind.output?.key ?? ""]: value };
+  const annotations = annotationsOf(context, value, remote);
+  return cluster.writeSecret(object, { name, data, annotations, fate: fateOf(context) });
+}
+
+const annotationsOf = ({ object }: ReconcileContext, value: string, { id }: Remote) => ({
+  [secretAnnotations.remoteID]: id,
+  [secretAnnotations.objectUID]: object.metadata.uid,
+  [secretAnnotations.digest]: digestOf(value),
+});
+
+const digestOf = (value: string): string => createHash("sha256").update(value).digest("hex");
+
+/** Foreground deletion collects what is owned before the operator sees it, so the Secret is kept in time. */
+const fateOf = ({ kind, object }: ReconcileContext): SecretFate =>
+  kind.output?.shownOnce && leavesItsRemote(object) ? "kept" : "owned";
+
+function isBound(context: ReconcileContext, { owners, annotations }: SecretValue): boolean {
+  const isOwned = owners.includes(context.object.metadata.uid);
+  return isOwned === (fateOf(context) === "owned") && annotations[secretAnnotations.digest] !== undefined;
+}
+
+function refuseChanged({ kind }: ReconcileContext, { name, annotations }: NamedSecret, value: string): void {
+  const digest = annotations[secretAnnotations.digest];
+  if (digest === undefined || digest === digestOf(value)) return;
+  throw new Blocked(
+    "SecretNotReady",
+    `Put the former value back into key "${kind.output?.key}" of Secret "${name}", or delete the Secret to get a new ` +
+      `${kind.resource.title}: somebody has changed the value`,
+  );
+}
+
+/** Throws Blocked when the Secret was not written for this object. */
+async function readOwnSecret(context: ReconcileContext, name: string): Promise<NamedSecret | undefined> {
+  const { kind, object, cluster } = context;
+  const secret = await cluster.secret(object.metadata.namespace, name);
+  if (!secret) return undefined;
+  if (isWrittenFor(object, secret)) return { ...secret, name };
   throw new Blocked(
     "SecretNotReady",
     `Choose another spec.${kind.output?.field}, or delete Secret "${name}": it exists and is not this object's`,
   );
 }
+
+async function readFormerSecret(context: ReconcileContext): Promise<NamedSecret | undefined> {
+  const { object, cluster } = context;
+  const name = object.status?.outputSecret;
+  if (name === undefined || name === nameOf(context)) return undefined;
+  const secret = await cluster.secret(object.metadata.namespace, name);
+  return secret && isWrittenFor(object, secret) ? { ...secret, name } : undefined;
+}
+
+const isWrittenFor = ({ metadata }: ManagedObject, { owners, annotations }: SecretValue): boolean =>
+  owners.includes(metadata.uid) || annotations[secretAnnotations.objectUID] === metadata.uid;
 
 const nameOf = ({ kind, object }: ReconcileContext): string | undefined =>
   kind.output && (object.spec[kind.output.field] as string | undefined);

@@ -41,17 +41,25 @@ export function nextStatus(context: StatusInput, outcome: Outcome, now: number):
 
 /** Status fields that the operator needs itself. An undefined member removes the field. */
 function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
-  const { retiring, drift, remote, preexisting, origin } = state;
+  const { drift, remote } = state;
   const settled = outcome.type === "settled";
   const requestedAt = answersRequest(outcome) ? reconcileRequestedAt(object) : undefined;
   const id = remote?.id ?? object.status?.id;
   return {
     ...(requestedAt !== undefined && { lastHandledReconcileAt: requestedAt }),
     ...(id !== undefined && { account: accountName || undefined }),
+    ...((drift || settled) && { drift: drift?.fields }),
+    ...whatIsThere(state),
+  };
+}
+
+/** Only what this reconcile has found out. */
+function whatIsThere({ retiring, preexisting, origin, outputSecret }: RemoteState): Partial<Status> {
+  return {
     ...(origin && { origin }),
     ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
     ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
-    ...((drift || settled) && { drift: drift?.fields }),
+    ...(outputSecret !== undefined && { outputSecret: outputSecret || undefined }),
   };
 }
 

@@ -199,9 +199,28 @@ export class FakeCluster implements Cluster {
     return this.#configMaps.get(name);
   }
 
-  async writeSecret({ metadata }: ManagedObject, { name, data, annotations: marks }: SecretContent): Promise<void> {
+  async writeSecret(object: ManagedObject, { name, data, annotations, fate }: SecretContent): Promise<void> {
     await this.#write("writeSecret");
-    this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations: marks, owners: [metadata.uid] });
+    const owners = fate === "owned" ? [object.metadata.uid] : [];
+    this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations, owners });
+  }
+
+  async bindSecret(
+    { metadata }: ManagedObject,
+    { name, annotations, fate }: Omit<SecretContent, "data">,
+  ): Promise<void> {
+    const secret = this.#secrets.get(name);
+    if (!secret || (fate === "kept" && secret.owners.length === 0)) return;
+    await this.#write(`${fate} Secret`);
+    if (fate === "discarded") return void this.#secrets.delete(name);
+    const owners = fate === "owned" ? [metadata.uid] : [];
+    const resourceVersion = this.#next();
+    this.#secrets.set(name, {
+      ...secret,
+      resourceVersion,
+      owners,
+      annotations: { ...secret.annotations, ...annotations },
+    });
   }
 
   async tryWriteSecret(): Promise<void> {

@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../../kinds/api-key.ts";
+import { SSHHostCertificate } from "../../kinds/ssh-host-certificate.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
+import { annotations, secretAnnotations } from "../../schema/contract.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+  scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}`, certificate: `of ${remote.id}` });
+});
+
+const token = (name: string) => scene.cluster.secretNow(name)?.data["token"];
+const owners = (name: string) => scene.cluster.secretNow(name)?.owners;
+
+/** An edit of the whole spec, and one reconcile. */
+async function edit(object: ManagedObject, spec: object): Promise<void> {
+  scene.cluster.apply(APIKey, object.metadata.name, { tokenSecretName: "ci", ...spec });
+  await scene.reconcile(object);
+}
+
+describe("a token that is shown once", () => {
+  let object: ManagedObject;
+
+  beforeEach(async () => {
+    object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    scene.resetCounts();
+  });
+
+  it("is in a Secret that goes with the object, unless the key stays", async () => {
+    expect(owners("ci")).toEqual([object.metadata.uid]);
+    await edit(object, { deletionPolicy: "Retain" });
+    expect(owners("ci")).toEqual([]);
+    await edit(object, { deletionPolicy: "Delete" });
+    expect(owners("ci")).toEqual([object.metadata.uid]);
+    scene.cluster.annotateByHand(object, annotations.orphan, "true");
+    await scene.reconcile(object);
+    expect(owners("ci")).toEqual([]);
+    scene.cluster.annotateByHand(object, annotations.orphan, "false");
+    await edit(object, { managementPolicy: "ObserveOnly" });
+    expect(owners("ci")).toEqual([]);
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toEqual([]);
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
+  it("stays when the CRD goes, and when the policy has changed with the deletion", async () => {
+    scene.cluster.kindsDeleting.add("APIKey");
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(owners("ci")).toEqual([]);
+    expect(token("ci")).toBe("token of ak_1");
+  });
+
+  it("moves to the Secret that the spec names now", async () => {
+    await edit(object, { tokenSecretName: "next" });
+    expect(token("next")).toBe("token of ak_1");
+    expect(owners("next")).toEqual([object.metadata.uid]);
+    expect(token("ci")).toBeUndefined();
+    expect(scene.cluster.now(object).status?.outputSecret).toBe("next");
+    expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+
+  it("moves also when the process dies in between", async () => {
+    scene.cluster.apply(APIKey, "ci", { tokenSecretName: "next" });
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "discarded Secret") throw new Outdated("killed");
+    };
+    await scene.reconcile(object);
+    expect([token("ci"), token("next")]).toEqual(["token of ak_1", "token of ak_1"]);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    await scene.settle(object);
+    expect([token("ci"), token("next")]).toEqual([undefined, "token of ak_1"]);
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toEqual([]);
+  });
+
+  it("does not move onto a Secret of somebody else", async () => {
+    scene.cluster.setSecret("mine", { token: "mine" });
+    await edit(object, { tokenSecretName: "mine" });
+    expect(scene.reason(object)).toMatch(/^SecretNotReady: Choose another spec.tokenSecretName/);
+    expect([token("mine"), token("ci")]).toEqual(["mine", "token of ak_1"]);
+  });
+
+  it("is never mistaken for another text that somebody has put there", async () => {
+    const secret = scene.cluster.secretNow("ci");
+    if (!secret) throw new TypeError("no Secret");
+    scene.cluster.restoreSecret("ci", { ...secret, data: { token: "rubbish" } });
+    await scene.reconcile(object);
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "False", reason: "SecretNotReady" });
+    expect(scene.reason(object)).toMatch(
+      /Put the former value back into key "token" of Secret "ci", or delete the Secret/,
+    );
+    scene.cluster.restoreSecret("ci", secret);
+    await scene.reconcile(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toEqual([]);
+  });
+
+  it("gets its digest when an earlier version wrote the Secret", async () => {
+    const secret = scene.cluster.secretNow("ci");
+    if (!secret) throw new TypeError("no Secret");
+    const { [secretAnnotations.remoteID]: id = "" } = secret.annotations;
+    scene.cluster.restoreSecret("ci", { ...secret, annotations: { [secretAnnotations.remoteID]: id } });
+    await scene.reconcile(object);
+    expect(scene.cluster.secretNow("ci")?.annotations).toEqual(secret.annotations);
+    expect(token("ci")).toBe("token of ak_1");
+  });
+});
+
+it("writes a value that is shown always under its new name, or nowhere", async () => {
+  const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA" };
+  const object = await scene.given(SSHHostCertificate, "host", { ...spec, certificateSecretName: "host" });
+  const names = () => ["host", "next"].filter((name) => scene.cluster.secretNow(name));
+  scene.cluster.apply(SSHHostCertificate, "host", { ...spec, certificateSecretName: "next" });
+  await scene.reconcile(object);
+  expect(names()).toEqual(["next"]);
+  scene.cluster.apply(SSHHostCertificate, "host", spec);
+  await scene.reconcile(object);
+  expect(names()).toEqual([]);
+  expect(scene.cluster.now(object).status?.outputSecret).toBeUndefined();
+});
