@@ -49,6 +49,12 @@ export interface SimulatorOptions {
   readonly quoteInErrors?: ((body: string) => string) | undefined;
   /** Answers repeat all that was sent for a row, in a member `x_echo`. Default false. */
   readonly echo?: boolean | undefined;
+  /** Members that answers leave out, of any resource. Default: none. */
+  readonly unanswered?: readonly string[] | undefined;
+  /** Members that an update is refused for with 400, of any resource. Default: none. */
+  readonly refusedOnUpdate?: readonly string[] | undefined;
+  /** Members that are refused in one update even when one of them is null. Default: none. */
+  readonly refusedTogether?: readonly string[] | undefined;
   /** HTTPS edge routes that exist from the start. */
   readonly routes?: readonly RouteId[] | undefined;
   /** How many requests the log remembers. Default 100,000. */
@@ -74,6 +80,9 @@ export interface Settings {
   readonly unsetModule: 404 | 200;
   readonly quoteInErrors: ((body: string) => string) | undefined;
   readonly echo: boolean;
+  readonly unanswered: readonly string[];
+  readonly refusedOnUpdate: readonly string[];
+  readonly refusedTogether: readonly string[];
   readonly routes: readonly RouteId[];
   readonly logLimit: number;
   readonly onHandled: (request: LoggedRequest) => void;
@@ -99,6 +108,9 @@ export function settingsOf(options: SimulatorOptions): Settings {
     unsetModule: 404,
     quoteInErrors: undefined,
     echo: false,
+    unanswered: [],
+    refusedOnUpdate: [],
+    refusedTogether: [],
     routes: [],
     logLimit: 100_000,
     onHandled: () => undefined,

@@ -13,8 +13,8 @@ type Account = Pick<Control, "objects" | "get" | "put" | "patch" | "remove" | "i
 
 /** The part of `Control` that reads and changes rows. */
 export function accountOf(world: World, origin: () => string): Account {
-  const { store } = world;
-  const shown = (row: Row): Members => viewOf(store, origin()).show(row);
+  const { store, settings } = world;
+  const shown = (row: Row): Members => viewOf(store, origin(), settings).show(row);
   const rows = (collection: Collection): readonly Row[] => {
     world.agenda.advance(world.clock());
     return store.rows(collection);

@@ -45,7 +45,8 @@ export function createControl({ service, log, faults, outage, apiKey, origin }: 
     count: (filter) => log.read(filter).length,
     reset,
     certificate: (id, forced) => certificates.force(existing(world, id), forced),
-    addSession: (members = {}, behaviour) => viewOf(store, origin()).show(agents.connect(members, behaviour)),
+    addSession: (members = {}, behaviour) =>
+      viewOf(store, origin(), world.settings).show(agents.connect(members, behaviour)),
     removeSession: (id) => agents.stop(existing(world, id)),
     behave: (id, behaviour) => agents.behave(existing(world, id), behaviour),
     addRoute,

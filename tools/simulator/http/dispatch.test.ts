@@ -127,6 +127,26 @@ describe("a service that repeats what it was sent", () => {
   });
 });
 
+describe("a service that takes and answers less", () => {
+  it("leaves members out of its answers", async () => {
+    await using silent = await openAccount({ unanswered: ["region"] });
+    const { body } = await silent.send("POST", "/reserved_addrs", { region: "eu" });
+    expect(body).not.toHaveProperty("region");
+    expect(body).toHaveProperty("addr");
+  });
+
+  it("refuses members in updates, alone or together", async () => {
+    await using strict = await openAccount({
+      refusedOnUpdate: ["metadata"],
+      refusedTogether: ["description", "domain"],
+    });
+    const { body } = await strict.send("POST", "/ip_policies", { metadata: "m" });
+    const update = (given: object) => strict.send("PATCH", `/ip_policies/${body.id}`, given);
+    expect((await update({ metadata: "n" })).status).toBe(400);
+    expect((await update({ description: "d" })).status).toBe(200);
+  });
+});
+
 describe("the rate limit", () => {
   it("answers 429 beyond so many requests in any minute, and says when to come back", async () => {
     await using limited = await openAccount({ rateLimitPerMinute: 3 });

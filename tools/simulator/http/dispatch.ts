@@ -49,7 +49,7 @@ function perform(request: Request, { world, router, rateLimit }: Service): Answe
   if (route.undocumented && !world.settings.undocumented) throw unsupported(`${method} is not supported for ${path}`);
   if (query !== "" && !route.paged) throw badRequest(`unknown query parameters: ${query}`);
   const body = bodyOf(request, route);
-  const view = viewOf(world.store, `http://${headers.host}`, world.settings.echo);
+  const view = viewOf(world.store, `http://${headers.host}`, world.settings);
   return route.handle({ params, query, body, world, view });
 }
 

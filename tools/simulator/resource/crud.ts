@@ -1,6 +1,8 @@
 import { invalid, notFound } from "../http/refusal.ts";
 import type { Call, Route } from "../http/route.ts";
+import type { Settings } from "../settings.ts";
 import { created, updated } from "../shape/check.ts";
+import type { Members } from "../shape/members.ts";
 import { isId } from "../shape/references.ts";
 import type { Collection, Row, Verb } from "./collection.ts";
 import { createRow, deleteRow, updateRow } from "./lifecycle.ts";
@@ -13,6 +15,13 @@ export function rowOf(collection: Collection, call: Call, param = "id"): Row {
   const row = call.world.store.find(id);
   if (row?.collection !== collection) throw notFound(`${id} does not exist`);
   return row;
+}
+
+function refuseUpdate(given: Members, { refusedOnUpdate, refusedTogether }: Settings): void {
+  const refused = refusedOnUpdate.find((member) => member in given);
+  if (refused) throw invalid(`${refused} cannot be updated`);
+  const together = refusedTogether.filter((member) => member in given);
+  if (together.length > 1) throw invalid(`${together.join(" and ")} are mutually exclusive`);
 }
 
 const operations: Readonly<Record<Verb, (collection: Collection) => Omit<Route, "undocumented">>> = {
@@ -45,6 +54,7 @@ const operations: Readonly<Record<Verb, (collection: Collection) => Omit<Route, 
     handle(call) {
       const row = rowOf(collection, call);
       const given = updated(collection.fields, call.body, call.world.store);
+      refuseUpdate(given, call.world.settings);
       return { status: 200, body: call.view.show(updateRow(row, given, call.world)) };
     },
   }),

@@ -1,3 +1,4 @@
+import type { Settings } from "../settings.ts";
 import type { Members } from "../shape/members.ts";
 import type { Collection, Links, Row, Unset } from "./collection.ts";
 import type { Store } from "./store.ts";
@@ -7,7 +8,11 @@ export interface View extends Links {
   show(row: Row): Members;
 }
 
-export function viewOf(store: Store, origin: string, echo = false): View {
+export function viewOf(
+  store: Store,
+  origin: string,
+  { echo, unanswered }: Pick<Settings, "echo" | "unanswered">,
+): View {
   const view: View = {
     origin,
     ref(id) {
@@ -15,7 +20,10 @@ export function viewOf(store: Store, origin: string, echo = false): View {
       return row ? { id: row.id, uri: `${origin}/${row.collection.name}/${row.id}` } : null;
     },
     refs: (ids) => ((ids ?? []) as unknown[]).map((id) => view.ref(id)).filter((ref) => ref !== null),
-    show: (row) => ({ ...show(row, view), ...(echo && echoOf(row)) }),
+    show(row) {
+      const members = { ...show(row, view), ...(echo && echoOf(row)) };
+      return Object.fromEntries(Object.entries(members).filter(([name]) => !unanswered.includes(name)));
+    },
   };
   return view;
 }
