@@ -50,9 +50,18 @@ function fromGatewayError(error: GatewayError): ReconcileError {
 const unavailable = (text: string, options: ConstructorParameters<typeof Retry>[2]): Retry =>
   new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${text}`, options);
 
+/** The API page states no quota. 402 means one by the HTTP standard, and so does a code of the service that says so. */
+const isQuota = ({ status, code = "" }: GatewayError): boolean =>
+  status === 402 || /QUOTA|LIMIT_(EXCEEDED|REACHED)/i.test(code);
+
 function refused(error: GatewayError, text: string): ReconcileError {
   if (error.status === 401) {
     return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${text})`, {
+      cause: error,
+    });
+  }
+  if (isQuota(error)) {
+    return new Blocked("QuotaExceeded", `Delete something in the account, or raise its limit: ${text}`, {
       cause: error,
     });
   }

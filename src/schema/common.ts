@@ -61,7 +61,7 @@ const replacement = notInBody(z.enum(["Recreate"]))
   );
 
 /** Whether the service may lack an update of this kind, and `CreateFirst` does not replace it either. */
-const canBeRecreated = ({ resource, replacement: way }: Kind): boolean =>
+export const canBeRecreated = ({ resource, replacement: way }: Kind): boolean =>
   way === undefined && (resource.verbs.update !== "documented" || resource.updateUndocumented.length > 0);
 
 /** The whole spec of a managed kind: its own fields and those that all of them have. */

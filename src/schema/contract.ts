@@ -50,6 +50,7 @@ export const reasons = [
   "CertificateRenewalFailing",
   "CertificateExpired",
   "InvalidSpec",
+  "QuotaExceeded",
   "ImmutableField",
   "ReplacementRequired",
   "UpdateUnsupported",

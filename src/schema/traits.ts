@@ -71,6 +71,8 @@ export interface Traits {
   onRemove?: "disable" | "delete";
   /** Others add entries to the list too. Only entries that this object has added are removed. */
   shared?: SharedTrait;
+  /** Member of the request that the service never takes together with this one. */
+  excludes?: string;
   /** Rules that the API server checks. */
   rules?: readonly Rule[];
 }

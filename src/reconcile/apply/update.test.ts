@@ -358,3 +358,38 @@ describe("a field that the service cannot update", () => {
     expect(scene.gateway.takeCalls()).toEqual([`get ${id}`]);
   });
 });
+
+describe("a change that the service refuses with 400, of a member that the API page shows for creates only", () => {
+  const refused = { serviceMessage: "region cannot be updated" };
+  const given = (spec: object) =>
+    scene.given(ReservedDomain, "shop", { domain: "shop.example.org", description: "one", ...spec });
+  const edit = (spec: object) =>
+    scene.cluster.apply(ReservedDomain, "shop", { domain: "shop.example.org", description: "two", ...spec });
+
+  it("is not called a mistake of the spec alone", async () => {
+    const object = await given({});
+    edit({});
+    scene.gateway.refuse("update", 400, refused);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toBe(
+      "UpdateUnsupported: Correct spec.description, or set replacement: Recreate to delete the reserved domain and " +
+        "create it again: the service refused the change: region cannot be updated",
+    );
+  });
+
+  it("recreates the remote when the spec says so", async () => {
+    const object = await given({ replacement: "Recreate" });
+    edit({ replacement: "Recreate" });
+    scene.gateway.refuse("update", 400, refused);
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toMatchObject([{ id: "rd_2", description: "two" }]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+});
+
+it("an immutable member that answers leave out is no difference", async () => {
+  scene.gateway.normalise = ({ region: _, ...remote }) => remote;
+  const object = await scene.given(ReservedAddress, "ssh", { region: "eu" });
+  await scene.reconcile(object);
+  expect(scene.condition(object, "Ready")?.status).toBe("True");
+});

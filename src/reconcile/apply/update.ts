@@ -1,4 +1,3 @@
-import { isNotFound, isUnsupported } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { conditionOf } from "../../objects/object.ts";
 import { canBeMarked, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
@@ -8,23 +7,12 @@ import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { sharedLists } from "../../schema/wire/shared.ts";
-import {
-  appliedOf,
-  appliedSecretsOf,
-  changeOptions,
-  has,
-  type ReconcileContext,
-  readRemote,
-  requestOptions,
-  updatableRemotesOf,
-} from "../context.ts";
+import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
-import { remoteMissing } from "../find/conflicts.ts";
 import { claimsOf } from "../find/sharing.ts";
-import { checkpointUpdate } from "./checkpoint.ts";
-import { removeModule } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
+import { sendPlan } from "./send-plan.ts";
 
 /** After this many equal corrections in a row, the service evidently does not keep the value. */
 const ROUNDS = 3;
@@ -46,7 +34,8 @@ export async function update(context: ReconcileContext, desired: Desired, found:
     reportDrift(context, needed, reason);
     return remote;
   }
-  const updated = canBeSent(context, needed) ? await applyPlan(context, desired, needed, remote) : undefined;
+  const updated = await sendPlan(context, desired, needed, remote);
+  if (updated === "refused") return recreateInPlace(context, desired, remote, needed);
   if (!updated) return withoutUpdate(context, desired, remote);
   remote = updated;
   context.changes.push({ type: "Updated", id: remote.id, fields: needed.fields, drifted });
@@ -192,12 +181,21 @@ async function replaceOrBlock(
   remote: Remote,
   needed: Plan,
 ): Promise<Remote> {
-  const { kind, object, account } = context;
+  const { kind, object } = context;
   refuseUncertain(context, needed);
   if (kind.replacement === "CreateFirst")
     return checkReplacement(context, desired, await replace(context, desired, remote));
   if (object.spec.replacement !== "Recreate") throw blocked(context, needed);
-  account.corrections.record(object, differingFields(needed), true);
+  return recreateInPlace(context, desired, remote, needed);
+}
+
+async function recreateInPlace(
+  context: ReconcileContext,
+  desired: Desired,
+  remote: Remote,
+  needed: Plan,
+): Promise<Remote> {
+  context.account.corrections.record(context.object, differingFields(needed), true);
   return update(context, desired, await recreate(context, desired, remote));
 }
 
@@ -236,51 +234,3 @@ const unsupported = ({ kind }: ReconcileContext, fields: readonly string[]): Blo
     "ReplacementRequired",
     `Delete and recreate this object to change ${specFields(fields)}: the service cannot update a ${kind.resource.title}`,
   );
-
-/** Undefined when the service turns out to lack the update operation. */
-async function applyPlan(
-  context: ReconcileContext,
-  desired: Desired,
-  { body, remove }: Plan,
-  remote: Remote,
-): Promise<Remote | undefined> {
-  await checkpointUpdate(context, desired.secrets);
-  context.state.sent = true;
-  let latest = remote;
-  if (Object.keys(body).length > 0) {
-    const updated = await sendUpdate(context, desired, body, remote);
-    if (!updated) return undefined;
-    latest = updated;
-  }
-  for (const member of remove) latest = await removeModule(context, member, latest);
-  return latest;
-}
-
-async function sendUpdate(
-  context: ReconcileContext,
-  desired: Desired,
-  body: Body,
-  { id }: Remote,
-): Promise<Remote | undefined> {
-  const { kind, account } = context;
-  const remotes = updatableRemotesOf(context);
-  try {
-    account.operationTried(kind.resource, "update");
-    const updated = await remotes.update(id, body, changeOptions(context, desired));
-    account.operationAccepted(kind.resource, "update");
-    return updated;
-  } catch (error) {
-    if (isNotFound(error) && kind.location.type === "modules") throw remoteMissing(context, id, error);
-    const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
-    if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
-    if (!isUnsupported(error) && !exists) throw error;
-    account.operationRefused(kind.resource, "update");
-    return undefined;
-  }
-}
-
-function canBeSent({ account, kind }: ReconcileContext, { body, frozen, undocumented }: Plan): boolean {
-  if (frozen.length > 0) return false;
-  if (Object.keys(body).length === 0) return true;
-  return account.supports(kind.resource, "update") && (undocumented.length === 0 || account.triesUndocumented);
-}

@@ -8,10 +8,11 @@ import {
 } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
-import type { Kind, KindCondition, Readiness } from "../../schema/define.ts";
+import { type Kind, type KindCondition, type Readiness, usable } from "../../schema/define.ts";
 import { isExpired } from "../../schema/readiness.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
 import { has, type ReconcileContext, type RemoteState } from "../context.ts";
+import { specFields } from "../desired/plan.ts";
 
 /** How a reconcile ended. */
 export type Outcome =
@@ -94,7 +95,7 @@ function conditionsFor(
 ): ConditionDraft[] {
   switch (outcome.type) {
     case "settled":
-      return [...settledConditions(outcome, now), ...driftedConditions(context.state)];
+      return [...settledConditions(outcome, context.state, now), ...driftedConditions(context.state)];
     case "unfinished":
       return [
         ...unfinishedConditions(context, outcome.error, now),
@@ -103,10 +104,21 @@ function conditionsFor(
   }
 }
 
+/** The other conditions stay as they are, but `Ready` must not call an edit applied that waits for the pause to end. */
 const pausedConditions = (object: ManagedObject, now: number): Condition[] => [
-  ...(object.status?.conditions ?? []).filter(({ type }) => type !== paused.type),
+  ...(object.status?.conditions ?? [])
+    .filter(({ type }) => type !== paused.type)
+    .map((one) => (isReadyAsBefore(object, one) ? { ...one, message: UNAPPLIED } : one)),
   toCondition(object, paused, now),
 ];
+
+const UNAPPLIED = "The resource exists in the account as specified before the pause: the edit after it is not applied";
+
+const isReadyAsBefore = ({ metadata }: ManagedObject, { type, status, observedGeneration }: Condition): boolean =>
+  type === "Ready" && status === "True" && observedGeneration !== metadata.generation;
+
+const differs = (fields: readonly string[]): string =>
+  `The resource exists in the account, and differs from the spec in ${specFields(fields)}`;
 
 const paused: ConditionDraft = {
   type: "Paused",
@@ -124,10 +136,12 @@ const synced: ConditionDraft = {
 
 function settledConditions(
   { readiness, conditions: more }: Extract<Outcome, { type: "settled" }>,
+  { drift }: RemoteState,
   now: number,
 ): ConditionDraft[] {
   if (readiness.state === "usable") {
-    const { reason = "Available", message } = readiness;
+    const { reason = "Available" } = readiness;
+    const message = readiness === usable && drift ? differs(drift.fields) : readiness.message;
     return [{ type: "Ready", status: "True", reason, message }, synced, ...more];
   }
   const { reason, message } = readiness;

@@ -9,7 +9,7 @@ import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { OWNER_KEY } from "../contract.ts";
 import { trafficPolicyModule } from "../modules/traffic-policy.ts";
 import { mark } from "../traits.ts";
-import { differences, membersOf, same } from "./compare.ts";
+import { differences, membersOf, same, withoutExclusions } from "./compare.ts";
 import type { Body } from "./request.ts";
 
 const domain = ReservedDomain.spec;
@@ -239,4 +239,27 @@ describe("same", () => {
     expect(same(rules, named("a", "b"), named("a", "b"))).toBe(true);
     expect(same(rules, named("a", "b"), named("b", "a"))).toBe(false);
   });
+});
+
+describe("members that exclude each other", () => {
+  const policy = { authority: "freeca" };
+
+  it.each([
+    ["to uploaded", "cert_1", null, [{ certificate_management_policy: null }, { certificate_id: "cert_1" }]],
+    ["to managed", null, policy, [{ certificate_id: null }, { certificate_management_policy: policy }]],
+  ])("are sent one after another: %s", (_, id, managed, expected) => {
+    const body = { description: "d", certificate_id: id, certificate_management_policy: managed };
+    expect(withoutExclusions(domain, body)).toEqual(expected.map((one) => ({ description: "d", ...one })));
+  });
+
+  it("are sent at once when there is only one of them", () => {
+    const body = { description: "d", certificate_id: "cert_1" };
+    expect(withoutExclusions(domain, body)).toEqual([body]);
+  });
+});
+
+it("takes an immutable member that an answer leaves out for kept, and no other", () => {
+  expect(differences(domain, { domain: "a.example", region: "eu" }, { domain: "a.example" }, [])).toEqual([]);
+  expect(differences(domain, { region: "eu" }, { region: "us" }, [])).toMatchObject([{ how: "frozen" }]);
+  expect(differences(domain, { description: "d" }, {}, [])).toMatchObject([{ how: "change" }]);
 });

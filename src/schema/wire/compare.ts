@@ -51,7 +51,8 @@ function change(
   wanted: unknown,
   seen: unknown,
 ): Pick<Difference, "how" | "value"> | undefined {
-  if (same(schema, wanted, seen)) return undefined;
+  // An answer may leave out what it was sent. What cannot be changed anyway is then taken for kept.
+  if (same(schema, wanted, seen) || (traits.immutable && seen === undefined)) return undefined;
   return { how: isFrozen(traits) ? "frozen" : "change", value: wanted };
 }
 
@@ -138,3 +139,20 @@ function emptyOf(schema: z.ZodType): unknown {
   if (inner instanceof z.ZodRecord) return {};
   return null;
 }
+
+/**
+ * The updates to send one after another in place of this one. Members that exclude each other are never sent together:
+ * the first update takes the one away, the second sets the other.
+ */
+export function withoutExclusions(schema: z.ZodObject, body: Body): Body[] {
+  for (const [member, { traits }] of membersOf(schema)) {
+    const other = traits.excludes;
+    if (other === undefined || !(member in body) || !(other in body)) continue;
+    const [cleared, set] = isUnset(body[member]) ? [member, other] : [other, member];
+    return [without(body, set), without(body, cleared)];
+  }
+  return [body];
+}
+
+const without = (body: Body, name: string): Body =>
+  Object.fromEntries(Object.entries(body).filter(([member]) => member !== name));

@@ -1,0 +1,97 @@
+import { isGatewayError, isNotFound, isUnsupported } from "../../gateway/errors.ts";
+import type { Remote } from "../../gateway/resource.ts";
+import { reconcileErrorOf } from "../../objects/map-error.ts";
+import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
+import { canBeRecreated } from "../../schema/common.ts";
+import { withoutExclusions } from "../../schema/wire/compare.ts";
+import type { Body } from "../../schema/wire/request.ts";
+import { changeOptions, type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
+import type { Desired } from "../desired/desired.ts";
+import { type Plan, specFields } from "../desired/plan.ts";
+import { remoteMissing } from "../find/conflicts.ts";
+import { checkpointUpdate } from "./checkpoint.ts";
+import { removeModule } from "./release-modules.ts";
+
+/**
+ * Sends an update, and returns the remote as the service answered last. "refused": the service does not take such a
+ * change, and the spec allows to recreate the remote. Undefined: it lacks the update operation.
+ */
+export async function sendPlan(
+  context: ReconcileContext,
+  desired: Desired,
+  needed: Plan,
+  remote: Remote,
+): Promise<Remote | "refused" | undefined> {
+  if (!canBeSent(context, needed)) return undefined;
+  try {
+    return await applyPlan(context, desired, needed, remote);
+  } catch (error) {
+    const refused = refusedChange(context, needed, error);
+    if (refused && context.object.spec.replacement === "Recreate") return "refused";
+    throw refused ?? error;
+  }
+}
+
+/** Undefined when the service turns out to lack the update operation. */
+async function applyPlan(
+  context: ReconcileContext,
+  desired: Desired,
+  { body, remove }: Plan,
+  remote: Remote,
+): Promise<Remote | undefined> {
+  await checkpointUpdate(context, desired.secrets);
+  context.state.sent = true;
+  let latest = remote;
+  for (const part of withoutExclusions(context.kind.spec, body).filter((one) => Object.keys(one).length > 0)) {
+    const updated = await sendUpdate(context, desired, part, remote);
+    if (!updated) return undefined;
+    latest = updated;
+  }
+  for (const member of remove) latest = await removeModule(context, member, latest);
+  return latest;
+}
+
+async function sendUpdate(
+  context: ReconcileContext,
+  desired: Desired,
+  body: Body,
+  { id }: Remote,
+): Promise<Remote | undefined> {
+  const { kind, account } = context;
+  const remotes = updatableRemotesOf(context);
+  try {
+    account.operationTried(kind.resource, "update");
+    const updated = await remotes.update(id, body, changeOptions(context, desired));
+    account.operationAccepted(kind.resource, "update");
+    return updated;
+  } catch (error) {
+    if (isNotFound(error) && kind.location.type === "modules") throw remoteMissing(context, id, error);
+    const exists = isNotFound(error) && (await remotes.read(id, requestOptions(context))) !== undefined;
+    if (isNotFound(error) && !exists) throw new Outdated(`${id} is gone`, { cause: error });
+    if (!isUnsupported(error) && !exists) throw error;
+    account.operationRefused(kind.resource, "update");
+    return undefined;
+  }
+}
+
+function canBeSent({ account, kind }: ReconcileContext, { body, frozen, undocumented }: Plan): boolean {
+  if (frozen.length > 0) return false;
+  if (Object.keys(body).length === 0) return true;
+  return account.supports(kind.resource, "update") && (undocumented.length === 0 || account.triesUndocumented);
+}
+
+/**
+ * The API page does not show that updates take these members, and the service refused an update that has one. Nobody
+ * knows whether the value is wrong or the member is taken on create only. Undefined: the error means something else.
+ */
+function refusedChange({ kind }: ReconcileContext, { undocumented, fields }: Plan, error: unknown) {
+  const isRefused = isGatewayError(error) && reconcileErrorOf(error)?.reason === "InvalidSpec";
+  if (undocumented.length === 0 || !canBeRecreated(kind) || !isRefused) return undefined;
+  const text = error.serviceMessage ?? error.message;
+  return new Blocked(
+    "UpdateUnsupported",
+    `Correct ${specFields(fields)}, or set replacement: Recreate to delete the ${kind.resource.title} and create it ` +
+      `again: the service refused the change: ${text}`,
+    { cause: error },
+  );
+}
