@@ -26,6 +26,7 @@ export default defineConfig({
           name: "cluster",
           include: clusterTests,
           globalSetup: ["tools/cluster/global-setup.ts"],
+          isolate: false,
           // for the operators that tests start, several hundred times in all
           env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
           sequence: { groupOrder: 1 },
