@@ -1,5 +1,3 @@
-import { stringify } from "yaml";
-
 export interface Access {
   readonly server: string;
   /** PEM in base64. Without it, certificates are checked as usual. */
@@ -10,7 +8,10 @@ export interface Access {
   readonly token?: string;
 }
 
-/** The text of a kubeconfig with one cluster and one user, which needs no other file. */
+/**
+ * The text of a kubeconfig with one cluster and one user, which needs no other file. It is JSON, so that the operators
+ * that tests start need not load a YAML parser.
+ */
 export function kubeconfigFor({ server, certificateAuthority, skipsTLSVerification, token }: Access): string {
   const name = "test";
   const cluster = {
@@ -18,7 +19,7 @@ export function kubeconfigFor({ server, certificateAuthority, skipsTLSVerificati
     ...(certificateAuthority !== undefined && { "certificate-authority-data": certificateAuthority }),
     ...(skipsTLSVerification && { "insecure-skip-tls-verify": true }),
   };
-  return stringify({
+  return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name, cluster }],

@@ -74,7 +74,20 @@ function fileOrData(file: string, entry: Entry, name: string): FileOrData {
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 function parse(file: string): KubeconfigFile {
-  // loaded here, since a pod has no kubeconfig and needs no YAML parser
+  const content = readFileSync(file, "utf8");
+  return (fromJSON(content) ?? fromYAML(content) ?? {}) as KubeconfigFile;
+}
+
+/** The parser is loaded here: a pod has no kubeconfig, and one in JSON needs no YAML parser. */
+function fromYAML(content: string): unknown {
   const yaml = createRequire(import.meta.url)("yaml") as typeof import("yaml");
-  return (yaml.parse(readFileSync(file, "utf8")) ?? {}) as KubeconfigFile;
+  return yaml.parse(content);
+}
+
+function fromJSON(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
 }

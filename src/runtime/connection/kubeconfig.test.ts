@@ -2,6 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
 import { loadConnection } from "./kubeconfig.ts";
 
 let folder: string;
@@ -12,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const pem = (text: string) => Buffer.from(text).toString("base64");
 
-function write(user: object, cluster: object = {}): string {
+function write(user: object, cluster: object = {}, format: (config: object) => string = JSON.stringify): string {
   const file = join(folder, "config");
   const config = {
     apiVersion: "v1",
@@ -27,7 +28,7 @@ function write(user: object, cluster: object = {}): string {
     ],
     "current-context": "main",
   };
-  writeFileSync(file, JSON.stringify(config));
+  writeFileSync(file, format(config));
   return file;
 }
 
@@ -39,6 +40,11 @@ describe("loadConnection", () => {
       headers: { Authorization: "Bearer secret" },
       tls: { ca: Buffer.from("the CA") },
     });
+  });
+
+  it.each([["JSON", JSON.stringify] as const, ["YAML", stringify] as const])("reads %s", (_, format) => {
+    const kubeconfig = write({}, {}, (config) => format(config));
+    expect(loadConnection({ kubeconfig })).toMatchObject({ server: "https://host:6443", namespace: "team" });
   });
 
   it("takes another context when one is named", () => {
