@@ -4,6 +4,7 @@ import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Gate, type Passage, type Substitute } from "../support/gate.ts";
+import { managedKinds } from "../support/kube.ts";
 import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -66,13 +67,13 @@ describe("under 500 objects that are Ready", () => {
   const accountSays = (reason: string) => world.condition("GatewayAccount", "default", { type: "Ready", reason });
 
   /** From now until all are as they were; by the contract less than a minute. */
-  const allWell = () => world.until("all are well", async () => (await world.kube.all()).every(isSynced), 60);
+  const allWell = () => world.untilObjects("all are well", managedKinds, (objects) => objects.every(isSynced), 60);
 
   // guards against everything being made a second time, and every deletion being taken for done
   test("the key of another account makes and deletes nothing, and the right one mends all", async () => {
     const all = [...settled, ...leaving];
     for (let from = 0; from < all.length; from += 50) await world.kube.apply(...all.slice(from, from + 50));
-    await world.until("all are Ready", async () => (await world.kube.list(KIND)).filter(isReady).length === 508, 180);
+    await world.untilObjects("all are Ready", [KIND], (objects) => objects.filter(isReady).length === 508, 180);
     const before = { ids: ids(), changes: world.changesSent().length };
 
     swapped = true;
@@ -179,32 +180,4 @@ describe("under 500 objects that are Ready", () => {
     await world.untilAll("all are made again", objects, isSynced);
     expect(rows()).toHaveLength(left + objects.length);
   }, 60_000);
-});
-
-describe("six deletions in a minute", () => {
-  const world = useWorld({ env: { MAX_DELETES_PER_MINUTE: "6" } });
-
-  // guards against a mistake that takes everything before anybody notices, and against losing those that wait
-  test("go at once, and two more wait for their turn", { timeout: 60_000 }, async () => {
-    const objects = numbered("going", 8);
-    await world.kube.apply(...objects);
-    await world.allReady(objects);
-    const deleted = () => world.simulator.control.count({ method: "DELETE" });
-    await Promise.all(objects.map(({ metadata }) => world.kube.delete(KIND, metadata.name)));
-    const left = await world.until("six are gone", async () => {
-      const now = await world.kube.list(KIND);
-      return now.length === 2 && now.every((object) => conditionOf(object, "Ready")?.reason === "Deleting") && now;
-    });
-    expect(deleted()).toBe(6);
-    for (const object of left) {
-      expect(conditionOf(object, "Ready")?.message).toContain("Waiting for its turn");
-      expect(conditionOf(object, "Stalled")).toBeUndefined();
-    }
-    await sleep(3000);
-    expect(deleted()).toBe(6);
-    await world.until("one more is gone", async () => deleted() === 7, 10);
-    await world.until("all are gone", async () => (await world.kube.list(KIND)).length === 0, 15);
-    expect(world.simulator.control.accountIsEmpty()).toBe(true);
-    expect(deleted()).toBe(8);
-  });
 });

@@ -6,6 +6,7 @@ import { Transport } from "../../src/runtime/connection/transport.ts";
 import type { KubeObject, ResourceType } from "../../src/runtime/object.ts";
 import { API_VERSION, GROUP, VERSION } from "../../src/schema/contract.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
+import { Watched } from "./watched.ts";
 
 const builtIn: readonly ResourceType[] = [
   { group: "", version: "v1", plural: "secrets", kind: "Secret" },
@@ -22,6 +23,9 @@ const ours = typesOf(kinds);
 const types: ReadonlyMap<string, ResourceType> = new Map(
   [...builtIn, ...typesOf(customResources)].map((type) => [type.kind, type]),
 );
+
+/** The kinds for whose objects the operator manages remotes. */
+export const managedKinds: readonly string[] = ours.map(({ kind }) => kind);
 
 /** Whether the operator manages remotes for objects of this kind. */
 export const isOurs = ({ kind }: KubeJSON): boolean => ours.some((type) => type.kind === kind);
@@ -63,13 +67,19 @@ export class Kube {
     }
   }
 
-  async list(kind: string): Promise<KubeJSON[]> {
-    return (await this.#client.listAll(typeOf(kind), { namespace: this.namespace })).items;
+  async list(...kinds: string[]): Promise<KubeJSON[]> {
+    const options = { namespace: this.namespace };
+    const lists = await Promise.all(kinds.map((kind) => this.#client.listAll(typeOf(kind), options)));
+    return lists.flatMap(({ items }) => items);
   }
 
   /** All objects that the operator manages. */
-  async all(): Promise<KubeJSON[]> {
-    return (await Promise.all(ours.map(({ kind }) => this.list(kind)))).flat();
+  all(): Promise<KubeJSON[]> {
+    return this.list(...managedKinds);
+  }
+
+  watch(kinds: readonly string[]): Watched {
+    return new Watched(this.#client, kinds.map(typeOf), this.namespace);
   }
 
   /** Fails with KubeError if the object exists already, or is refused. */
@@ -101,6 +111,11 @@ export class Kube {
 
   async delete(kind: string, name: string): Promise<void> {
     await this.#client.delete(typeOf(kind), { namespace: this.namespace, name });
+  }
+
+  /** All objects of the operator's kinds, also those without remotes. */
+  custom(): Promise<KubeJSON[]> {
+    return this.list(...customResources.map(({ kind }) => kind));
   }
 
   #placed(object: KubeJSON): KubeObject {

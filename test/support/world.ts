@@ -161,7 +161,7 @@ export class World {
     return this.condition(kind, name, { type: "Ready", status: "True" });
   }
 
-  /** Resolves with those objects that the operator manages, when all of them are as wanted. Reads them by lists. */
+  /** Resolves with those objects that the operator manages, when all of them are as wanted. */
   async untilAll(
     what: string,
     objects: readonly KubeJSON[],
@@ -172,16 +172,34 @@ export class World {
     const wanted = new Set(ours.map(nameOf));
     const kinds = [...new Set(ours.map(({ kind }) => kind as string))];
     let missing: string[] = [];
-    const ask = async () => {
-      const now = (await Promise.all(kinds.map((kind) => this.kube.list(kind)))).flat();
+    const answer = (now: readonly KubeJSON[]) => {
       const there = now.filter((object) => wanted.has(nameOf(object)) && isSo(object));
       const names = new Set(there.map(nameOf));
       missing = [...wanted].filter((name) => !names.has(name));
       return missing.length === 0 && there;
     };
-    return this.until(what, ask, seconds).catch((error) => {
+    return this.untilObjects(what, kinds, answer, seconds).catch((error) => {
       throw new Error(`${missing.join(", ")} ${error.message}`);
     });
+  }
+
+  /**
+   * Like `until`, for a question about all objects of some kinds. Lists are the authority, but a list is requested only
+   * when watches show that the answer may be there: repeated lists would be most of the work of the API server.
+   */
+  async untilObjects<T>(
+    what: string,
+    kinds: readonly string[],
+    answer: (objects: readonly KubeJSON[]) => T | undefined | false,
+    seconds?: number,
+  ): Promise<T> {
+    await using watched = this.kube.watch(kinds);
+    const ask = async () => {
+      const { objects } = watched;
+      return objects && answer(objects) && answer(await this.kube.list(...kinds));
+    };
+    // without `await`, the watches would end before it does
+    return await this.until(what, ask, seconds);
   }
 
   allReady(objects: readonly KubeJSON[]): Promise<KubeJSON[]> {
@@ -224,8 +242,8 @@ export class World {
 
   /** Removes the finalizers. Without an operator nobody else does, and the namespace would never be deleted. */
   async releaseAll(): Promise<void> {
-    const { stdout, code } = await this.tryKubectl(["get", "tunnelgateway", "-o", "json"]);
-    const held = code === 0 ? JSON.parse(stdout).items.filter(({ metadata }: KubeJSON) => metadata.finalizers) : [];
+    const objects = (await this.#kube?.custom().catch(() => [])) ?? [];
+    const held = objects.filter(({ metadata }) => metadata.finalizers);
     const release = ({ kind, metadata }: KubeJSON) =>
       this.kube.patch(kind, metadata.name, { metadata: { finalizers: null } }).catch(() => undefined);
     await Promise.all(held.map(release));

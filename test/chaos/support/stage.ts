@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
+import { isNotFound } from "../../../src/runtime/connection/errors.ts";
 import { isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { SimulatorOptions } from "../../../tools/simulator/simulator.ts";
 import { ClusterGate, Gate, type Guard, type Passage, type Side, type Substitute } from "../../support/gate.ts";
+import { managedKinds } from "../../support/kube.ts";
 import type { OperatorProcess } from "../../support/operator-process.ts";
 import { useWorld, type World } from "../../support/world.ts";
 import { killedSorts } from "./killed.ts";
@@ -149,19 +151,16 @@ export class Stage {
 
   /** All objects of our kinds, by name. */
   async objects(): Promise<Map<string, KubeJSON>> {
-    return new Map((await this.world.kube.all()).map((item) => [item.metadata.name, item]));
+    return byName(await this.world.kube.all());
   }
 
   async allReady(cases: readonly { name: string }[]): Promise<Map<string, KubeJSON>> {
     let objects = new Map<string, KubeJSON>();
-    const ready = this.world.until(
-      "all are ready",
-      async () => {
-        objects = await this.objects();
-        return cases.every(({ name }) => isReady(objects.get(name))) && objects;
-      },
-      PATIENCE_SECONDS,
-    );
+    const answer = (now: readonly KubeJSON[]) => {
+      objects = byName(now);
+      return cases.every(({ name }) => isReady(objects.get(name))) && objects;
+    };
+    const ready = this.world.untilObjects("all are ready", managedKinds, answer, PATIENCE_SECONDS);
     return ready.catch((cause) => {
       const unready = cases.map(({ name }) => objects.get(name)).filter((object) => !isReady(object));
       throw new Error(
@@ -186,7 +185,12 @@ export class Stage {
 
   /** Back to the start, by way of the operator that runs. */
   async clear(): Promise<void> {
-    await this.world.kubectl("delete", "tunnelgateway", "--all", "--wait=false");
+    const { kube } = this.world;
+    const remove = ({ kind, metadata }: KubeJSON) =>
+      kube.delete(kind, metadata.name).catch((error) => {
+        if (!isNotFound(error)) throw error;
+      });
+    await Promise.all((await kube.custom()).map(remove));
     await this.allGone();
     await this.world.operator.stop();
     this.others.clear();
@@ -200,7 +204,8 @@ export class Stage {
   }
 
   async allGone(): Promise<void> {
-    await this.world.until("all are gone", async () => (await this.objects()).size === 0, PATIENCE_SECONDS);
+    const isGone = (objects: readonly KubeJSON[]) => objects.length === 0;
+    await this.world.untilObjects("all are gone", managedKinds, isGone, PATIENCE_SECONDS);
   }
 
   /** `strand`: what becomes of a caller who is to get no further. To the API server there are only so many connections. */
@@ -230,6 +235,9 @@ export class Stage {
     };
   }
 }
+
+const byName = (objects: readonly KubeJSON[]): Map<string, KubeJSON> =>
+  new Map(objects.map((object) => [object.metadata.name, object]));
 
 const isAbout = ({ description, type }: Members, name: string): boolean =>
   description === name || type === typeOf(name);
