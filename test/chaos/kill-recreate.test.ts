@@ -18,9 +18,9 @@ const subject: Subject = {
 };
 
 describe.each(["before", "after", "late"] as const)("killed %s a step of a deletion and creation anew", (at) => {
-  const cases = recreating.map((step) => {
+  const cases = recreating.map((step, index) => {
     const name = `recreated-${at}-${step}`.toLowerCase();
-    return { subject, name, point: { of: name, step, at } satisfies Point };
+    return { subject, name, point: { of: name, step, at, after: recreating[index - 1] } satisfies Point };
   });
   const ids = new Map<string, string>();
 

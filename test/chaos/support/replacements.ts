@@ -143,9 +143,9 @@ export interface ReplacementCase {
 
 export const replacementCases = (at: Point["at"], of: readonly Replacement[] = replacements): ReplacementCase[] =>
   of.flatMap((replacement) =>
-    replacement.steps.map((step) => {
+    replacement.steps.map((step, index, steps) => {
       const name = `${replacement.sort}-${at}-${step}`.toLowerCase().replaceAll(" ", "-");
-      return { replacement, name, point: { of: name, step, at } };
+      return { replacement, name, point: { of: name, step, at, after: steps[index - 1] } };
     }),
   );
 

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
+import { intentOf, settledAt } from "../../../src/objects/intent.ts";
+import type { ManagedObject } from "../../../src/objects/object.ts";
 import { isNotFound } from "../../../src/runtime/connection/errors.ts";
 import { isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
@@ -28,7 +30,7 @@ interface Hold {
 }
 
 /** So short that an interrupted create is settled 6.5 seconds after its intent was recorded. */
-const SHORT = "3s";
+const SHORT_SECONDS = 3;
 
 /** A request that arrives later than this after it was sent was under way for longer than any may be. */
 const LATEST_MS = 4_500;
@@ -45,7 +47,7 @@ export interface StageOptions {
 export function useStage({ simulator = {}, patient, env: more = {} }: StageOptions = {}): Stage {
   // many objects are to be at their points at once
   const unlimited = { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" };
-  const env = { ...unlimited, ...(!patient && { REQUEST_TIMEOUT: SHORT }), ...more };
+  const env = { ...unlimited, ...(!patient && { REQUEST_TIMEOUT: `${SHORT_SECONDS}s` }), ...more };
   const world = useWorld({ startOperator: false, simulator, env });
   const stage = new Stage(world);
   beforeAll(() => stage.open());
@@ -60,7 +62,9 @@ export class Stage {
   #via: Parameters<World["startOperator"]>[1] = {};
   #holds: readonly Hold[] = [];
   #late: Hold[] = [];
-  #steps: Step[] = [];
+  #steps: (Step & { readonly time: number })[] = [];
+  /** By name, as the last process left them. */
+  #left = new Map<string, KubeJSON>();
   #nameless = new Set<string>();
   /** The sorts of all steps that the operators of this stage went through. */
   readonly #passed = new Set<Sort>();
@@ -103,8 +107,10 @@ export class Stage {
     const holds = points.map((point): Hold => ({ point, released: Promise.withResolvers(), arrived: false }));
     const missing = () => holds.filter(({ reached }) => !reached).map(({ point }) => point);
     this.#holds = holds;
+    this.#steps = [];
     await begin();
-    const everywhere = this.world.until("the operator is everywhere", async () => missing().length === 0);
+    const isEverywhere = async () => missing().length === 0;
+    const everywhere = this.world.until("the operator is everywhere", isEverywhere, PATIENCE_SECONDS);
     await everywhere.catch((cause) => {
       throw new Error(`The operator never came to ${JSON.stringify(missing())}`, { cause });
     });
@@ -114,16 +120,16 @@ export class Stage {
       this.#late.push(hold);
       setTimeout(() => arrive(hold), (hold.reached?.since ?? 0) + LATEST_MS - Date.now());
     }
-    this.clearSteps();
+    this.#steps = [];
   }
 
   /** Starts the next process. What is still under way of those before arrives when it is at work on the same object. */
   async restart(): Promise<void> {
-    const objects = await this.objects();
+    this.#left = await this.objects();
     await this.start();
     const isAtWork = ({ point: { of }, reached, arrived }: Hold) =>
       arrived ||
-      !objects.has(of) ||
+      !this.#left.has(of) ||
       this.stepsOf(of).length > 0 ||
       this.#steps.some((step) => step.of === reached?.soughtIn);
     await this.world.until("the next process is at work", async () => this.#late.every(isAtWork));
@@ -141,8 +147,11 @@ export class Stage {
     return made.filter(({ body }) => isAbout(body as Members, name)).length;
   }
 
-  clearSteps(): void {
-    this.#steps = [];
+  /** Whether an interrupted create was settled before the process that runs did anything for the object. */
+  wasSettled(name: string): boolean {
+    const intent = intentOf(this.#left.get(name) as ManagedObject);
+    const { time = 0 } = this.#steps.find(({ of }) => of === name) ?? {};
+    return intent !== undefined && time > settledAt(intent, SHORT_SECONDS * 1000);
   }
 
   async apply(cases: readonly Case[], spec: (one: Case) => Members): Promise<void> {
@@ -208,6 +217,10 @@ export class Stage {
     await this.world.untilObjects("all are gone", managedKinds, isGone, PATIENCE_SECONDS);
   }
 
+  #isDue({ of, after }: Point): boolean {
+    return after === undefined || this.stepsOf(of).includes(after);
+  }
+
   /** `strand`: what becomes of a caller who is to get no further. To the API server there are only so many connections. */
   #guard(stepOf: (passage: Passage) => Step | undefined, strand: () => Promise<Substitute>): Guard {
     const named = (passage: Passage) => {
@@ -222,11 +235,11 @@ export class Stage {
       const step = named(passage);
       if (!step) return undefined;
       this.#passed.add(sortOf(step.step));
-      if (side === "before") this.#steps.push(step);
+      if (side === "before") this.#steps.push({ ...step, time: Date.now() });
       // The caller of a stranded request gives up in the end. Reads pass: those of a route serve deletions of others.
       const isHeld = this.#holds.some(({ reached }) => reached?.of === step.of);
       if (side === "before" && isHeld && sortOf(step.step) !== "GET module") return strand();
-      const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side));
+      const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side) && this.#isDue(point));
       if (!hold) return undefined;
       hold.reached = { ...step, since: Date.now() };
       if (hold.point.at !== "late") return strand();

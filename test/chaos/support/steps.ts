@@ -58,6 +58,8 @@ export interface Point extends Step {
    * `after`: it was carried out, and its answer is lost. An answer that arrived is `before` the next step.
    */
   readonly at: Side | "late";
+  /** The step before it. On a slow machine a status may also be written earlier, to report a request that timed out. */
+  readonly after?: StepName | undefined;
 }
 
 const object = /^\/apis\/tunnelgateway\.dev\/v1\/namespaces\/[^/]+\/[^/]+\/([^/?]+)(\/status)?/;

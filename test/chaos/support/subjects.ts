@@ -264,9 +264,9 @@ export interface Case {
 /** A case for every step of an operation. */
 export function casesOf(operation: Operation, at: Point["at"], of: readonly Subject[] = subjects): Case[] {
   return of.flatMap((subject) =>
-    [...new Set(subject.steps[operation])].map((step) => {
+    [...new Set(subject.steps[operation])].map((step, index, steps) => {
       const name = `${subject.sort}-${at}-${step}`.toLowerCase().replaceAll(/[ _]/g, "-");
-      return { subject, name, point: { of: name, step, at } };
+      return { subject, name, point: { of: name, step, at, after: steps[index - 1] } };
     }),
   );
 }
