@@ -1,18 +1,36 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // these need a Kubernetes API server, which global-setup.ts starts once for all of them
 const clusterTests = ["test/{integration,e2e,chaos}/**/*.test.ts", "tools/cluster/{cluster,lifecycle}.test.ts"];
+// the longest of them, longest first
+const longest = [
+  ...["e2e/pages", "integration/brakes", "e2e/install", "chaos/api-server", "integration/kinds/sessions"],
+  ...["integration/admission", "integration/lifecycle", "integration/secrets", "e2e/upgrade", "chaos/answers"],
+  ...["chaos/replicas", "chaos/connections", "chaos/kill-replace", "chaos/kill-delete", "chaos/random-kill"],
+  ...["chaos/kill-create", "integration/kinds/event-sources", "integration/bench", "chaos/clock"],
+].map((name) => join(import.meta.dirname, "test", `${name}.test.ts`));
+
+/** Starts the longest files first: one of them that is started last would run alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => longest.indexOf(moduleId) + 1 || longest.length + 1;
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
+
 const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
-    // the default leaves a core idle, which on two cores is half the machine; tests mostly wait
-    maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           name: "unit",
+          // the default leaves a core idle, which on two cores is half the machine
+          maxWorkers: 2,
           include: ["{src,test,tools}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...clusterTests],
           // importing everything anew for each file took more than half of the time
@@ -27,6 +45,8 @@ export default defineConfig({
           include: clusterTests,
           globalSetup: ["tools/cluster/global-setup.ts"],
           isolate: false,
+          // these mostly wait, for operators and the API server
+          maxWorkers: 4,
           // for the operators that tests start, several hundred times in all
           env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
           sequence: { groupOrder: 1 },
