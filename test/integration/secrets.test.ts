@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kinds } from "../../src/kinds/index.ts";
-import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Canaries, canary } from "../support/canaries.ts";
@@ -177,7 +177,7 @@ async function failing(method: string, begin: () => Promise<unknown>, of = objec
 /** Wakes also those that wait for a person, until all are well. */
 async function settle(): Promise<void> {
   await annotateAll();
-  await world.allReady(objects);
+  await world.untilAll("all are Ready", objects, isReady, 60);
 }
 
 const annotateAll = () =>
