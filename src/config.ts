@@ -160,6 +160,7 @@ export const readClusterConfig = (env: NodeJS.ProcessEnv = process.env): Cluster
 export interface AccountConfig extends ClusterConfig {
   baseURL: string | undefined;
   apiKey: (() => Promise<string>) | undefined;
+  clusterID: string | undefined;
   requestsPerMinute: number;
   requestSeconds: number;
 }
@@ -169,6 +170,7 @@ const account = z.object({
   GATEWAY_BASE_URL: url.optional(),
   GATEWAY_API_KEY: z.string().optional(),
   GATEWAY_API_KEY_FILE: z.string().optional(),
+  CLUSTER_ID: z.string().optional(),
   REQUESTS_PER_MINUTE: count.prefault("100"),
   REQUEST_TIMEOUT: duration.prefault("30s"),
 });
@@ -185,6 +187,7 @@ export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.Pro
     ...clusterOf(values),
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: GATEWAY_API_KEY || GATEWAY_API_KEY_FILE ? keySource(GATEWAY_API_KEY, GATEWAY_API_KEY_FILE) : undefined,
+    clusterID: values.CLUSTER_ID,
     requestsPerMinute: values.REQUESTS_PER_MINUTE,
     requestSeconds: values.REQUEST_TIMEOUT,
   };

@@ -2,8 +2,11 @@ import { Command } from "commander";
 import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { importAccount } from "./import/import.ts";
+import { orphans } from "./orphans.ts";
 import type { Terminal } from "./terminal.ts";
+import { tree } from "./tree.ts";
 import { uninstall } from "./uninstall.ts";
+import { users } from "./users.ts";
 import { version } from "./version.ts";
 
 export interface ProgramParts {
@@ -66,6 +69,19 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--no-mark", "objects that only observe (managementPolicy: ObserveOnly): not even owner marks are written")
     .addHelpText("after", IMPORT)
     .action(ending((what: string[], options) => importAccount(what, options, terminal)));
+  withTable(
+    withAccount(add("users <name|id>", "who uses a remote, with or without an object, in any namespace")),
+  ).action(ending((text: string, options) => users(text, options, terminal)));
+  withTable(
+    withAccount(add("orphans", "remotes of this cluster without an object, and objects whose remotes are gone")),
+  )
+    .option("--unmanaged", "also remotes that nobody manages")
+    .action(ending((options) => orphans(options, terminal)));
+  withAccount(add("tree", "what hangs together in the account, and what of it is not Ready"))
+    .argument("[name|id]", "begin there; default: with everything that nothing uses")
+    .option("--up", "from what is used to what uses it")
+    .option("-o, --output <format>", "json, dot or mermaid")
+    .action(ending((text: string | undefined, options) => tree(text, options, terminal)));
   add("version", "print the version").action(
     ending(async () => {
       terminal.say(await version());
@@ -95,6 +111,11 @@ const withAccount = (command: Command): Command =>
     .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY")
     .option("--kubeconfig <file>", "which cluster, in place of KUBECONFIG")
     .option("--context <name>", "context of the kubeconfig");
+
+const withTable = (command: Command): Command =>
+  command
+    .option("-o, --output <format>", "wide (lines are not cut), name or json")
+    .option("--no-headers", "leave the headings out");
 
 const IMPORT = `
   import --all -o DIR/                      a file for each object

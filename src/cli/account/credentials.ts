@@ -21,13 +21,14 @@ export interface AccountFlags {
 export interface Credentials {
   baseURL: string;
   apiKey: () => Promise<string>;
-  /** The GatewayAccount that objects have to name with `accountRef`. Unset: objects find the account without it. */
-  accountRef: string | undefined;
+  /** Unset: the operator's own credentials, as far as the environment here is that of the operator. */
+  gatewayAccount: { namespace: string; name: string } | undefined;
   requestsPerMinute: number;
   requestSeconds: number;
 }
 
-const DEFAULT_ACCOUNT = "default";
+/** The GatewayAccount of objects that name none. */
+export const DEFAULT_ACCOUNT = "default";
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
@@ -49,7 +50,7 @@ export async function findCredentials(flags: AccountFlags): Promise<Credentials>
   const isGiven = flags.baseUrl !== undefined || flags.apiKeyFile !== undefined;
   if (flags.account === undefined && isGiven) return ofEnvironment(config);
   const found = await ofCluster(flags, config);
-  if (found) return { ...found, accountRef: flags.account === DEFAULT_ACCOUNT ? undefined : flags.account };
+  if (found) return found;
   if (flags.account === undefined) return ofEnvironment(config);
   throw new CommandError(`There is no GatewayAccount "${flags.account}" in this namespace: name another one`);
 }
@@ -71,7 +72,7 @@ function ofEnvironment({ baseURL, apiKey, requestsPerMinute, requestSeconds }: A
     throw new CommandError(
       "Say which account is meant: create a GatewayAccount, set GATEWAY_BASE_URL and GATEWAY_API_KEY, or give --base-url and --api-key-file",
     );
-  return { baseURL, apiKey, requestsPerMinute, requestSeconds, accountRef: undefined };
+  return { baseURL, apiKey, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
 }
 
 /** Undefined when there is no such GatewayAccount. */
@@ -79,7 +80,7 @@ async function ofGatewayAccount(
   client: KubeClient,
   config: AccountConfig,
   ref: { namespace: string; name: string },
-): Promise<Omit<Credentials, "accountRef"> | undefined> {
+): Promise<Credentials | undefined> {
   const kind = customResources.find((resource) => resource.kind === "GatewayAccount");
   if (!kind) throw new TypeError("There is no kind GatewayAccount");
   const object = await client.get<GatewayAccount>(typeOf(kind), ref).catch((error) => {
@@ -91,7 +92,7 @@ async function ofGatewayAccount(
   if (baseURL === undefined) throw new CommandError(`Give --base-url: GatewayAccount "${ref.name}" names none`);
   const { requestsPerMinute, requestSeconds } = config;
   const key = await keyOf(client, ref.namespace, object.spec.apiKeySecretRef);
-  return { baseURL, apiKey: async () => key, requestsPerMinute, requestSeconds };
+  return { baseURL, apiKey: async () => key, requestsPerMinute, requestSeconds, gatewayAccount: ref };
 }
 
 async function keyOf(client: KubeClient, namespace: string, { name, key }: { name: string; key: string }) {

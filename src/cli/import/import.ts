@@ -4,7 +4,7 @@ import type { Module, ModuleOwner, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind, ModulesLocation } from "../../schema/define.ts";
-import { type AccountFlags, findCredentials } from "../account/credentials.ts";
+import { type AccountFlags, DEFAULT_ACCOUNT, findCredentials } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { CommandError, type Terminal } from "../terminal.ts";
 import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
@@ -44,7 +44,8 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
   });
   const reference = lookupOf(imported);
   const { namespace, mark } = flags;
-  const options = { namespace, mark, accountRef: credentials.accountRef };
+  const account = credentials.gatewayAccount?.name;
+  const options = { namespace, mark, accountRef: account === DEFAULT_ACCOUNT ? undefined : account };
   const manifests = imported.map((one) => manifestOf(one, reference, options));
   await (flags.output === undefined ? print(manifests, flags, terminal) : write(manifests, flags.output, flags));
   return report(manifests, problems, flags, terminal);

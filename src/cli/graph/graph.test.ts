@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { markedWithoutObject, unmanaged, withoutRemote } from "../orphans.ts";
+import { findNodes } from "./find.ts";
+import { keyOf } from "./output.ts";
+import { small } from "./testing/account.ts";
+
+const graph = small();
+const one = (text: string) => {
+  const [node] = findNodes(graph, text, undefined);
+  if (!node) throw new Error(text);
+  return node;
+};
+const keys = (nodes: Iterable<Parameters<typeof keyOf>[0]>) => [...nodes].map(keyOf).sort();
+
+test("an edge uses its address, backend and policy, as the account says", () => {
+  expect(keys(one("tcpedge/ssh").uses)).toEqual([
+    "IPPolicy/team/office",
+    "ReservedAddress/team/ssh",
+    "TunnelGroupBackend/bkdtg_1",
+  ]);
+});
+
+test("an object that is not in the account yet uses what its spec names", () => {
+  expect(keys(one("ipp_1").usedBy)).toEqual(["TCPEdge/team/later", "TCPEdge/team/ssh"]);
+});
+
+test("what was left behind, what nobody manages, and what is gone", () => {
+  expect(keys(markedWithoutObject(graph, "c1"))).toEqual(["IPPolicy/ipp_left"]);
+  expect(markedWithoutObject(graph, "c2")).toEqual([]);
+  expect(keys(unmanaged(graph))).toEqual(["IPPolicy/ipp_nobody", "TunnelGroupBackend/bkdtg_1"]);
+  expect(keys(withoutRemote(graph))).toEqual(["IPPolicy/team/lost"]);
+});
+
+test("where a list failed, nothing is known to be gone", () => {
+  expect(withoutRemote({ ...graph, listed: new Set() })).toEqual([]);
+});
+
+test("a name may stand for objects of several kinds", () => {
+  expect(findNodes(graph, "ssh", "team")).toHaveLength(2);
+  expect(() => findNodes(graph, "ssh", "other")).toThrow("no object and no remote called ssh");
+});

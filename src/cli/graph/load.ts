@@ -1,0 +1,100 @@
+import { readAccountConfig } from "../../config.ts";
+import type { Remote } from "../../gateway/resource.ts";
+import { kinds } from "../../kinds/index.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isForbidden, isKindAbsent } from "../../runtime/connection/errors.ts";
+import { textOf } from "../../runtime/log.ts";
+import { customResourceOf } from "../../schema/common.ts";
+import type { Kind } from "../../schema/define.ts";
+import { type AccountFlags, type Credentials, DEFAULT_ACCOUNT, findCredentials } from "../account/credentials.ts";
+import { AccountReader } from "../account/reader.ts";
+import { connect } from "../connect.ts";
+import { typeOf } from "../objects.ts";
+import { CommandError, type Terminal } from "../terminal.ts";
+import { type Graph, graphOf } from "./graph.ts";
+
+export interface Loaded {
+  graph: Graph;
+  /** What could not be read, so that the graph is only a part. */
+  problems: string[];
+  /** The id of the cluster in owner marks; undefined where it cannot be read. */
+  clusterID: string | undefined;
+}
+
+/** Reads the account, and all objects of the cluster whose remotes are in it. */
+export async function load(flags: AccountFlags, terminal: Terminal): Promise<Loaded> {
+  const problems: string[] = [];
+  const credentials = await findCredentials(flags);
+  const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  await using cluster = connect({ ...config, context: flags.context });
+  const objects = await readObjects(cluster.client, { namespace: cluster.namespace, ...flags }, problems);
+  const remotes = await readRemotes(credentials, terminal, problems);
+  const ours = new Map(
+    [...objects].map(([kind, all]): [Kind, ManagedObject[]] => [kind, all.filter((one) => isIn(credentials, one))]),
+  );
+  return {
+    graph: graphOf(remotes, ours),
+    problems,
+    clusterID: config.clusterID ?? (await clusterIDOf(cluster.client)),
+  };
+}
+
+async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
+  await using reader = new AccountReader(credentials);
+  const remotes = new Map<Kind, Remote[]>();
+  for (const kind of kinds.filter(({ location }) => location.type === "collection")) {
+    try {
+      const show = (count: number) => terminal.progress?.(`Reading ${kind.resource.path}: ${count}`);
+      remotes.set(kind, await reader.list(kind.resource, show));
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  terminal.progress?.("");
+  if (remotes.size === 0) throw new CommandError(problems[0] ?? "The account cannot be read");
+  return remotes;
+}
+
+/** Objects of all namespaces; of one, where the user may not read more. */
+async function readObjects(client: KubeClient, { namespace }: { namespace: string }, problems: string[]) {
+  const objects = new Map<Kind, ManagedObject[]>();
+  const list = async (kind: Kind, where?: string): Promise<void> => {
+    const { items } = await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace: where });
+    objects.set(kind, items);
+  };
+  for (const kind of kinds) {
+    try {
+      await list(kind).catch((error) => {
+        if (!isForbidden(error)) throw error;
+        problems.push(`Only objects in namespace ${namespace} are known: ${textOf(error)}`);
+        return list(kind, namespace);
+      });
+    } catch (error) {
+      if (isKindAbsent(error)) throw new CommandError("Install the CRDs: the cluster has no tunnelgateway.dev/v1");
+      if (!isForbidden(error)) throw error;
+      problems.push(`You need the right to list ${kind.plural} in namespace ${namespace}`);
+    }
+  }
+  return objects;
+}
+
+/** Whether the remote of an object is, or will be, in this account. */
+function isIn({ gatewayAccount }: Credentials, { metadata, spec, status }: ManagedObject): boolean {
+  const account = status?.id === undefined ? (spec.accountRef?.name ?? "") : (status.account ?? "");
+  if (!gatewayAccount) return account === "";
+  const { namespace, name } = gatewayAccount;
+  const isDefault = account === "" && name === DEFAULT_ACCOUNT && status?.id === undefined;
+  return metadata.namespace === namespace && (account === name || isDefault);
+}
+
+async function clusterIDOf(client: KubeClient): Promise<string | undefined> {
+  const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
+  try {
+    return (await client.get(namespaces, { name: "kube-system" })).metadata.uid;
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}

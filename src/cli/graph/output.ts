@@ -1,0 +1,86 @@
+import { cut, table } from "../table.ts";
+import { type Terminal, UsageError } from "../terminal.ts";
+import { type Node, readyOf } from "./graph.ts";
+
+export interface OutputFlags {
+  output?: string;
+  /** False: no headings. */
+  headers?: boolean;
+}
+
+/** A row of a table, and what it is about. */
+export interface Line {
+  node: Node;
+  cells: readonly string[];
+}
+
+/** Prints nodes as a table, as names, or as JSON. */
+export function printNodes(
+  headings: readonly string[],
+  lines: readonly Line[],
+  flags: OutputFlags,
+  terminal: Terminal,
+): void {
+  const text = render(headings, lines, flags, terminal);
+  if (text !== "") terminal.say(text);
+}
+
+function render(
+  headings: readonly string[],
+  lines: readonly Line[],
+  flags: OutputFlags,
+  { columns }: Terminal,
+): string {
+  const { output = "", headers = true } = flags;
+  switch (output) {
+    case "":
+    case "wide": {
+      const options = { noHeaders: !headers || lines.length === 0, columns: output === "wide" ? undefined : columns };
+      return table(
+        headings,
+        lines.map(({ cells }) => cells),
+        options,
+      );
+    }
+    case "name":
+      return lines.map(({ node }) => nameOf(node)).join("\n");
+    case "json":
+      return JSON.stringify(
+        lines.map(({ node }) => toJSON(node)),
+        undefined,
+        2,
+      );
+    default:
+      throw new UsageError("-o must be wide, name or json");
+  }
+}
+
+export const nameOf = ({ kind, id, object }: Node): string =>
+  object ? `${kind.kind.toLowerCase()}.tunnelgateway.dev/${object.metadata.name}` : (id ?? "");
+
+/** What tells one node from all others. */
+export const keyOf = ({ kind, id, object }: Node): string =>
+  object ? `${kind.kind}/${object.metadata.namespace}/${object.metadata.name}` : `${kind.kind}/${id}`;
+
+export function toJSON(node: Node): object {
+  const { status, reason } = readyOf(node);
+  const { kind, id, object, remote } = node;
+  return {
+    key: keyOf(node),
+    kind: kind.kind,
+    ...(id !== undefined && { id }),
+    ...(object && { namespace: object.metadata.namespace, name: object.metadata.name, ready: status, reason }),
+    inAccount: remote !== undefined,
+    uses: [...node.uses].map(keyOf).sort(),
+    usedBy: [...node.usedBy].map(keyOf).sort(),
+  };
+}
+
+const ESCAPE = "\x1b[";
+const colours = { grey: "90", red: "31" } as const;
+
+/** A line cut to the width of the terminal, in a colour where it takes colours. */
+export function coloured(line: string, colour: keyof typeof colours | undefined, terminal: Terminal): string {
+  const text = cut(line, terminal.columns);
+  return colour && terminal.hasColours ? `${ESCAPE}${colours[colour]}m${text}${ESCAPE}0m` : text;
+}

@@ -1,0 +1,86 @@
+import { beforeAll, expect, test } from "vitest";
+import { manifest } from "../../../tools/shared/objects.ts";
+import { command } from "../../support/command.ts";
+import { useWorld } from "../../support/world.ts";
+
+const world = useWorld();
+const run = (...args: string[]) => command(world, [...args, "-n", world.namespace]);
+
+let policy: string;
+let foreign: string;
+
+/** An edge with its policy; an edge that a person has made with the same policy; and a policy that was retained. */
+beforeAll(async () => {
+  await world.apply(
+    manifest("IPPolicy", "office", {}),
+    manifest("TCPEdge", "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } }),
+    manifest("TCPEdge", "later", { backend: { backendRef: { kind: "TunnelGroupBackend", name: "none" } } }),
+    manifest("IPPolicy", "left", { deletionPolicy: "Retain" }),
+    manifest("IPPolicy", "lost", { driftPolicy: "Report" }),
+  );
+  policy = (await world.ready("IPPolicy", "office")).status.id;
+  await world.ready("TCPEdge", "ssh");
+  await world.ready("IPPolicy", "left");
+  const lost = await world.ready("IPPolicy", "lost");
+  await world.condition("TCPEdge", "later", { type: "Ready", status: "False" });
+  await world.delete("IPPolicy", "left");
+  const { control } = world.simulator;
+  foreign = String(control.insert("edges/tcp", { ip_restriction: { ip_policy_ids: [policy] } })["id"]);
+  control.remove(lost.status.id);
+  control.clearRequests();
+});
+
+test("users names objects and remotes of others, by name and by id", async () => {
+  const byName = await run("users", "ippolicy/office");
+  expect(byName).toMatchObject({ code: 0, stderr: expect.stringContaining("1 of them have no object") });
+  expect(byName.stdout).toContain("TCPEdge/ssh");
+  expect(byName.stdout).toContain(foreign);
+  expect((await run("users", policy)).stdout).toBe(byName.stdout);
+  expect((await run("users", policy, "-o", "name")).stdout.trim().split("\n").sort()).toEqual(
+    [foreign, "tcpedge.tunnelgateway.dev/ssh"].sort(),
+  );
+});
+
+test("orphans names what was left behind, what is gone, and on request what nobody manages", async () => {
+  const { code, stdout } = await run("orphans", "--no-headers");
+  expect(code).toBe(0);
+  expect(stdout.trim().split("\n")).toEqual([
+    expect.stringMatching(`^IPPolicy .*no object ${world.namespace}/left$`),
+    expect.stringMatching(/^IPPolicy\/lost .*the remote is gone$/),
+  ]);
+  expect((await run("orphans", "--unmanaged")).stdout).toContain(foreign);
+});
+
+test("tree shows what is below an edge, and what is not Ready", async () => {
+  const { code, stdout } = await run("tree", "tcpedge/ssh");
+  const lines = stdout.trim().split("\n");
+  expect({ code, lines }).toEqual({
+    code: 0,
+    lines: [
+      expect.stringMatching(/^NAME +NAMESPACE +READY +REASON +ID$/),
+      expect.stringMatching(/^TCPEdge\/ssh .*True +Available +edgtcp_/),
+      expect.stringMatching(/^└─ IPPolicy\/office .*True +Available +ipp_/),
+    ],
+  });
+  expect((await run("tree")).stdout).toMatch(/TCPEdge\/later .*False +ReferenceNotReady/);
+  expect(JSON.parse((await run("tree", "-o", "json")).stdout)).toBeInstanceOf(Array);
+});
+
+test("these commands write nothing", () => {
+  expect(world.changesSent()).toEqual([]);
+});
+
+test("what could be read is shown where a list is refused", async () => {
+  world.simulator.control.fault({ method: "GET", path: "/reserved_domains", action: { status: 403 } });
+  const { code, stdout, stderr } = await run("tree");
+  world.simulator.control.clearFaults();
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("list /reserved_domains") });
+  expect(stdout).toContain("TCPEdge/ssh");
+});
+
+test("a name that nothing has gets one clear line", async () => {
+  expect(await run("users", "nothing")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^There is no object/),
+  });
+});
