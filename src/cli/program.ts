@@ -8,6 +8,7 @@ import { tree } from "./tree.ts";
 import { uninstall } from "./uninstall.ts";
 import { users } from "./users.ts";
 import { version } from "./version.ts";
+import { why } from "./why.ts";
 
 export interface ProgramParts {
   /** How the user calls the program. */
@@ -82,6 +83,9 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--up", "from what is used to what uses it")
     .option("-o, --output <format>", "json, dot or mermaid")
     .action(ending((text: string | undefined, options) => tree(text, options, terminal)));
+  withAccount(add("why <name>", "why an object is not Ready, down to the root")).action(
+    ending((text: string, options) => why(text, options, terminal)),
+  );
   add("version", "print the version").action(
     ending(async () => {
       terminal.say(await version());

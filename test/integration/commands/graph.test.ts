@@ -66,6 +66,16 @@ test("tree shows what is below an edge, and what is not Ready", async () => {
   expect(JSON.parse((await run("tree", "-o", "json")).stdout)).toBeInstanceOf(Array);
 });
 
+test("why follows causes to the root", async () => {
+  expect(await run("why", "tcpedge/later")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^TCPEdge\/later is not Ready: ReferenceNotReady\n {2}Create TunnelGroupBackend "none"/,
+    ),
+  });
+  expect((await run("why", "tcpedge/ssh")).stdout.trim()).toBe("TCPEdge/ssh is Ready");
+});
+
 test("these commands write nothing", () => {
   expect(world.changesSent()).toEqual([]);
 });

@@ -1,0 +1,51 @@
+// Measures `import --all` of an account with many resources at the default request budget.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { parseArgs } from "node:util";
+import { OPERATOR } from "../shared/operator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { ed25519PublicKey, sampleBodies } from "../simulator/testing/samples.ts";
+
+const { values } = parseArgs({ options: { resources: { type: "string", default: "3000" } } });
+
+/** Resources of all types in equal parts, as people have made them. */
+function fill({ control }: Simulator, count: number): void {
+  const bodies = Object.entries(sampleBodies(control));
+  for (let made = 0; made < count; made += 1) {
+    const [collection, body] = bodies[made % bodies.length] as (typeof bodies)[number];
+    const own = {
+      ...("domain" in body && { domain: `host-${made}.example.org` }),
+      ...("public_key" in body && { public_key: ed25519PublicKey() }),
+    };
+    control.insert(collection, { ...body, ...own, description: `Resource ${made}` });
+  }
+}
+
+async function importAll({ url, apiKey }: Simulator): Promise<{ seconds: number; text: string; code: number }> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [OPERATOR, "import", "--all"], {
+    env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: "/dev/null", GATEWAY_BASE_URL: url, GATEWAY_API_KEY: apiKey },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.on("data", (chunk) => {
+    text += chunk;
+  });
+  const [code] = await once(child, "close");
+  return { seconds: (performance.now() - startedAt) / 1000, text, code };
+}
+
+const simulator = await startSimulator();
+fill(simulator, Number(values.resources));
+simulator.control.clearRequests();
+const first = await importAll(simulator);
+const requests = simulator.control.requests();
+const second = await importAll(simulator);
+const objects = first.text.match(/^apiVersion: tunnelgateway/gm)?.length ?? 0;
+const writes = requests.filter(({ method }) => method !== "GET").length;
+console.log(
+  `${objects} objects in ${first.seconds.toFixed(1)} s with ${requests.length} requests, ${writes} of them writes; ` +
+    `the second import is ${first.text === second.text ? "equal" : "DIFFERENT"}`,
+);
+await simulator.stop();
+process.exitCode = first.code || Number(first.text !== second.text || writes > 0);
