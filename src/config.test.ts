@@ -30,6 +30,7 @@ describe("readConfig", () => {
       metricsAddress: ":8080",
       leaderElection: false,
       watchSecrets: false,
+      secretWriteNamespaces: undefined,
       logLevel: "info",
       podNamespace: undefined,
       kubeconfig: undefined,

@@ -82,6 +82,7 @@ const environment = z
       .default(":8080"),
     LEADER_ELECTION: flag.default(false),
     WATCH_SECRETS: flag.default(false),
+    SECRET_WRITE_NAMESPACES: z.union([z.enum(["*", "-"]), names]).default("*"),
   })
   .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
     path: ["GATEWAY_API_KEY_FILE"],
@@ -124,6 +125,8 @@ export interface Config extends ClusterConfig {
   leaderElection: boolean;
   /** Watches the metadata of Secrets, so that a change has its effect at once. Needs the right to list and watch. */
   watchSecrets: boolean;
+  /** Where the operator has the right to write Secrets. Undefined: in all namespaces that it watches. */
+  secretWriteNamespaces: readonly string[] | undefined;
 }
 
 /** Wrong environment variables. The message names each one and says what it must be. */
@@ -149,6 +152,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     metricsAddress: values.METRICS_ADDRESS,
     leaderElection: values.LEADER_ELECTION,
     watchSecrets: values.WATCH_SECRETS,
+    secretWriteNamespaces: written(values.SECRET_WRITE_NAMESPACES),
   };
 }
 
@@ -203,6 +207,11 @@ function parse<S extends z.ZodType>(schema: S, env: NodeJS.ProcessEnv): z.output
   const result = schema.safeParse(given);
   if (!result.success) throw new ConfigError(explain(result.error));
   return result.data;
+}
+
+function written(namespaces: "*" | "-" | string[]): string[] | undefined {
+  if (namespaces === "*") return undefined;
+  return namespaces === "-" ? [] : namespaces;
 }
 
 const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig => ({

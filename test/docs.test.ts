@@ -159,7 +159,13 @@ const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, 
 
 test("the page on installing counts the kinds and the rights as doctor does", () => {
   const page = readFileSync(join(root, "docs/install.md"), "utf8");
-  const scope = { watchNamespaces: [], podNamespace: "any", leaderElection: true, watchSecrets: false };
+  const scope = {
+    watchNamespaces: [],
+    podNamespace: "any",
+    leaderElection: true,
+    watchSecrets: false,
+    secretWriteNamespaces: undefined,
+  };
   expect(page).toContain(`definitions: ${customResources.length} kinds of`);
   expect(page).toContain(`rights: all ${neededRights(scope).length} are granted`);
 });

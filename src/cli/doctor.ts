@@ -38,7 +38,9 @@ function configured(): Configured {
 
 function checks(given: Configured, { client, transport }: Connected): [name: string, check: Check][] {
   const scope =
-    "config" in given ? { ...given.config } : { ...given.cluster, leaderElection: false, watchSecrets: false };
+    "config" in given
+      ? { ...given.config }
+      : { ...given.cluster, leaderElection: false, watchSecrets: false, secretWriteNamespaces: undefined };
   return [
     ["environment", async () => environment(given)],
     ["Kubernetes API", () => apiServer(transport)],

@@ -8,6 +8,7 @@ import {
   operatorGrants,
   ownNamespaceGrants,
   secretWatchGrants,
+  secretWriteGrants,
   uninstallGrants,
 } from "../schema/access.ts";
 import type { CustomResource } from "../schema/define.ts";
@@ -26,6 +27,7 @@ export function chartParts(customResources: readonly CustomResource[]): Map<stri
     commands: commandGrants(customResources),
     lease: leaseGrants(),
     "watch-secrets": secretWatchGrants(),
+    "write-secrets": secretWriteGrants(customResources),
     "uninstall-retain": uninstall.retain,
     "uninstall-delete": uninstall.delete,
     view: access.view,

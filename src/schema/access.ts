@@ -20,17 +20,12 @@ export interface Grant {
 /** Rights of the operator in each namespace that it watches. */
 export function operatorGrants(customResources: readonly CustomResource[]): Grant[] {
   const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => hasTrait(spec, wanted));
-  const secretAccess = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
   return [
     ...objectGrants(customResources.filter(({ namespaces }) => namespaces !== "own")),
     ...grantIf(
       reads(({ secret, secretMembers }) => secret !== undefined || secretMembers !== undefined),
       { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
     ),
-    ...grantIf(secretAccess.length > 0, {
-      use: "Write results to Secrets, and hold on to those that are needed",
-      rule: core("secrets", ...secretAccess),
-    }),
     ...grantIf(
       reads(({ configMap }) => configMap === true),
       { use: "Read, by name, the ConfigMaps that specs refer to", rule: core("configmaps", "get") },
@@ -56,6 +51,13 @@ export function clusterGrants(customResources: readonly CustomResource[]): Grant
       },
     },
   ];
+}
+
+/** Further rights in the namespaces of `SECRET_WRITE_NAMESPACES`. */
+export function secretWriteGrants(customResources: readonly CustomResource[]): Grant[] {
+  const verbs = [...new Set(customResources.flatMap((one) => one.secretAccess))].sort();
+  const use = "Write results to Secrets, and hold on to those that are needed";
+  return grantIf(verbs.length > 0, { use, rule: core("secrets", ...verbs) });
 }
 
 /** Further rights with `WATCH_SECRETS`. RBAC cannot limit a right to the metadata of Secrets. */

@@ -83,6 +83,11 @@ describe("values", () => {
     ["a label that a monitor has already", { "metrics.podMonitor.labels.helm\\.sh/chart": "x" }, "metrics.podMonitor"],
     ["several replicas without an election", { replicaCount: 2, "leaderElection.enabled": false }, "replicaCount"],
     ["a rolling update without an election", { "leaderElection.enabled": false }, "strategy"],
+    [
+      "Secrets in a namespace that is not watched",
+      { "watchNamespaces[0]": "a", "secrets.writeNamespaces[0]": "b" },
+      "b",
+    ],
     ["two sources of the proxy", { "proxy.http": "http://a", "proxy.existingSecret": "b" }, "proxy.existingSecret"],
   ])("%s is refused in words", async (_, values, named) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
@@ -170,6 +175,26 @@ describe("rendered", () => {
     const [off, on] = [await render(...scope), await render(...scope, ...set({ "secrets.watch": true }))];
     expect([following(off), switched(off)]).toEqual([[], "false"]);
     expect([following(on), switched(on)]).toEqual([expected, "true"]);
+  });
+
+  const watched = set({ "watchNamespaces[0]": "one", "watchNamespaces[1]": "two" });
+  test.each([
+    ["everywhere by default", [], ["-"], "*"],
+    ["nowhere when it is switched off", set({ "secrets.write": false }), [], "-"],
+    ["in the namespaces that are named", set({ "secrets.writeNamespaces[0]": "one" }), ["one"], "one"],
+    ["in all that are watched", watched, ["one", "two"], "*"],
+    ["in one of those", [...watched, ...set({ "secrets.writeNamespaces[0]": "two" })], ["two"], "two"],
+    ["in none of those", [...watched, ...set({ "secrets.write": false })], [], "-"],
+  ])("the operator may write Secrets %s", async (_, values, expected, told) => {
+    const objects = await render(...values, ...set({ "uninstall.enabled": false }));
+    const places = objects
+      .filter(({ rules = [] }) =>
+        rules.some(({ resources, verbs }: KubeJSON) => resources.includes("secrets") && verbs.includes("create")),
+      )
+      .map(({ metadata }) => metadata.namespace ?? "-");
+    expect(places).toEqual(expected);
+    const { env } = find(objects, "Deployment").spec.template.spec.containers[0];
+    expect(env).toContainEqual({ name: "SECRET_WRITE_NAMESPACES", value: told });
   });
 
   test("without credentials of the chart's, a pod that starts all the same", async () => {

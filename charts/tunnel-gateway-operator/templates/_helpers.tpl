@@ -125,6 +125,8 @@ annotations:
   value: {{ .Values.leaderElection.enabled | quote }}
 - name: WATCH_SECRETS
   value: {{ .Values.secrets.watch | quote }}
+- name: SECRET_WRITE_NAMESPACES
+  value: {{ .Values.secrets.write | ternary (join "," .Values.secrets.writeNamespaces | default "*") "-" | quote }}
 {{- with .Values.clusterID }}
 - name: CLUSTER_ID
   value: {{ . | quote }}
@@ -253,6 +255,11 @@ securityContext:
 {{- if not .Values.leaderElection.enabled }}
 {{- if gt (int .Values.replicaCount) 1 }}{{ fail "replicaCount: without leaderElection.enabled there can be only one replica" }}{{ end }}
 {{- if ne (dig "type" "RollingUpdate" .Values.strategy) "Recreate" }}{{ fail "strategy: without leaderElection.enabled set {type: Recreate}, or two operators work at the same time during an upgrade" }}{{ end }}
+{{- end }}
+{{- if .Values.watchNamespaces }}
+{{- range .Values.secrets.writeNamespaces }}
+{{- if not (has . $.Values.watchNamespaces) }}{{ fail (printf "secrets.writeNamespaces: %s is not one of watchNamespaces" .) }}{{ end }}
+{{- end }}
 {{- end }}
 {{- if and .Values.proxy.existingSecret (or .Values.proxy.http .Values.proxy.https) }}{{ fail "proxy.existingSecret takes the place of proxy.http and proxy.https: choose one" }}{{ end }}
 {{- end }}

@@ -7,7 +7,13 @@ const needs = (scope: Parameters<typeof neededRights>[0]) =>
   );
 
 test("without a list of namespaces, rights are needed in all of them, and some only in the operator's own", () => {
-  const all = needs({ watchNamespaces: [], podNamespace: "home", leaderElection: true, watchSecrets: false });
+  const all = needs({
+    watchNamespaces: [],
+    podNamespace: "home",
+    leaderElection: true,
+    watchSecrets: false,
+    secretWriteNamespaces: undefined,
+  });
   expect(all).toContain("watch tcpedges * *");
   expect(all).toContain("get namespaces * *");
   expect(all).toContain("get customresourcedefinitions tcpedges.tunnelgateway.dev *");
@@ -17,7 +23,13 @@ test("without a list of namespaces, rights are needed in all of them, and some o
 });
 
 test("with a list of namespaces, no right is needed outside of them", () => {
-  const some = needs({ watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false, watchSecrets: false });
+  const some = needs({
+    watchNamespaces: ["a", "b"],
+    podNamespace: "home",
+    leaderElection: false,
+    watchSecrets: false,
+    secretWriteNamespaces: undefined,
+  });
   expect(some).toContain("watch tcpedges * b");
   expect(some).toContain("get namespaces a a");
   expect(some).toContain("watch agentcommands * home");
@@ -27,9 +39,19 @@ test("with a list of namespaces, no right is needed outside of them", () => {
 });
 
 test("Secrets have to be listed and watched in each namespace, and only where that is switched on", () => {
-  const given = { watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false };
+  const given = { watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false, secretWriteNamespaces: [] };
   const following = (watchSecrets: boolean) =>
     needs({ ...given, watchSecrets }).filter((right) => /^(list|watch) secrets/.test(right));
   expect(following(true)).toEqual(["list secrets * a", "watch secrets * a", "list secrets * b", "watch secrets * b"]);
   expect(following(false)).toEqual([]);
+});
+
+test.each([
+  [undefined, ["a", "b"]],
+  [[], []],
+  [["b"], ["b"]],
+])("Secrets have to be written in %j of the namespaces a and b", (secretWriteNamespaces, expected) => {
+  const given = { watchNamespaces: ["a", "b"], podNamespace: "home", leaderElection: false, watchSecrets: false };
+  const writing = needs({ ...given, secretWriteNamespaces }).filter((right) => /^(create|patch) secrets/.test(right));
+  expect(writing).toEqual(expected.flatMap((name) => [`create secrets * ${name}`, `patch secrets * ${name}`]));
 });

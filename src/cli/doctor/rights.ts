@@ -10,6 +10,7 @@ import {
   operatorGrants,
   ownNamespaceGrants,
   secretWatchGrants,
+  secretWriteGrants,
 } from "../../schema/access.ts";
 import { forEachConcurrently } from "../concurrently.ts";
 
@@ -36,7 +37,8 @@ interface Right {
 /** Asks the API server about each right that the operator needs. */
 export async function checkRights(
   client: KubeClient,
-  scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace"> & Pick<Config, "leaderElection" | "watchSecrets">,
+  scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace"> &
+    Pick<Config, "leaderElection" | "watchSecrets" | "secretWriteNamespaces">,
 ): Promise<string> {
   const rights = neededRights(scope);
   const refused: Right[] = [];
@@ -53,6 +55,7 @@ export function neededRights({
   podNamespace,
   leaderElection,
   watchSecrets,
+  secretWriteNamespaces,
 }: Parameters<typeof checkRights>[1]): Right[] {
   const everywhere = watchNamespaces.length === 0;
   const watched: (string | undefined)[] = everywhere ? [undefined] : [...watchNamespaces];
@@ -64,6 +67,9 @@ export function neededRights({
   const inEach = [...operatorGrants(customResources), ...(watchSecrets ? secretWatchGrants() : [])];
   return [
     ...watched.flatMap((namespace) => rightsOf(inEach, namespace)),
+    ...(secretWriteNamespaces ?? watched).flatMap((namespace) =>
+      rightsOf(secretWriteGrants(customResources), namespace),
+    ),
     ...(everywhere ? rightsOf(clusterGrants(customResources), undefined) : []),
     ...(podNamespace ? rightsOf(atHome, podNamespace) : []),
   ];
