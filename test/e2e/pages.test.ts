@@ -184,6 +184,8 @@ describe("with GitOps", () => {
     await pages.install.run("Argo CD");
     const { data } = JSON.parse(await kubectl("get", "configmap", "argocd-cm", "-n", "argocd", "-o", "json"));
     expect(data["resource.customizations"]).toContain("health.lua");
+    // the look at objects that are being deleted
+    await pages.install.run("Argo CD");
   });
 
   test("Flux's kinds take its objects", async () => {
