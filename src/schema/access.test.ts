@@ -9,6 +9,7 @@ import {
   operatorGrants,
   ownNamespaceGrants,
   secretWatchGrants,
+  secretWriteGrants,
 } from "./access.ts";
 import { customResourceOf } from "./common.ts";
 import type { CustomResource } from "./define.ts";
@@ -16,8 +17,8 @@ import type { CustomResource } from "./define.ts";
 const rights = (grants: readonly Grant[]) =>
   grants.flatMap(({ rule }) => rule.resources.flatMap((resource) => rule.verbs.map((verb) => `${verb} ${resource}`)));
 
-const everything = [operatorGrants, clusterGrants, ownNamespaceGrants, commandGrants].flatMap((grants) =>
-  grants(customResources),
+const everything = [operatorGrants, secretWriteGrants, clusterGrants, ownNamespaceGrants, commandGrants].flatMap(
+  (grants) => grants(customResources),
 );
 
 test("no right is granted by a wildcard, and Secrets are neither listed nor watched unless that is asked for", () => {
@@ -30,6 +31,7 @@ test("no right is granted by a wildcard, and Secrets are neither listed nor watc
 test("no rule grants what another grants already", () => {
   const all = rights([
     ...operatorGrants(customResources),
+    ...secretWriteGrants(customResources),
     ...clusterGrants(customResources),
     ...ownNamespaceGrants(customResources),
   ]);
@@ -38,8 +40,9 @@ test("no rule grants what another grants already", () => {
 
 test("Secrets are written only where a kind says so, ConfigMaps read only where a field needs it", () => {
   const [plain] = kinds.filter(({ output }) => !output).map(customResourceOf);
+  const all = (given: CustomResource[]) => [...operatorGrants(given), ...secretWriteGrants(given)];
   const of = (changes: Partial<CustomResource>) =>
-    rights(operatorGrants([{ ...(plain as CustomResource), spec: z.object({}), ...changes }]));
+    rights(all([{ ...(plain as CustomResource), spec: z.object({}), ...changes }]));
   expect(of({}).filter((right) => /secrets|configmaps/.test(right))).toEqual([]);
   expect(of({ secretAccess: ["create"] })).toContain("create secrets");
 });
