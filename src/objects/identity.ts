@@ -35,6 +35,20 @@ export const remoteIDsOf = (kind: Kind, object: ManagedObject): string[] => {
   return [...new Set(ids.filter((id) => id !== undefined))];
 };
 
+/** The id that an object would adopt, until it has a remote. */
+export const wantedIDOf = ({ spec, status }: ManagedObject): string | undefined =>
+  status?.id === undefined ? spec.adopt?.id : undefined;
+
+/** The natural key in a spec or in an answer, as the service compares it. Undefined for kinds without a natural key. */
+export function naturalKeyOf(
+  { naturalKey, spec }: Kind,
+  values: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (!naturalKey || values[naturalKey] === undefined) return undefined;
+  const { normalize = (value: unknown) => value } = traitsOf(spec.shape[naturalKey] as z.ZodType);
+  return String(normalize(values[naturalKey]));
+}
+
 /** For remotes that are entries in a list of another resource: the ids of those resources. */
 export const parentIDsOf = (kind: Kind, object: ManagedObject): string[] =>
   kind.location.type === "entry" ? remoteIDsOf(kind, object).map((id) => id.slice(0, id.indexOf("/"))) : [];

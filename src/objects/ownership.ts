@@ -14,6 +14,12 @@ export interface Owner {
 
 export const ownerMark = ({ cluster, namespace, name }: Owner): string => `${cluster}/${namespace}/${name}`;
 
+/** The owner that a mark names. Its parts are empty where the text is no mark of ours. */
+export function ownerOf(mark: string): Owner {
+  const [cluster = "", namespace = "", name = ""] = mark.split("/");
+  return { cluster, namespace, name };
+}
+
 /** The mark in a remote's metadata, if it has one. */
 export function ownerMarkOf({ metadata }: Answer): string | undefined {
   const owner = jsonObject(metadata)?.[OWNER_KEY];

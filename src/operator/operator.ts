@@ -20,6 +20,7 @@ import { type AccountObject, Accounts } from "./accounts/accounts.ts";
 import { countDependents } from "./accounts/dependents.ts";
 import { probe } from "./accounts/prober.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
+import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
@@ -58,8 +59,13 @@ export function createOperator(options: OperatorOptions): Operator {
   const { config, kinds, client, log, clock = systemClock, metrics, controllerMetrics } = options;
   const common = { client, log, clock, namespaces: config.watchNamespaces };
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, common)]));
+  const endedObjects = new EndedObjects({
+    clock,
+    watches: (namespace) => config.watchNamespaces.length === 0 || config.watchNamespaces.includes(namespace),
+    exists: (kind, key) => informers.get(kind)?.store.get(key) !== undefined,
+  });
   const cluster = new KubeCluster({
-    ...{ client, kinds, informers, recorder: options.recorder, log },
+    ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects },
     accountNameOf: (object) => accounts.nameOf(object),
   });
   const identity = new ClusterIdentity({ client, config, clock, log });
@@ -124,6 +130,7 @@ export function createOperator(options: OperatorOptions): Operator {
 
   /** A GatewayAccount that is being deleted waits for the last object that needs it. */
   function forget({ kind }: Kind, object: ManagedObject): void {
+    endedObjects.record(kind, object.metadata);
     controllers.get(kind)?.drop(keyOf(object));
     accounts.forget(object.metadata.uid);
     const key = `${object.metadata.namespace}/${accounts.nameOf(object)}`;

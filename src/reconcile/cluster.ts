@@ -43,8 +43,19 @@ export interface EventDraft {
  */
 export interface Cluster {
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
-  /** Other objects of the kind, in any namespace, that have or adopt this remote, or an entry of one of its lists. */
+  /**
+   * Other objects of the kind, in any namespace, that have this remote or an entry of one of its lists, or name it in
+   * their spec and belong to the same account.
+   */
   othersWithRemoteID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
+  /** Like `othersWithRemoteID`, and those that are to adopt this remote. */
+  othersWanting(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
+  shareAccount(one: ManagedObject, other: ManagedObject): boolean;
+  /**
+   * Whether the object of this name, which does not exist, is known to have ended: its end was seen, or it has been
+   * absent for an hour.
+   */
+  hasEnded(kind: Pick<Kind, "kind">, namespace: string, name: string): boolean;
   /**
    * All objects of the kind with a remote in this account: that of the GatewayAccount of this name in the namespace or,
    * without a name, the operator's own.

@@ -17,8 +17,8 @@ export function identity(kind: Kind): string {
     case "modules":
       return (
         `${named(kind, kind.location.idFields)} It exists already; where it does not, the object says ` +
-        "[RemoteMissing](../troubleshooting.md#remotemissing). Two objects that name the same one both say " +
-        "[OwnershipConflict](../troubleshooting.md#ownershipconflict), and neither is carried out until the other is gone."
+        "[RemoteMissing](../troubleshooting.md#remotemissing). Of several objects that name the same one, the first has it. The " +
+        "others say [OwnershipConflict](../troubleshooting.md#ownershipconflict) until it is gone."
       );
   }
 }

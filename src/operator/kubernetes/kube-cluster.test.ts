@@ -30,6 +30,7 @@ beforeEach(async () => {
     informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
     recorder: { emit: () => {} } as unknown as EventRecorder,
     log: recordingLogger(),
+    endedObjects: { has: () => false },
     accountNameOf: ({ spec }) => spec.accountRef?.name ?? "",
   });
 });

@@ -14,7 +14,8 @@ import { API_VERSION, annotations, FINALIZER, GROUP } from "../../schema/contrac
 import type { Kind } from "../../schema/define.ts";
 import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { toReconcileError } from "./api-error.ts";
-import { type Informers, referenceKey } from "./indexes.ts";
+import type { EndedObjects } from "./ended-objects.ts";
+import { type IndexName, type Informers, referenceKey } from "./indexes.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
 
@@ -26,6 +27,7 @@ export interface KubeClusterOptions {
   log: Logger;
   /** The GatewayAccount that an object belongs to; empty for the operator's own credentials. */
   accountNameOf: (object: ManagedObject) => string;
+  endedObjects: Pick<EndedObjects, "has">;
 }
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
@@ -36,24 +38,41 @@ export class KubeCluster implements Cluster {
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
   readonly #accountNameOf: (object: ManagedObject) => string;
+  readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
-  constructor({ client, kinds, informers, recorder, log, accountNameOf }: KubeClusterOptions) {
+  constructor({ client, kinds, informers, recorder, log, accountNameOf, endedObjects }: KubeClusterOptions) {
     this.#client = client;
     this.#kinds = kinds;
     this.#informers = informers;
     this.#recorder = recorder;
     this.#log = log;
     this.#accountNameOf = accountNameOf;
+    this.#endedObjects = endedObjects;
   }
 
   get(kind: string, namespace: string, name: string): ManagedObject | undefined {
     return this.#informers.get(kind)?.store.get(keyOf({ namespace, name }));
   }
 
-  othersWithRemoteID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
-    const same = this.#store(kind).by("remoteID", id);
-    return same.filter((other) => other.metadata.uid !== metadata.uid);
+  othersWithRemoteID({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
+    return this.#others(kind, "remoteID", id, object);
+  }
+
+  othersWanting({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
+    return [...this.#others(kind, "remoteID", id, object), ...this.#others(kind, "wantedID", id, object)];
+  }
+
+  /** The id of a remote in another account means nothing here, unless its own account has shown it. */
+  #others(kind: string, index: IndexName, id: string, object: ManagedObject): ManagedObject[] {
+    const same = this.#store(kind)
+      .by(index, id)
+      .filter((other) => other.metadata.uid !== object.metadata.uid);
+    return same.filter((other) => hasRemote(other, id) || this.shareAccount(other, object));
+  }
+
+  hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
+    return this.#endedObjects.has(kind, { namespace, name });
   }
 
   inAccount({ kind }: Kind, namespace: string, account?: string): ManagedObject[] {
@@ -63,7 +82,7 @@ export class KubeCluster implements Cluster {
 
   remoteIDsBeside(kind: Kind, object: ManagedObject): string[] {
     const all = this.#store(kind.kind).list(this.#accountNameOf(object) === "" ? undefined : object.metadata.namespace);
-    const beside = all.filter((other) => this.#shareAccount(other, object));
+    const beside = all.filter((other) => this.shareAccount(other, object));
     return [...new Set(beside.flatMap((other) => remoteIDsOf(kind, other)))];
   }
 
@@ -72,7 +91,7 @@ export class KubeCluster implements Cluster {
     const byName = this.#referringTo(referenceKey(kind, namespace, name));
     const ids = new Set([object.status?.id ?? [], retiringIDs(object.status)].flat());
     const byID = [...ids].flatMap((id) => this.#referringTo(id));
-    return [...byName, ...byID.filter((referrer) => this.#shareAccount(referrer.object, object))];
+    return [...byName, ...byID.filter((referrer) => this.shareAccount(referrer.object, object))];
   }
 
   #referringTo = (reference: string): Referrer[] =>
@@ -83,7 +102,7 @@ export class KubeCluster implements Cluster {
     );
 
   /** A GatewayAccount serves its own namespace alone. */
-  #shareAccount(one: ManagedObject, other: ManagedObject): boolean {
+  shareAccount(one: ManagedObject, other: ManagedObject): boolean {
     const account = this.#accountNameOf(one);
     if (account !== this.#accountNameOf(other)) return false;
     return account === "" || one.metadata.namespace === other.metadata.namespace;
@@ -221,3 +240,7 @@ export class KubeCluster implements Cluster {
     return informer.store;
   }
 }
+
+/** Whether the status says that the object has this remote, or an entry of one of its lists. */
+const hasRemote = ({ status }: ManagedObject, id: string): boolean =>
+  status?.id === id || status?.id?.startsWith(`${id}/`) === true || retiringIDs(status).includes(id);

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/request-budget.ts";
-import { remoteIDsOf } from "../../objects/identity.ts";
-import type { ManagedObject } from "../../objects/object.ts";
+import { naturalKeyOf, remoteIDsOf } from "../../objects/identity.ts";
+import { isObserveOnly, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { sentStatusFields } from "../../schema/wire/needs.ts";
-import { type Informers, referenceKey, referencesOf } from "../kubernetes/indexes.ts";
+import { type IndexName, type Informers, referenceKey, referencesOf } from "../kubernetes/indexes.ts";
 
 export interface EnqueueRequest {
   kind: string;
@@ -82,18 +82,38 @@ function targetsOfReference(reference: string, informers: Informers): ManagedObj
   return object ? [object] : [];
 }
 
-/** Other objects of a remote that this one got or lost: only one of them may manage it. */
+/**
+ * Other objects of a remote, or of a natural key, that this one got or let go of: only one of them may manage it, and the
+ * others wait for that.
+ */
 function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added" && change.initial) return [];
   const { object } = change;
-  const had = change.type === "updated" ? remoteIDsOf(kind, change.old) : [];
-  const has = remoteIDsOf(kind, object);
-  const changed = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))];
-  return changed
-    .flatMap((id) => informers.get(kind.kind)?.store.by("remoteID", id) ?? [])
+  const had = change.type === "added" ? none : claimsOf(kind, change.type === "updated" ? change.old : object);
+  const has = change.type === "deleted" ? none : claimsOf(kind, object);
+  const ids = differing(had.ids, has.ids);
+  const names = differing(had.names, has.names);
+  const others = (index: IndexName, values: readonly string[]) =>
+    values.flatMap((value) => informers.get(kind.kind)?.store.by(index, value) ?? []);
+  return [...others("remoteID", ids), ...others("wantedID", ids), ...others("naturalKey", names)]
     .filter((other) => other.metadata.uid !== object.metadata.uid)
     .map((other) => requestFor(kind.kind, other, "edit"));
 }
+
+const none = { ids: [], names: [] };
+
+/** What an object keeps from others. One that only observes keeps nothing. */
+function claimsOf(kind: Kind, object: ManagedObject): { ids: string[]; names: string[] } {
+  if (isObserveOnly(object)) return none;
+  const name = naturalKeyOf(kind, object.spec);
+  // A name is taken as long as the remote exists, so it is free when the object has ended.
+  return { ids: remoteIDsOf(kind, object), names: name === undefined ? [] : [name] };
+}
+
+const differing = (some: readonly string[], others: readonly string[]): string[] => [
+  ...some.filter((one) => !others.includes(one)),
+  ...others.filter((one) => !some.includes(one)),
+];
 
 /** The objects of all kinds with this value in this index. */
 export function requestsByIndex(

@@ -20,7 +20,8 @@ import {
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { findByNaturalKey } from "../find/by-natural-key.ts";
-import { isUnclaimed } from "../find/conflicts.ts";
+import { isUnclaimed, refuseForeignMark } from "../find/conflicts.ts";
+import { refuseOtherHolder } from "../find/holders.ts";
 import { refuseStrangeAccount } from "../find/mass-loss.ts";
 import { isPreexisting } from "../find/sharing.ts";
 import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
@@ -151,12 +152,9 @@ async function adoptExisting(context: ReconcileContext, error: GatewayError): Pr
     context.changes.push({ type: "Adopted", id: remote.id });
     return remote;
   }
-  const belonging = owner ? `, which belongs to ${owner}` : "";
-  throw new Blocked(
-    "AlreadyExists",
-    `To take over ${remote.id}${belonging}, add to the spec: adopt: {id: ${remote.id}}`,
-    {
-      cause: error,
-    },
-  );
+  refuseOtherHolder(context, remote.id);
+  refuseForeignMark(context, remote);
+  throw new Blocked("AlreadyExists", `To take over ${remote.id}, add to the spec: adopt: {id: ${remote.id}}`, {
+    cause: error,
+  });
 }

@@ -214,6 +214,22 @@ describe("a remote that outlives its object", () => {
   });
 });
 
+it("leaves a remote that another cluster has marked when the namespace goes, and says so", async () => {
+  const object = await scene.given(IPPolicy, "office");
+  scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });
+  scene.cluster.namespaceDeleting = true;
+  await scene.resync(IPPolicy);
+  await deleted(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
+  expect(scene.cluster.events).toContainEqual(
+    expect.objectContaining({
+      reason: "OwnershipConflict",
+      note: expect.stringContaining("Left ipp_1 in the account"),
+    }),
+  );
+});
+
 describe("a deletion while the status has no id", () => {
   const kinds: [string, Kind, ManagedObject["spec"]][] = [
     ["its owner mark", IPPolicy, {}],

@@ -8,6 +8,7 @@ import { refuseUnsettled } from "../find/by-intent.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
+import { otherHolder } from "../find/holders.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { lastingUsers, namesOf, refuseWhileUsed, StillUsed, sentence } from "./in-use.ts";
@@ -70,15 +71,24 @@ function prepareRetention(context: ReconcileContext): void {
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (context.kind.location.type === "modules") return releaseModules(context);
-  const id = await findIDToDelete(context);
+  const id = await findIDToDelete(context).catch((error: unknown) => leaveToOwner(context, error));
   const ids = [id, ...retiringOf(context)]
     .filter((one) => one !== undefined)
-    .filter((one) => !isKnownForeign(context, one));
+    .filter((one) => !isKnownForeign(context, one) && !otherHolder(context, one));
   if (ids.length === 0) return;
   if (id !== undefined) context.state.remote ??= { id };
   for (const one of ids.filter((each) => !staysForOthers(context, each))) {
     if (await deleteOrLeaveBehind(context, one)) context.changes.push({ type: "Deleted", id: one });
   }
+}
+
+/** In a namespace that is being deleted, a remote that somebody else has marked is left to them, with an event. */
+async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<undefined> {
+  const { object, cluster } = context;
+  const isForeign = isReconcileError(error) && error.reason === "OwnershipConflict";
+  if (!isForeign || !(await cluster.isNamespaceDeleting(object.metadata.namespace))) throw error;
+  const note = `Left ${object.status?.id} in the account: the owner in its metadata is another, and the namespace goes away`;
+  cluster.emit(object, { type: "Warning", reason: error.reason, action: "Delete", note });
 }
 
 /**
@@ -140,6 +150,6 @@ async function findIDToDelete(context: ReconcileContext): Promise<string | undef
   // Never delete what another object or cluster has marked meanwhile. A new process has to list to see the mark.
   await remotes.listed(0, context.lane);
   const remote = remotes.cached(id);
-  if (remote) refuseForeignMark(context, remote);
+  if (remote && !otherHolder(context, id)) refuseForeignMark(context, remote);
   return id;
 }

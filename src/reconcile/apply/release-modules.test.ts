@@ -142,19 +142,19 @@ describe("the deletion of an object that only sets modules", () => {
     expect(verbs()).toEqual(["getModule route_webhook_verification"]);
   });
 
-  it("lets a rival object of the same remote set its modules", async () => {
-    const object = await given({ webhookVerification });
-    const rival = await scene.apply(HTTPSEdgeRoute, "rival", specOf({ saml }));
-    await scene.reconcile(object);
-    for (const one of [rival, object]) expect(scene.reason(one)).toMatch(/^OwnershipConflict/);
+  it("leaves a module that another object of the route sets, which takes it over", async () => {
+    const object = await given({ saml, webhookVerification });
+    const next = scene.cluster.apply(HTTPSEdgeRoute, "next", specOf({ saml: { ...saml, forceAuthn: true } }));
+    await scene.reconcile(next);
+    expect(scene.reason(next)).toMatch(/^OwnershipConflict: .*team-a\/route, which has edghts_1/);
     verbs();
     await end(object);
-    await scene.reconcile(rival);
-    expect(verbs()).toEqual([
-      "deleteModule route_webhook_verification",
-      "getModule route_saml",
-      "putModule route_saml",
-    ]);
+    expect(verbs()).toEqual(["deleteModule route_webhook_verification"]);
+    expect(remote()).toMatchObject({ saml: { enabled: true } });
+    await scene.reconcile(next);
+    expect(verbs()).toEqual(["putModule route_saml"]);
+    await end(next);
+    expect(remote()).toMatchObject({ saml: null });
   });
 });
 

@@ -1,7 +1,7 @@
 import { isUnsupported } from "../../gateway/errors.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, isDeleting, isObserveOnly, type ManagedObject } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
@@ -73,12 +73,28 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   const answered = isAnswered(object);
   let remote = await (answered ? getRemote : readRemote)(context, id);
   if (!remote) return;
-  const { body, remove } = plan(kind, { wanted: {}, seen: fromAnswer(kind.spec, remote), applied, renewed: [] });
+  const released = applied.filter((field) => !wantedByOthers(context, id).includes(field.split(".")[0] ?? field));
+  const { body, remove } = plan(kind, {
+    wanted: {},
+    seen: fromAnswer(kind.spec, remote),
+    applied: released,
+    renewed: [],
+  });
   if (Object.keys(body).length > 0)
     remote = await updatableRemotesOf(context).update(id, body, requestOptions(context));
   for (const member of remove) remote = await removeModule(context, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
   if (!answered) waitForInterruptedChanges(context);
+}
+
+/**
+ * Fields that other objects of the same remote set. Their modules stay as they are until the next object sets them:
+ * without its sign-on, for example, the route would be open to everybody in between.
+ */
+function wantedByOthers({ kind, object, cluster }: ReconcileContext, id: string): string[] {
+  const others = cluster.othersWithRemoteID(kind, id, object);
+  const next = others.filter((other) => !isDeleting(other) && !isObserveOnly(other));
+  return next.flatMap(({ spec }) => Object.keys(spec));
 }
 
 /**

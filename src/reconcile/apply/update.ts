@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { conditionOf } from "../../objects/object.ts";
-import { canBeMarked, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
+import { canBeMarked, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { unsentFields } from "../../objects/secret-versions.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
@@ -106,14 +106,17 @@ function ownedMetadata(
 
 /**
  * An adopted remote gets the owner mark with its first update, so that no other cluster adopts it as well. When
- * somebody has removed the mark, the remote gets it back, unless changes of others are only reported.
+ * somebody has removed the mark, the remote gets it back, unless changes of others are only reported. The mark of an
+ * object that is no more is replaced.
  */
 function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolean): boolean {
   const { object, owner, account, kind } = context;
+  const mark = ownerMarkOf(remote);
+  const wasMarked = mark !== undefined && mark !== ownerMark(owner);
   return (
-    (has(context, "Adopted") || (drifted && object.spec.driftPolicy !== "Report")) &&
+    (has(context, "Adopted") || (drifted && object.spec.driftPolicy !== "Report") || wasMarked) &&
     account.supports(kind.resource, "update") &&
-    ownerMarkOf(remote) === undefined &&
+    mark !== ownerMark(owner) &&
     canBeMarked((remote["metadata"] as string | null | undefined) ?? undefined, owner)
   );
 }

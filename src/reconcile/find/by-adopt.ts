@@ -3,7 +3,8 @@ import { isObserveOnly } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
-import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
+import { refuseForeignMark, remoteMissing } from "./conflicts.ts";
+import { refuseOtherHolder } from "./holders.ts";
 
 /** The remote that `spec.adopt.id` names. */
 export async function findByAdoptID(context: ReconcileContext, id: string): Promise<Remote> {

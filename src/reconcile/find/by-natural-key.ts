@@ -1,6 +1,5 @@
-import type * as z from "zod";
 import type { Remote } from "../../gateway/resource.ts";
-import { traitsOf } from "../../schema/traits.ts";
+import { naturalKeyOf } from "../../objects/identity.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
 
 /**
@@ -15,9 +14,5 @@ export async function findByNaturalKey(context: ReconcileContext, since: number)
 }
 
 /** Whether a remote has the natural key of the spec; true for kinds without a natural key. */
-export function hasNaturalKey({ kind, object }: ReconcileContext, remote: Remote): boolean {
-  const { naturalKey, spec } = kind;
-  if (!naturalKey) return true;
-  const { normalize = (value: unknown) => value } = traitsOf(spec.shape[naturalKey] as z.ZodType);
-  return normalize(remote[naturalKey]) === normalize(object.spec[naturalKey]);
-}
+export const hasNaturalKey = ({ kind, object }: ReconcileContext, remote: Remote): boolean =>
+  naturalKeyOf(kind, remote) === naturalKeyOf(kind, object.spec);

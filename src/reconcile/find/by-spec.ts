@@ -2,12 +2,12 @@ import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isReconcileRequested } from "../../objects/object.ts";
-import { Blocked } from "../../objects/reconcile-error.ts";
 import { getRemote, type ReconcileContext, readRemote, remotesOf, retire } from "../context.ts";
 import { resolveDesired } from "../desired/desired.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
 import { remoteMissing } from "./conflicts.ts";
+import { refuseOtherHolder } from "./holders.ts";
 import { isPreexisting } from "./sharing.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   const { kind, object, cluster } = context;
   const id = idFromSpec(kind, object, cluster) ?? object.status?.id;
   if (id === undefined) return unresolved(context);
-  if (kind.location.type !== "entry") refuseRivals(context, id);
+  if (kind.location.type !== "entry") refuseOtherHolder(context, id);
   retireFormer(context, id);
   const intent = unsettledIntent(context);
   const remote =
@@ -62,15 +62,4 @@ function retireFormer(context: ReconcileContext, id: string): void {
 function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
   const intent = openIntentOf(object);
   return intent && !account.isCreateRefused(object, intent) ? intent : undefined;
-}
-
-/** Two objects that set modules of the same route would overwrite each other for ever, and neither has precedence. */
-function refuseRivals({ kind, object, cluster }: ReconcileContext, id: string): void {
-  const [other] = cluster.othersWithRemoteID(kind, id, object);
-  if (!other) return;
-  const { namespace, name } = other.metadata;
-  throw new Blocked(
-    "OwnershipConflict",
-    `Delete this object or ${kind.kind} ${namespace}/${name}: both stand for ${id}, and neither is carried out`,
-  );
 }

@@ -5,7 +5,8 @@ import { Blocked } from "../../objects/reconcile-error.ts";
 import { readinessOf } from "../../schema/readiness.ts";
 import { getRemote, now, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
 import { findByOwnerMark } from "./by-owner-mark.ts";
-import { refuseForeignMark, refuseOtherHolder, remoteMissing } from "./conflicts.ts";
+import { refuseForeignMark, remoteMissing } from "./conflicts.ts";
+import { refuseOtherHolder } from "./holders.ts";
 import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
 
 /**

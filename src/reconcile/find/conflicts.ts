@@ -1,30 +1,27 @@
 import type { Remote } from "../../gateway/resource.ts";
-import type { ManagedObject } from "../../objects/object.ts";
-import { isObserveOnly } from "../../objects/object.ts";
-import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { openIntentOf } from "../../objects/intent.ts";
+import { isObserveOnly, retiringIDs } from "../../objects/object.ts";
+import { ownerMark, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
 
-/** Two objects must not manage one remote: the older object keeps the remote that it has. */
-export function refuseOtherHolder({ cluster, kind, object }: ReconcileContext, id: string): void {
-  const [other] = cluster.othersWithRemoteID(kind, id, object);
-  if (!other || (object.status?.id === id && isOlder(object, other))) return;
-  const { namespace, name } = other.metadata;
-  throw new Blocked(
-    "OwnershipConflict",
-    `Delete this object or ${kind.kind} ${namespace}/${name}: both stand for ${id}`,
-  );
-}
-
-function isOlder(one: ManagedObject, other: ManagedObject): boolean {
-  const age = ({ metadata }: ManagedObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
-  return age(one) <= age(other);
+/**
+ * Whether the owner mark of a remote binds nobody any more: the object that it names is in this cluster, and has ended or
+ * has another remote. What a mark of another cluster stands for cannot be seen, so it always binds.
+ */
+function isVoid({ cluster, kind, owner }: ReconcileContext, mark: string, { id }: Remote): boolean {
+  const { cluster: home, namespace, name } = ownerOf(mark);
+  if (home !== owner.cluster) return false;
+  const object = cluster.get(kind.kind, namespace, name);
+  if (!object) return cluster.hasEnded(kind, namespace, name);
+  const other = object.status?.id;
+  return other !== undefined && other !== id && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
 }
 
 /** Whether a remote carries the owner mark of another object or cluster. */
-export function hasForeignMark({ owner }: ReconcileContext, remote: Remote): boolean {
+export function hasForeignMark(context: ReconcileContext, remote: Remote): boolean {
   const mark = ownerMarkOf(remote);
-  return mark !== undefined && mark !== ownerMark(owner);
+  return mark !== undefined && mark !== ownerMark(context.owner) && !isVoid(context, mark, remote);
 }
 
 /** Whether a remote that is known from lists and answers carries the owner mark of another object or cluster. */
@@ -42,9 +39,9 @@ export function refuseForeignMark(context: ReconcileContext, remote: Remote): Re
   );
 }
 
-/** Whether no other object has this remote, or is about to have it. */
+/** Whether no other object has this remote, or is about to have it. Objects that only observe it do not count. */
 export const isUnclaimed = ({ account, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
-  cluster.othersWithRemoteID(kind, id, object).length === 0 && !account.isClaimedByOther(id, object);
+  cluster.othersWithRemoteID(kind, id, object).every(isObserveOnly) && !account.isClaimedByOther(id, object);
 
 /** The oldest of several remotes that may be this object's. The others stay, and an event names them. */
 export function oldestOf({ changes }: ReconcileContext, remotes: readonly Remote[]): Remote | undefined {

@@ -40,7 +40,9 @@ export function claimsOf({ kind, object, cluster }: ReconcileContext): Claims {
   return Object.fromEntries(
     sharedLists(kind.spec).map(({ member, trait }): [string, Claim] => {
       const inside = id === undefined ? [] : cluster.othersWithRemoteID({ kind: trait.kind }, id, object);
-      const named = cluster.referrersOf(kind, object).filter((referrer) => referrer.kind.kind === trait.kind);
+      const named = cluster
+        .referrersOf(kind, object)
+        .filter((referrer) => referrer.kind.kind === trait.kind && cluster.shareAccount(referrer.object, object));
       const children = distinct([...inside, ...named.map((referrer) => referrer.object)]);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
       const wanted = keys(children.filter(wants));

@@ -1,4 +1,4 @@
-import { parentIDsOf, remoteIDsOf } from "../../objects/identity.ts";
+import { parentIDsOf, remoteIDsOf, wantedIDOf } from "../../objects/identity.ts";
 import { type ManagedObject, retiringIDs, type Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -17,6 +17,8 @@ export class FakeCluster implements Cluster {
   /** Names of the Secrets that were read. */
   readonly secretReads: string[] = [];
   namespaceDeleting = false;
+  /** False: as after a restart, which has seen no object end. */
+  knowsEnds = true;
   /** Other namespaces that are being deleted. */
   readonly otherNamespacesDeleting = new Set<string>();
   /** Kinds whose CustomResourceDefinition is being deleted. */
@@ -137,6 +139,19 @@ export class FakeCluster implements Cluster {
         [...remoteIDsOf(known, other), ...parentIDsOf(known, other)].includes(id),
     );
   }
+
+  othersWanting(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
+    const adopting = [...this.#objects.values()].filter(
+      (other) => other.kind === kind.kind && wantedIDOf(other) === id && other.metadata.uid !== object.metadata.uid,
+    );
+    return [...new Set([...this.othersWithRemoteID(kind, id, object), ...adopting])];
+  }
+
+  shareAccount = (one: ManagedObject, other: ManagedObject): boolean =>
+    one.spec.accountRef?.name === other.spec.accountRef?.name;
+
+  hasEnded = ({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean =>
+    this.knowsEnds && this.#created.has(`uid-${kind}-${name}`) && this.get(kind, namespace, name) === undefined;
 
   remoteIDsBeside(kind: Kind): string[] {
     const objects = [...this.#objects.values()].filter((object) => object.kind === kind.kind);

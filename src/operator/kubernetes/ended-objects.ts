@@ -1,0 +1,47 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../runtime/clock.ts";
+import { keyOf } from "../../runtime/object.ts";
+
+/** An object whose end nobody saw counts as ended when it has been absent for this long. */
+const ABSENT_MS = 3_600_000;
+
+const MOST_REMEMBERED = 10_000;
+
+type Name = { namespace: string; name: string };
+
+interface EndedObjectsOptions {
+  clock: Clock;
+  /** Whether all objects of the namespace are seen. Nothing is known of what is not watched. */
+  watches: (namespace: string) => boolean;
+  exists: (kind: string, key: string) => boolean;
+}
+
+/** The objects that this process saw end, or has found absent for long. The owner marks that name them are void. */
+export class EndedObjects {
+  readonly #options: EndedObjectsOptions;
+  readonly #ended = new LRUCache<string, true>({ max: MOST_REMEMBERED });
+  readonly #absentSince = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+
+  constructor(options: EndedObjectsOptions) {
+    this.#options = options;
+  }
+
+  /** Call it when the watch reports a deletion. */
+  record(kind: string, name: Name): void {
+    this.#ended.set(`${kind}/${keyOf(name)}`, true);
+  }
+
+  has(kind: string, name: Name): boolean {
+    const { clock, watches, exists } = this.#options;
+    const key = `${kind}/${keyOf(name)}`;
+    if (!watches(name.namespace)) return false;
+    if (exists(kind, keyOf(name))) {
+      this.#absentSince.delete(key);
+      return false;
+    }
+    if (this.#ended.has(key)) return true;
+    const since = this.#absentSince.get(key) ?? clock.now();
+    this.#absentSince.set(key, since);
+    return clock.now() - since >= ABSENT_MS;
+  }
+}

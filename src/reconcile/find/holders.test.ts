@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
+import { annotations } from "../../schema/contract.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const conflictWith = (name: string) => new RegExp(`^OwnershipConflict: .* team-[ab]/${name}, which has `);
+
+describe("a route that an object has", () => {
+  const webhookVerification = { enabled: true, provider: "sns" };
+  let routeId: string;
+  const specOf = (more: object) => ({ edgeId: "edghts_1", routeId, ...more });
+
+  beforeEach(() => {
+    routeId = scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id;
+  });
+
+  const verification = () => scene.gateway.remote(HTTPSEdgeRoute.resource, routeId)?.["webhook_verification"];
+
+  it.each([
+    ["sets the same module", { webhookVerification }],
+    ["sets nothing", {}],
+    ["only observes", { webhookVerification, managementPolicy: "ObserveOnly" }],
+    ["is of another account", { webhookVerification, accountRef: { name: "other" } }],
+  ])("is carried out when another object %s", async (_, more) => {
+    const first = await scene.given(HTTPSEdgeRoute, "first", specOf({ webhookVerification }));
+    const second = scene.cluster.apply(HTTPSEdgeRoute, "second", specOf(more), { namespace: "team-b" });
+    await scene.reconcile(second);
+    scene.cluster.apply(
+      HTTPSEdgeRoute,
+      "first",
+      specOf({ webhookVerification: { enabled: true, provider: "github" } }),
+    );
+    await scene.settle(first, 2);
+    expect(scene.reason(first)).toMatch(/^Available/);
+    expect(verification()).toMatchObject({ provider: "github" });
+  });
+
+  it("is not held by an older object that sets none of its modules, or is paused", async () => {
+    const empty = await scene.given(HTTPSEdgeRoute, "empty", specOf({}));
+    const paused = scene.cluster.apply(HTTPSEdgeRoute, "paused", specOf({ webhookVerification }), {
+      annotations: { [annotations.paused]: "true" },
+    });
+    await scene.reconcile(paused);
+    await scene.clock.advance(5_000);
+    const object = await scene.given(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
+    expect(scene.reason(object)).toMatch(/^Available/);
+    scene.cluster.apply(HTTPSEdgeRoute, "empty", specOf({ webhookVerification }));
+    await scene.reconcile(empty);
+    expect(scene.reason(empty)).toMatch(conflictWith("route"));
+  });
+
+  it("goes to the oldest of those that never had it", async () => {
+    const first = scene.cluster.apply(HTTPSEdgeRoute, "first", specOf({ webhookVerification }));
+    await scene.clock.advance(5_000);
+    const second = scene.cluster.apply(HTTPSEdgeRoute, "second", specOf({ webhookVerification }));
+    await scene.reconcile(second);
+    expect(scene.reason(second)).toMatch(conflictWith("first"));
+    await scene.reconcile(first);
+    expect(scene.reason(first)).toMatch(/^Available/);
+  });
+});
+
+describe("a remote that two objects adopt", () => {
+  let id: string;
+  const spec = (more: object = {}) => ({ adopt: { id }, ...more });
+
+  beforeEach(() => {
+    id = scene.gateway.seed(IPPolicy.resource, { description: "by hand" }).id;
+  });
+
+  const mark = () => ownerMarkOf(scene.gateway.remote(IPPolicy.resource, id) ?? {});
+
+  async function two(): Promise<[ManagedObject, ManagedObject]> {
+    const first = await scene.given(IPPolicy, "first", spec());
+    const second = scene.cluster.apply(IPPolicy, "second", spec({ description: "second" }));
+    await scene.reconcile(second);
+    expect(scene.reason(second)).toMatch(conflictWith("first"));
+    return [first, second];
+  }
+
+  it("goes to the second when the first has ended, although it carries the mark of the first", async () => {
+    const [first, second] = await two();
+    scene.cluster.delete(first);
+    await scene.settle(first);
+    expect(scene.cluster.exists(first)).toBe(false);
+    expect(mark()).toBe("c1/team-a/first");
+    await scene.settle(second, 2);
+    expect(scene.reason(second)).toMatch(/^Available/);
+    expect(mark()).toBe("c1/team-a/second");
+  });
+
+  it("stays with the mark of the first while nobody knows whether the first has ended", async () => {
+    const [first, second] = await two();
+    scene.cluster.delete(first);
+    await scene.settle(first);
+    scene.cluster.knowsEnds = false;
+    scene.restart();
+    await scene.reconcile(second);
+    expect(scene.reason(second)).toMatch(/^OwnershipConflict: Remove the owner/);
+    expect(mark()).toBe("c1/team-a/first");
+  });
+
+  it("stays with the one that the mark names when both have its id, and the other leaves it when it goes", async () => {
+    const [first, second] = await two();
+    const { status } = scene.cluster.now(first);
+    await scene.cluster.writeStatus(IPPolicy, scene.cluster.now(second), { ...status });
+    scene.gateway.change(IPPolicy.resource, id, {
+      metadata: withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "second" }),
+    });
+    scene.restart();
+    await scene.settle(first);
+    await scene.settle(second);
+    expect(scene.reason(first)).toMatch(conflictWith("second"));
+    expect(scene.reason(second)).toMatch(/^Available/);
+    scene.cluster.apply(IPPolicy, "first", spec({ deletionPolicy: "Delete" }));
+    scene.cluster.delete(first);
+    await scene.settle(first);
+    expect(scene.cluster.exists(first)).toBe(false);
+    expect(scene.gateway.remote(IPPolicy.resource, id)).toBeDefined();
+  });
+
+  it("never goes to a second one while another cluster's mark is on it", async () => {
+    scene.gateway.change(IPPolicy.resource, id, { metadata: '{"tunnelgateway.dev/owner":"c2/team-a/gone"}' });
+    const object = scene.cluster.apply(IPPolicy, "second", spec());
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: Remove the owner/);
+  });
+});
+
+it("an object that only observes a remote does not keep its owner from finding it again", async () => {
+  const owner = await scene.given(IPPolicy, "owner", {});
+  const id = scene.idOf(owner);
+  await scene.given(IPPolicy, "watcher", { adopt: { id }, managementPolicy: "ObserveOnly" });
+  scene.cluster.loseStatus(owner);
+  scene.restart();
+  await scene.settle(owner, 3);
+  expect(scene.idOf(owner)).toBe(id);
+  expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
+});
+
+it("a domain that another object has is not offered for adoption", async () => {
+  const domain = "shop.example.com";
+  await scene.given(ReservedDomain, "first", { domain });
+  const second = scene.cluster.apply(ReservedDomain, "second", { domain }, { namespace: "team-b" });
+  await scene.settle(second, 2);
+  expect(scene.reason(second)).toMatch(conflictWith("first"));
+});
