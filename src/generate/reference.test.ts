@@ -65,7 +65,8 @@ describe("fields", () => {
     [
       "tlsSecretName",
       "name of a Secret",
-      "a change replaces the resource; 1 to 253 characters; key `tls.crt` is sent as `pem`",
+      "a change replaces the resource; 1 to 253 characters; a name in Kubernetes: lower-case letters, digits, - and ., " +
+        "with a letter or digit at both ends; key `tls.crt` is sent as `pem`",
     ],
     ["keyRef", "key of a Secret", "sent as `key`; read when it is sent, never shown or compared"],
     ["pump.enabled", "boolean", "default `true`"],

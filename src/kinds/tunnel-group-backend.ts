@@ -3,6 +3,7 @@ import { tunnelGroupBackends } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { stringMap, texts } from "../schema/fields.ts";
 import { remoteRef } from "../schema/status.ts";
+import { mark } from "../schema/traits.ts";
 
 export const TunnelGroupBackend = defineKind({
   kind: "TunnelGroupBackend",
@@ -12,7 +13,13 @@ export const TunnelGroupBackend = defineKind({
   resource: tunnelGroupBackends,
   spec: z.object({
     ...texts,
-    labels: stringMap().optional().describe("Labels to watch for tunnels on. A tunnel must carry all of them."),
+    labels: mark(stringMap(), {
+      rules: [
+        { rule: "size(self) > 0", message: "must have a label: without one it is unclear which tunnels are meant" },
+      ],
+    })
+      .optional()
+      .describe("Labels to watch for tunnels on. A tunnel must carry all of them."),
   }),
   // no tunnel is no fault: tunnels come and go, and edges may refer to the group beforehand
   status: z.object({ tunnels: z.array(remoteRef).optional().describe("Tunnels that match now.") }),

@@ -22,7 +22,7 @@ export const WeightedBackend = defineKind({
   resource: weightedBackends,
   spec: z.object({
     ...texts,
-    backends: mark(z.array(share).min(1).max(32), {
+    backends: mark(z.array(share).max(32), {
       encode: byID,
       decode: (weights: Record<string, number>) => weights,
       clear: {},

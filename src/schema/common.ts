@@ -1,34 +1,38 @@
 import * as z from "zod";
 import { type Column, type CustomResource, defaultAccess, type Kind } from "./define.ts";
+import { matching } from "./fields.ts";
 import { memoize } from "./memoize.ts";
 import { mark } from "./traits.ts";
 
 /** A field that only the operator reads. */
 const notInBody = <S extends z.ZodType>(schema: S): S => mark(schema, { notInBody: true });
 
-const adoptID = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^[A-Za-z0-9_]+$/)
-  .optional()
-  .describe("Remote id of the resource to take over.");
+const adoptID = ({ title, idPrefix }: Kind["resource"]) =>
+  matching(
+    z.string().min(1).max(128),
+    new RegExp(`^${idPrefix}[A-Za-z0-9_]+$`),
+    `must be the id of a resource of this kind (${title}), which begins with ${idPrefix}`,
+  )
+    .optional()
+    .describe("Remote id of the resource to take over.");
 
-const adoptByID = mark(z.object({ id: adoptID }), {
-  rules: [{ rule: "has(self.id)", message: "must give `id`, the remote id of the resource to take over" }],
-});
+const adoptByID = (resource: Kind["resource"]) =>
+  mark(z.object({ id: adoptID(resource) }), {
+    rules: [{ rule: "has(self.id)", message: "must give `id`, the remote id of the resource to take over" }],
+  });
 
-const adoptByKey = mark(
-  z.object({
-    id: adoptID,
-    existing: z.literal(true).optional().describe("Takes over the resource that has the same name in the account."),
-  }),
-  {
-    rules: [
-      { rule: "has(self.id) != has(self.existing)", message: "must give exactly one of `id` and `existing: true`" },
-    ],
-  },
-);
+const adoptByKey = (resource: Kind["resource"]) =>
+  mark(
+    z.object({
+      id: adoptID(resource),
+      existing: z.literal(true).optional().describe("Takes over the resource that has the same name in the account."),
+    }),
+    {
+      rules: [
+        { rule: "has(self.id) != has(self.existing)", message: "must give exactly one of `id` and `existing: true`" },
+      ],
+    },
+  );
 
 /** The spec fields that every managed kind has beside its own. */
 const policyFields = {
@@ -66,7 +70,7 @@ export const canBeRecreated = ({ resource, replacement: way }: Kind): boolean =>
 
 /** The whole spec of a managed kind: its own fields and those that all of them have. */
 export function specOf(kind: Kind): z.ZodObject {
-  const adopt = notInBody(kind.naturalKey ? adoptByKey : adoptByID)
+  const adopt = notInBody((kind.naturalKey ? adoptByKey : adoptByID)(kind.resource))
     .optional()
     .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
   return z.object({

@@ -8,6 +8,15 @@ export const bytes = (max: number, minLength = 0) =>
     rules: [{ rule: `size(bytes(self)) <= ${max}`, message: `must be at most ${max} bytes (UTF-8)` }],
   });
 
+/**
+ * A string of this form. `message` says in words what is expected, since the API server would answer with the bare
+ * regular expression. The pattern has to mean the same in RE2.
+ */
+export const matching = (schema: z.ZodString, pattern: RegExp, message: string) =>
+  mark(schema.regex(pattern), {
+    rules: [{ rule: `self.matches(${JSON.stringify(pattern.source.replaceAll("\\/", "/"))})`, message }],
+  });
+
 export const description = bytes(255).optional().describe("What the resource is for. At most 255 bytes.");
 
 export const metadata = mark(bytes(4096), { normalize: jsonValue })
@@ -41,16 +50,12 @@ export const enabled = z.boolean().default(true).describe("Whether the module ap
 export const module = <S extends z.ZodObject>(schema: S, how: { onRemove: "disable" | "delete" }) =>
   mark(schema, how).optional();
 
-const objectName = z
-  .string()
-  .min(1)
-  .max(253)
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
-const remoteID = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^[A-Za-z0-9_]+$/)
+const objectName = matching(
+  z.string().min(1).max(253),
+  /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/,
+  "must be a name in Kubernetes: lower-case letters, digits, - and ., with a letter or digit at both ends",
+);
+const remoteID = matching(z.string().min(1).max(128), /^[A-Za-z0-9_]+$/, "must be an id: letters, digits and _")
   .optional()
   .describe("Remote id of a resource that is not managed by an object here.");
 
@@ -100,12 +105,11 @@ export const refsTo = (kinds: string | readonly string[], wiring: Wiring & { max
 const keyIn = (kind: "Secret" | "ConfigMap") =>
   z.object({
     name: objectName.describe(`Name of a ${kind} in this namespace.`),
-    key: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(/^[-._a-zA-Z0-9]+$/)
-      .describe(`Key in the ${kind}'s data.`),
+    key: matching(
+      z.string().min(1).max(253),
+      /^[-._a-zA-Z0-9]+$/,
+      `must be a key in the data of a ${kind}: letters, digits, -, _ and .`,
+    ).describe(`Key in the ${kind}'s data.`),
   });
 
 /** The value under one key of a Secret in the namespace of the object. */
@@ -127,19 +131,19 @@ export const outputSecret = (what: string) =>
   );
 
 /** A host name, or a wildcard for all names one level below one. */
-export const domain = z
-  .string()
-  .min(1)
-  .max(253)
-  .regex(/^(\*\.)?([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/);
+export const domain = matching(
+  z.string().min(1).max(253),
+  /^(\*\.)?([a-zA-Z0-9_]([-a-zA-Z0-9_]{0,61}[a-zA-Z0-9_])?\.)+[a-zA-Z]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/,
+  "must be a host name with a dot in it, such as shop.example.com, or *.example.com for all names one level below",
+);
 
 /** `<type> <base64>`. A comment after it, as in authorized-keys files, does not count. */
 export const sshPublicKey = mark(
-  z
-    .string()
-    .min(1)
-    .max(16_384)
-    .regex(/^[a-z0-9@.-]+ [A-Za-z0-9+/]+=*( .*)?\n?$/),
+  matching(
+    z.string().min(1).max(16_384),
+    /^[a-z0-9@.-]+ [A-Za-z0-9+/]+=*( .*)?\n?$/,
+    "must be one line of a .pub file: the type of the key, a space, and the key in base64",
+  ),
   { normalize: (value) => (typeof value === "string" ? value.trim().split(/\s+/).slice(0, 2).join(" ") : value) },
 );
 
@@ -168,10 +172,11 @@ export const lowerCaseKeys = (value: unknown): unknown =>
 
 /** Id of a resource for which there is no kind. */
 export const unmanagedID = (prefix: string) =>
-  z
-    .string()
-    .max(128)
-    .regex(new RegExp(`^${prefix}[A-Za-z0-9]+$`));
+  matching(
+    z.string().max(128),
+    new RegExp(`^${prefix}[A-Za-z0-9]+$`),
+    `must be an id that begins with ${prefix}: letters and digits after it`,
+  );
 
 /** A map whose keys are the user's own and are never renamed. */
 export const stringMap = (maxProperties = 64) => z.record(z.string(), z.string().max(1024)).meta({ maxProperties });

@@ -55,9 +55,10 @@ export const immutables: readonly Immutable[] = [
 const values = (field: string, list: readonly unknown[]): Spec[] => list.map((value) => ({ [field]: value }));
 
 /** Rules of the fields that every kind has, and of taking over what exists, where the spec does not name it anyway. */
-function everyKind({ kind, naturalKey, location }: Kind): Rule[] {
+function everyKind({ kind, naturalKey, location, resource }: Kind): Rule[] {
   const hasKey = naturalKey !== undefined;
-  const adoptions = [{ id: "any_1" }, ...(hasKey ? [{ existing: true }] : [])];
+  const id = `${resource.idPrefix}1`;
+  const adoptions = [{ id }, ...(hasKey ? [{ existing: true }] : [])];
   const steering = { managementPolicy: "ObserveOnly", deletionPolicy: "Retain", driftPolicy: "Report" };
   const adopts = [
     {
@@ -69,7 +70,8 @@ function everyKind({ kind, naturalKey, location }: Kind): Rule[] {
         {},
         { id: "" },
         { id: "no/id" },
-        ...(hasKey ? [{ existing: false }, { existing: true, id: "any_1" }] : [{ existing: true }]),
+        { id: "any_1" },
+        ...(hasKey ? [{ existing: false }, { existing: true, id }] : [{ existing: true }]),
       ]),
     },
   ];
@@ -126,6 +128,7 @@ const domain: Omit<Rule, "kind"> = {
     "*.example.com",
     "xn--bcher-kva.example",
     "1.2.example.org",
+    "_dmarc.a_b.example.org",
   ]),
   bad: values("domain", [
     "",
@@ -218,14 +221,13 @@ const edge: Omit<Rule, "kind">[] = [
       { policy: {} },
       {
         policy: {
-          inbound: [{ actions: [{ type: "deny" }] }],
+          inbound: [{ actions: [{ type: "deny" }] }, { actions: [] }],
           outbound: [{ actions: [{ type: "x", config: { a: [1] } }] }],
         },
       },
     ],
     bad: [
       { policy: { inbound: [{}] } },
-      { policy: { inbound: [{ actions: [] }] } },
       { policy: { outbound: [{ actions: [{}] }] } },
       { policy: { outbound: [{ actions: [{ type: "" }] }] } },
       { policy: { inbound: [{ expressions: "true", actions: [{ type: "deny" }] }] } },
@@ -261,8 +263,8 @@ export const rules: readonly Rule[] = [
   ...of("TunnelGroupBackend", {
     rule: "labels are texts",
     field: "labels",
-    good: values("labels", [{}, { app: "web", "any key / at all": "" }]),
-    bad: values("labels", [{ app: 1 }, { app: null, b: {} }, ["app"], "app=web"]),
+    good: values("labels", [{ app: "web", "any key / at all": "" }]),
+    bad: values("labels", [{}, { app: 1 }, { app: null, b: {} }, ["app"], "app=web"]),
   }),
   ...of("TCPEdge", ...edge),
   ...of(
@@ -313,6 +315,7 @@ export const rules: readonly Rule[] = [
       rule: "weights from 0 to 10000, and each backend once",
       field: "backends",
       good: values("backends", [
+        [],
         [{ backendRef: { id: "bkdtg_1" }, weight: 0 }],
         [
           { backendRef: { id: "bkdtg_1" }, weight: 10_000 },
@@ -320,7 +323,6 @@ export const rules: readonly Rule[] = [
         ],
       ]),
       bad: values("backends", [
-        [],
         [{ backendRef: { id: "bkdtg_1" }, weight: -1 }],
         [{ backendRef: { id: "bkdtg_1" }, weight: 10_001 }],
         [{ backendRef: { id: "bkdtg_1" }, weight: 0.5 }],

@@ -287,7 +287,7 @@ describe("a domain that somebody else reserves while the outcome of our create i
     const object = await interrupted("opaque");
     scene.gateway.seed(ReservedDomain.resource, { ...spec, metadata: '{"tunnelgateway.dev/owner": "c2/team-a/one"}' });
     await scene.settle(object);
-    expect(scene.reason(object)).toMatch(/^AlreadyExists: .* belongs to c2/);
+    expect(scene.reason(object)).toMatch(/^OwnershipConflict: .* belongs to c2/);
   });
 });
 

@@ -13,7 +13,7 @@ const rule = z.object({
     .max(32)
     .optional()
     .describe("CEL expressions that select the traffic the rule applies to."),
-  actions: z.array(action).min(1).max(32).describe("What happens to the selected traffic, in this order."),
+  actions: z.array(action).max(32).describe("What happens to the selected traffic, in this order."),
 });
 
 const trafficPolicy = z.object({
