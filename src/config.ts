@@ -66,6 +66,7 @@ const environment = z
     GATEWAY_API_KEY: z.string().min(1, "must not be empty").optional(),
     GATEWAY_API_KEY_FILE: z.string().min(1, "must not be empty").optional(),
     GATEWAY_UNDOCUMENTED_OPERATIONS: flag.default(true),
+    GATEWAY_ACCOUNT_CONFIRMED: flag.default(false),
     ALLOWED_GATEWAY_HOSTS: names,
     CLUSTER_ID: z
       .string()
@@ -105,6 +106,8 @@ export interface Config extends ClusterConfig {
   /** Reads the key again for each request, so that a new one is used without a restart. */
   apiKey: () => Promise<string>;
   undocumentedOperations: boolean;
+  /** The administrator says that the account is the right one, even if it has nothing of what objects stand for. */
+  accountConfirmed: boolean;
   /** Hosts that GatewayAccounts may name besides the operator's own, each with its port if it has one. */
   allowedHosts: readonly string[];
   /** The name of the cluster in owner marks in the account. When it is unset, the uid of kube-system is used. */
@@ -142,6 +145,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     baseURL: values.GATEWAY_BASE_URL,
     apiKey: keySource(values.GATEWAY_API_KEY, values.GATEWAY_API_KEY_FILE),
     undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
+    accountConfirmed: values.GATEWAY_ACCOUNT_CONFIRMED,
     allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
     clusterID: values.CLUSTER_ID,
     resyncSeconds: values.RESYNC_INTERVAL,

@@ -4,6 +4,7 @@ import { type Intent, maxProcessingMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { EntryLocation, Kind, ModulesLocation } from "../schema/define.ts";
+import type { CallsOptions } from "./calls.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Collection } from "./collection.ts";
 import { CorrectionCounter } from "./correction-counter.ts";
@@ -12,6 +13,7 @@ import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";
+import { KeyProof, type KeyProofOptions } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { Modules } from "./modules.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
@@ -38,6 +40,8 @@ export interface AccountOptions {
   /** What is known of operations that the service may lack. Default: nothing. */
   operations?: OperationSupport;
   signal: AbortSignal;
+  /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
+  key?: Pick<KeyProofOptions, "recorded" | "believesFirstKey" | "wayOut" | "onProblem">;
   /** Asked right before anything is changed in the account; throws when this process may not. */
   assertMaySend: () => void;
   /** Called when the service answers, or accepts the key, again: reconcile what failed meanwhile. */
@@ -66,6 +70,7 @@ export class Account {
   readonly breaker: CircuitBreaker;
   readonly deleteLimiter: DeleteRateLimiter;
   readonly lossGuard: MassLossGuard;
+  readonly keyProof: KeyProof;
   readonly createSettlement: CreateSettlement;
   readonly deletionBurst: DeletionBurst;
   readonly #options: AccountOptions;
@@ -87,6 +92,14 @@ export class Account {
       clock: options.clock,
       onChange: (suspected) => (suspected ? options.onLossSuspected : options.onLossCleared)?.(),
     });
+    this.keyProof = new KeyProof({
+      ...{ clock: options.clock, recorded: () => new Map(), believesFirstKey: () => false, wayOut: "", ...options.key },
+      readList: (resource) => this.collection(resource).proveKey({ lane: "retry", signal: options.signal }),
+      readOne: (resource, id) => this.collection(resource).proveKeyBy(id, { lane: "sync", signal: options.signal }),
+      onKeyChange: () => {
+        for (const collection of this.#collections.values()) collection.invalidateList();
+      },
+    });
     this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
@@ -101,22 +114,28 @@ export class Account {
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;
-    const { client, budget, clock, signal, assertMaySend, onListDelta } = this.#options;
+    const { client, clock, signal, onListDelta } = this.#options;
     const made = new Collection({
-      ...{
-        client,
-        resource,
-        budget,
-        clock,
-        signal,
-        assertMaySend,
-        breaker: this.breaker,
-        onWritten: () => this.#support.written(),
-      },
+      ...{ ...this.#calls, client, resource, clock, signal, keyProof: this.keyProof },
       ...(onListDelta && { onListDelta: (delta) => onListDelta(resource, delta) }),
     });
     this.#collections.set(resource.name, made);
     return made;
+  }
+
+  /** What all requests of this account have in common. */
+  get #calls(): CallsOptions {
+    const { budget, assertMaySend } = this.#options;
+    return {
+      ...{ budget, assertMaySend, breaker: this.breaker, onWritten: () => this.#written() },
+      ensureKey: (read) => this.keyProof.ensure(read),
+      assertKey: () => this.keyProof.assertHolds(),
+    };
+  }
+
+  #written(): void {
+    this.#support.written();
+    this.keyProof.made();
   }
 
   /** A change was sent and its answer is no longer awaited. The service may still carry it out. */
@@ -146,27 +165,18 @@ export class Account {
   }
 
   #entries(remote: Resource, location: EntryLocation): Entries {
-    const { client, budget, assertMaySend, onListDelta } = this.#options;
+    const { client, onListDelta } = this.#options;
     return new Entries({
-      ...{ client, location, budget, assertMaySend, breaker: this.breaker, onWritten: () => this.#support.written() },
+      ...{ ...this.#calls, client, location },
       parents: this.collection(location.parent.resource),
       ...(onListDelta && { onListDelta: (delta) => onListDelta(remote, delta) }),
     });
   }
 
   #modules({ modules }: Kind, location: ModulesLocation): Modules {
-    const { client, budget, clock, assertMaySend, resyncSeconds = RESYNC_SECONDS } = this.#options;
+    const { client, clock, resyncSeconds = RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{
-        client,
-        location,
-        modules,
-        budget,
-        clock,
-        assertMaySend,
-        breaker: this.breaker,
-        onWritten: () => this.#support.written(),
-      },
+      ...{ ...this.#calls, client, location, modules, clock },
       onUnansweredChange: () => this.recordUnansweredChange(),
       // A little less than the interval, so that a reconcile that is a little early reads again too.
       maxAgeMs: resyncSeconds * 900,
@@ -223,8 +233,12 @@ export class Account {
     this.createSettlement.forget(uid);
   }
 
-  /** Reads one of the remotes of a suspected loss when it is due. If it is back, no loss is suspected any more. */
+  /**
+   * Tries again to prove a key. Reads one of the remotes of a suspected loss when it is due: if it is back, no loss is
+   * suspected any more.
+   */
   async recheckMissing(signal: AbortSignal): Promise<void> {
+    if (this.keyProof.isAttemptDue) await this.keyProof.ensure();
     for (const { resource, id } of this.lossGuard.takeDueRechecks()) {
       if (this.#options.hasObjectFor?.(id) === false) {
         this.lossGuard.clear(resource);

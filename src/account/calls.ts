@@ -1,5 +1,6 @@
 import type { CallOptions } from "../gateway/client.ts";
 import { isGatewayError, isLimited, isNotFound } from "../gateway/errors.ts";
+import type { Resource } from "../gateway/resource.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Lane, RequestBudget } from "./request-budget.ts";
 
@@ -22,6 +23,13 @@ export interface CallsOptions {
   breaker: CircuitBreaker;
   /** Called before each request, and right before its first byte is written. Throws if this process may not send. */
   assertMaySend: () => void;
+  /**
+   * Resolves when the API key is known to be one of this account. Throws Blocked (AccountMismatch) if it is not. `read`: a
+   * resource whose list was just read.
+   */
+  ensureKey?: (read?: Resource) => Promise<void>;
+  /** Called right before the first byte of a change is written. Throws if the key is another one than `ensureKey` saw. */
+  assertKey?: () => void;
   /** Called after each change that the service carried out. */
   onWritten?: () => void;
 }
@@ -56,14 +64,25 @@ export class Calls {
     return this.#send(call, request.signal);
   }
 
-  async change<T>(call: Call<T>, request: RequestOptions): Promise<T> {
+  /** Like `admit`, for a change. */
+  async admitChange(request: RequestOptions): Promise<void> {
+    await this.#options.ensureKey?.();
     await this.admit(request);
+  }
+
+  async change<T>(call: Call<T>, request: RequestOptions): Promise<T> {
+    await this.admitChange(request);
     return this.changeAdmitted(call, request.signal);
   }
 
-  /** A change for which `admit` has waited already, so that it is sent at once. */
+  /** A change for which `admitChange` has waited already, so that it is sent at once. */
   async changeAdmitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const answer = await this.#send(call, signal);
+    const { assertMaySend, assertKey } = this.#options;
+    const assertMayChange = () => {
+      assertMaySend();
+      assertKey?.();
+    };
+    const answer = await this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
     this.#options.onWritten?.();
     return answer;
   }

@@ -1,10 +1,12 @@
 import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
 import { isNotFound } from "../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../gateway/resource.ts";
+import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
 import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
 import { Inventory, type ListDelta, type RemoteChangeListener } from "./inventory.ts";
+import type { KeyProof } from "./key-proof.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 
@@ -17,6 +19,8 @@ export interface CollectionOptions extends CallsOptions {
   clock: Clock;
   /** Ends the lists under way. Reconciles share them, so none may end them itself. */
   signal: AbortSignal;
+  /** Told what the service has shown. */
+  keyProof?: KeyProof;
   /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
 }
@@ -57,14 +61,19 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Undefined only after a 404. A remote that is missing from a list may exist. */
   async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
+    const epoch = this.#options.keyProof?.epoch;
     try {
       const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
       const remote = this.#withoutSecrets(answer);
+      this.#options.keyProof?.saw([remote.id], epoch ?? 0);
       this.#inventory.recordRead(remote, startedAt);
       // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
       return this.cached(id) ?? remote;
     } catch (error) {
       if (!isNotFound(error)) throw error;
+      // under the key of another account, everything is missing
+      await this.#options.ensureKey?.();
+      if (epoch) this.#refuseChangedKey(epoch);
       this.#inventory.recordGone(id, this.#now());
       return undefined;
     }
@@ -138,7 +147,47 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   admit(request: RequestOptions): Promise<void> {
-    return this.#calls.admit(request);
+    return this.#calls.admitChange(request);
+  }
+
+  /** Reads the list until it shows that the key is one of this account. The inventory does not change. */
+  async proveKey(request: RequestOptions): Promise<void> {
+    const { keyProof } = this.#options;
+    const pages = this.#pages(request);
+    for await (const _ of pages) if (!keyProof || keyProof.isProved) return;
+  }
+
+  /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
+  async proveKeyBy(id: string, request: RequestOptions): Promise<void> {
+    const epoch = this.#options.keyProof?.epoch ?? 0;
+    try {
+      await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
+      this.#options.keyProof?.saw([id], epoch);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  /** Pages of the list, each reported to the proof of the key. */
+  async *#pages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
+    const { client, keyProof } = this.#options;
+    let epoch = keyProof?.epoch ?? 0;
+    const pages = client.list(this.resource, this.#calls.callOptions(request.signal));
+    for (let last = false; !last; ) {
+      const { value } = await this.#calls.read(() => pages.next(), request);
+      const page = value as Page<Remote>;
+      last = page.last;
+      // the first key of all is known only after the first request
+      epoch ||= Math.min(keyProof?.epoch ?? 0, 1);
+      const ids = page.rows.map(({ id }) => id);
+      keyProof?.saw(ids, epoch);
+      yield page;
+    }
+    this.#refuseChangedKey(epoch);
+  }
+
+  #refuseChangedKey(epoch: number): void {
+    if (epoch !== (this.#options.keyProof?.epoch ?? 0)) throw new Outdated("the API key has changed");
   }
 
   update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
@@ -221,20 +270,18 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   async #readAll(startedAt: number, request: RequestOptions): Promise<void> {
+    if (this.#options.keyProof?.problem) await this.#options.ensureKey?.();
     const remotes: Remote[] = [];
     const unreadable = new Set<string>();
     let hadUnreadable = false;
     let count = 0;
-    const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
-    for (let last = false; !last; ) {
-      const { value } = await this.#calls.read(() => pages.next(), request);
-      const page = value as Page<Remote>;
-      last = page.last;
+    for await (const page of this.#pages(request)) {
       count += 1;
       remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
       for (const { id } of page.problems) if (id) unreadable.add(id);
       hadUnreadable ||= page.problems.length > 0;
     }
+    await this.#options.ensureKey?.(this.resource);
     this.#hadUnreadable = hadUnreadable;
     const delta = this.#inventory.recordList(remotes, startedAt, { unreadable, pages: count });
     this.#options.onListDelta?.(delta);

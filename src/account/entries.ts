@@ -83,7 +83,7 @@ export class Entries implements CreatableRemotes {
     const { parents, location } = this.#options;
     const parent = String(body[location.parentMember]);
     if (!parents.cached(parent)) throw this.#parentMissing(parent);
-    await this.#calls.admit(request);
+    await this.#calls.admitChange(request);
   }
 
   async create(body: Body, request: RequestOptions): Promise<Remote> {

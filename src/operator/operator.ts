@@ -19,6 +19,7 @@ import { AccountObjects } from "./accounts/account-objects.ts";
 import { type AccountObject, Accounts } from "./accounts/accounts.ts";
 import { countDependents } from "./accounts/dependents.ts";
 import { probe } from "./accounts/prober.ts";
+import { recordedIn } from "./accounts/recorded.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
@@ -89,6 +90,7 @@ export function createOperator(options: OperatorOptions): Operator {
       log.debug({ resource, changed: delta.changed.length, absent: delta.absent.length }, "Listed the account");
       enqueuer.enqueueListed(delta);
     },
+    recordedIn: (key, which) => recordedIn(key, kinds, informers, which),
     hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,
     onAvailabilityChange(key, available) {
       if (key) enqueueAccount(key);

@@ -103,6 +103,10 @@ annotations:
   value: {{ include "tunnel-gateway-operator.baseURL" . | quote }}
 - name: GATEWAY_API_KEY_FILE
   value: /var/run/tunnel-gateway/api-key
+{{- if .Values.gateway.accountConfirmed }}
+- name: GATEWAY_ACCOUNT_CONFIRMED
+  value: "true"
+{{- end }}
 - name: GATEWAY_UNDOCUMENTED_OPERATIONS
   value: {{ .Values.gateway.undocumentedOperations | quote }}
 - name: REQUESTS_PER_MINUTE

@@ -10,6 +10,7 @@ import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Request, Result } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
+import { annotations } from "../../schema/contract.ts";
 import type { AccountObjects } from "./account-objects.ts";
 import type { AccountObject, Accounts } from "./accounts.ts";
 
@@ -80,6 +81,9 @@ async function checkKey(
     // the service accepts a key that has no permission to list these
     if (!isGatewayError(error) || error.status !== 403) throw error;
   }
+  const { keyProof } = account;
+  keyProof.confirm(object.metadata.annotations?.[annotations.reconcileRequestedAt]);
+  await keyProof.ensure();
   refuseOtherAccount(account);
 }
 

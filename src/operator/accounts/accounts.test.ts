@@ -122,6 +122,36 @@ describe("an object with a create whose outcome is not known", () => {
   });
 });
 
+describe("the first key of a process that shows nothing of what is recorded", () => {
+  const ids = (count: number) =>
+    new Map([[ipPolicies, new Set(Array.from({ length: count }, (_, index) => `i${index}`))]]);
+
+  it.each([
+    { staying: 4, all: 4, env: {}, believed: true, why: "somebody may have deleted so few" },
+    { staying: 5, all: 5, env: {}, believed: false, why: "so many are not deleted by hand" },
+    { staying: 0, all: 32, env: {}, believed: true, why: "a process that was killed may have been deleting them" },
+    { staying: 0, all: 33, env: {}, believed: false, why: "no process deletes so many at once" },
+    { staying: 99, all: 99, env: { GATEWAY_ACCOUNT_CONFIRMED: "true" }, believed: true, why: "it was confirmed" },
+  ])("is believed: $believed, where $staying of $all stay, since $why", async ({ staying, all, env, believed }) => {
+    const scene = await AccountScene.begin({ env });
+    scene.recorded = ids(all);
+    scene.staying = ids(staying);
+    const { keyProof } = scene.accounts.own;
+    await keyProof.ensure().catch(() => undefined);
+    expect(keyProof.isProved).toBe(believed);
+  });
+
+  it("is never believed where another base URL was used before", async () => {
+    const scene = await given();
+    await probe(scene.accounts.accountOf(object("a")));
+    scene.account("a", { baseURL: `${scene.serviceURL}/another` });
+    scene.recorded = ids(1);
+    scene.staying = ids(1);
+    const { keyProof } = scene.accounts.accountOf(object("a"));
+    await expect(keyProof.ensure()).rejects.toThrow(/^Check the API key: .* on GatewayAccount "a"$/);
+  });
+});
+
 describe("an account that is being deleted", () => {
   it("is only for objects that have a remote in it, or may have one", async () => {
     const scene = await given();

@@ -1,5 +1,6 @@
 import { Account } from "../../account/account.ts";
 import type { ListDelta } from "../../account/inventory.ts";
+import type { RecordedIDs } from "../../account/key-proof.ts";
 import { type Lane, RequestBudget } from "../../account/request-budget.ts";
 import type { Config } from "../../config.ts";
 import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
@@ -16,6 +17,7 @@ import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
+import { mayAllBeDeleted } from "./recorded.ts";
 
 /** The GatewayAccount of the objects in its namespace that have no `spec.accountRef`. */
 export const DEFAULT_ACCOUNT = "default";
@@ -41,6 +43,11 @@ export interface AccountsOptions {
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
   assertMaySend: () => void;
   onListDelta: (resource: Resource, delta: ListDelta) => void;
+  /**
+   * Ids of all remotes of objects in the account with this key (see `onAvailabilityChange`), by resource. `staying`:
+   * without those of objects that are being deleted.
+   */
+  recordedIn: (key: string, which?: { staying: boolean }) => RecordedIDs;
   /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
   /**
@@ -66,6 +73,8 @@ export class Accounts {
   readonly #options: AccountsOptions;
   readonly #ownEntry: AccountEntry;
   readonly #entries = new Map<string, AccountEntry>();
+  /** Keys of accounts that this process has used, also those that are gone. */
+  readonly #used = new Set<string>();
 
   constructor(options: AccountsOptions) {
     this.#options = options;
@@ -134,8 +143,8 @@ export class Accounts {
     this.remove(key);
     const cachedKey = new CachedApiKey(this.#options.clock, () => this.#readKey(key));
     const made = this.#create(key, baseURL, async () => {
-      const { breaker, lossGuard } = made.account;
-      if (isUnauthorized(breaker.problem) || lossGuard.problem) cachedKey.invalidate();
+      const { breaker, lossGuard, keyProof } = made.account;
+      if (isUnauthorized(breaker.problem) || lossGuard.problem || keyProof.problem) cachedKey.invalidate();
       return cachedKey.read();
     });
     this.#entries.set(key, { ...made, key: cachedKey, fingerprint });
@@ -205,13 +214,25 @@ export class Accounts {
     this.#entries.get(key)?.key?.invalidate();
   }
 
+  #believesFirstKey(key: string): () => boolean {
+    const { config, recordedIn } = this.#options;
+    if (key === "" && config.accountConfirmed) return () => true;
+    // A base URL that is edited while the process runs may lead to another account.
+    if (this.#used.has(key)) return () => false;
+    return () => mayAllBeDeleted((which) => recordedIn(key, which));
+  }
+
   #create(key: string, baseURL: string, apiKey: () => Promise<string>): AccountEntry {
-    const { config, clock, log, metrics, assertMaySend, onListDelta, onAvailabilityChange, hasObjectFor } =
+    const { config, clock, log, metrics, assertMaySend, onListDelta, onAvailabilityChange, hasObjectFor, recordedIn } =
       this.#options;
     const abort = new AbortController();
     const client = new GatewayClient({
       baseURL,
-      apiKey,
+      apiKey: async () => {
+        const value = await apiKey();
+        account.keyProof.use(value);
+        return value;
+      },
       timeoutMs: config.requestSeconds * 1000,
       userAgent: OPERATOR_NAME,
       ...(metrics && { onExchange: metrics.onExchange }),
@@ -228,6 +249,18 @@ export class Accounts {
       deletesPerMinute: config.deletesPerMinute,
       resyncSeconds: config.resyncSeconds,
       signal: abort.signal,
+      key: {
+        recorded: () => recordedIn(key),
+        believesFirstKey: this.#believesFirstKey(key),
+        wayOut: key
+          ? `set the annotation reconcile-requested-at on GatewayAccount "${key.split("/")[1]}"`
+          : "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true",
+        onProblem: (exists) => {
+          if (exists) log.warn({ account: key }, "Stopped changes: the account has nothing that is recorded");
+          else log.info({ account: key }, "Resumed changes: the API key is proved");
+          onAvailabilityChange(key, !exists);
+        },
+      },
       onOpened: () => {
         log.warn({ account: key, error: account.breaker.problem }, "Stopped requests to the service");
         onAvailabilityChange(key, false);
@@ -246,6 +279,7 @@ export class Accounts {
         onAvailabilityChange(key, true);
       },
     });
+    this.#used.add(key);
     return { account, client, abort, fingerprint: "" };
   }
 }

@@ -51,6 +51,7 @@ async function refuseWrongAccount(context: ReconcileContext, id: string): Promis
   const remotes = remotesOf(context);
   await remotes.listed(0, context.lane);
   if (!remotes.isMissing(id)) return;
+  await context.account.keyProof.ensure();
   if (isDeleting(context.object)) refuseHollowDeletion(context, false);
   else refuseMassLoss(context);
 }

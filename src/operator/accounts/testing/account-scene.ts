@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
 import { json, type Seen, serve } from "../../../../test/support/gateway-service.ts";
+import type { RecordedIDs } from "../../../account/key-proof.ts";
 import { type Config, readConfig } from "../../../config.ts";
 import { GatewayAccount } from "../../../kinds/gateway-account.ts";
 import { type Condition, conditionOf } from "../../../objects/object.ts";
@@ -50,6 +51,10 @@ export class AccountScene {
   readonly dependents = new Map<string, number>();
   /** `namespace/name` of each Secret whose value was read. */
   readonly secretReads: string[] = [];
+  /** Ids that objects have in each account. */
+  recorded: RecordedIDs = new Map();
+  /** Those of objects that are not being deleted. */
+  staying: RecordedIDs = new Map();
   /** Awaited before the value of a Secret is returned. */
   beforeSecret: () => Promise<void> | void = () => {};
   readonly #config: Config;
@@ -73,6 +78,7 @@ export class AccountScene {
       assertMaySend: () => {},
       onListDelta: () => {},
       onAvailabilityChange: () => {},
+      recordedIn: (_, which) => (which?.staying ? this.staying : this.recorded),
       hasObjectFor: () => true,
     });
   }

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { ipPolicies, tcpEdges } from "../gateway/resources/index.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { KeyProof, type KeyProofOptions } from "./key-proof.ts";
+
+/** Accounts by their keys: the ids that each shows. `given` has the ids that objects have. */
+function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> = {}) {
+  const clock = new VirtualClock();
+  const recorded = new Map([
+    [ipPolicies, new Set(given["policies"] ?? [])],
+    [tcpEdges, new Set(given["edges"] ?? [])],
+  ]);
+  const accounts: Record<string, string[]> = { mine: [...recorded.values()].flatMap((ids) => [...ids]), theirs: [] };
+  const state = { key: "mine", lists: 0, reads: 0, problems: [] as boolean[], changes: 0 };
+  const proof: KeyProof = new KeyProof({
+    clock,
+    recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
+    believesFirstKey: () => false,
+    wayOut: "say so",
+    readList: async () => {
+      state.lists += 1;
+      proof.use(state.key);
+      proof.saw(accounts[state.key] ?? [], proof.epoch);
+    },
+    readOne: async (_, id) => {
+      state.reads += 1;
+      proof.use(state.key);
+      if (accounts[state.key]?.includes(id)) proof.saw([id], proof.epoch);
+    },
+    onKeyChange: () => {
+      state.changes += 1;
+    },
+    onProblem: (exists) => state.problems.push(exists),
+    ...more,
+  });
+  const use = (key: string) => {
+    state.key = key;
+    proof.use(key);
+  };
+  return { clock, recorded, accounts, state, proof, use };
+}
+
+const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
+
+describe("a key", () => {
+  it("needs no proof where nothing is recorded, and is proved by what is made then", async () => {
+    const { proof, recorded, state, use } = scene({});
+    use("mine");
+    await proof.ensure();
+    expect(proof.isProved).toBe(false);
+    proof.made();
+    recorded.get(ipPolicies)?.add("ipp_1");
+    await proof.ensure();
+    expect([proof.isProved, state.lists]).toEqual([true, 0]);
+  });
+
+  it("is proved by one list that shows an id of any kind, once for all who ask", async () => {
+    const { proof, state } = scene({ policies: ["ipp_1"], edges: ["edgtcp_1", "edgtcp_2"] });
+    await Promise.all([proof.ensure(), proof.ensure()]);
+    await proof.ensure();
+    expect(state.lists).toBe(1);
+  });
+
+  it("that is new changes nothing until an id answers under it, however few are recorded", async () => {
+    const { proof, state, use, accounts } = scene({ policies: ["ipp_1"] });
+    await proof.ensure();
+    use("theirs");
+    expect(() => proof.assertHolds()).toThrow(expect.objectContaining({ name: "Outdated" }));
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    proof.made();
+    expect(proof.isProved).toBe(false);
+    expect([state.problems, state.changes]).toEqual([[true], 1]);
+    accounts["theirs"]?.push("ipp_1");
+    proof.saw(["ipp_1"], proof.epoch);
+    await proof.ensure();
+    expect(state.problems).toEqual([true, false]);
+  });
+
+  it("that was proved before is right again at once", async () => {
+    const { proof, state, use } = scene({ policies: ["ipp_1"] });
+    await proof.ensure();
+    use("theirs");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    use("mine");
+    proof.assertHolds();
+    expect([proof.problem, state.problems]).toEqual([undefined, [true, false]]);
+  });
+
+  it("is not proved by an answer to a request from before it was used", async () => {
+    const { proof, use } = scene({ policies: ["ipp_1"] });
+    await proof.ensure();
+    const { epoch } = proof;
+    use("theirs");
+    proof.saw(["ipp_1"], epoch);
+    expect(proof.isProved).toBe(false);
+  });
+
+  it.each([true, false])("that is the first of the process and shows nothing may be believed: %s", async (believed) => {
+    const { proof, state, use } = scene({ policies: ["ipp_1"] }, { believesFirstKey: () => believed });
+    state.key = "theirs";
+    await proof.ensure().catch(() => undefined);
+    expect(proof.isProved).toBe(believed);
+    use("a third");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+  });
+
+  it("is tried again with growing delays, and costs nothing in between", async () => {
+    const { proof, state, use, clock } = scene({ policies: ["ipp_1"] });
+    await proof.ensure();
+    use("theirs");
+    for (let second = 0; second < 60; second += 1) {
+      await proof.ensure().catch(() => undefined);
+      await clock.advance(1000);
+    }
+    // lists at first, and then one remote after 2, 6, 14, 30 and 50 seconds
+    expect([state.lists, state.reads]).toEqual([1 + 1, 5]);
+  });
+
+  it("is confirmed by a request that was made after the problem was told", async () => {
+    const { proof, use } = scene({ policies: ["ipp_1"] });
+    await proof.ensure();
+    proof.confirm("before");
+    use("theirs");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    expect(proof.problem?.message).toBe(
+      "Check the API key: its account has none of the 1 remotes that objects stand for. If it is the right one, say so",
+    );
+    proof.confirm("before");
+    proof.confirm(undefined);
+    expect(proof.isProved).toBe(false);
+    proof.confirm("after");
+    await proof.ensure();
+    expect(proof.isProved).toBe(true);
+  });
+});

@@ -1,0 +1,184 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { isForbidden } from "../gateway/errors.ts";
+import type { Resource } from "../gateway/resource.ts";
+import { Blocked, Outdated } from "../objects/reconcile-error.ts";
+import type { Clock } from "../runtime/clock.ts";
+
+/** Keys are compared by this digest, which is worth nothing outside of the process. */
+const PROCESS_SECRET = randomBytes(32);
+const digestOf = (key: string): string => createHmac("sha256", PROCESS_SECRET).update(key).digest("base64");
+
+const FIRST_DELAY_MS = 2_000;
+const LONGEST_DELAY_MS = 20_000;
+
+/** Ids in the statuses of objects, by the resource that they belong to. */
+export type RecordedIDs = ReadonlyMap<Resource, ReadonlySet<string>>;
+
+export interface KeyProofOptions {
+  clock: Clock;
+  /** Ids of all remotes that objects have in this account. */
+  recorded: () => RecordedIDs;
+  /** Whether the first key is taken for the one of the process before, although everything that is recorded is gone. */
+  believesFirstKey: () => boolean;
+  /** What a person does if it is the right account all the same; the end of a message. */
+  wayOut: string;
+  /** Reads the list of a resource, and calls `saw` with its rows, until the key is proved. */
+  readList: (resource: Resource) => Promise<void>;
+  /** Reads one remote, and calls `saw` if it is there. */
+  readOne: (resource: Resource, id: string) => Promise<void>;
+  onKeyChange: () => void;
+  /** Called with true when a key cannot be proved, and with false when it is proved after all. */
+  onProblem?: (exists: boolean) => void;
+}
+
+/**
+ * Whether the API key is one of this account. One value belongs to one account for ever, so it is proved once: an id that
+ * was recorded earlier has to answer under it. Until then nothing is changed in the account, and a 404 says nothing. An
+ * account of which nothing is recorded needs no proof. Proofs are not kept beyond the process.
+ */
+export class KeyProof {
+  readonly #options: KeyProofOptions;
+  #proving: Promise<void> | undefined;
+  readonly #proved = new Set<string>();
+  #current: string | undefined;
+  #keys = 0;
+  #failure: { count: number; attempts: number; epoch: number; retryAt: number; delayMs: number } | undefined;
+  #reportedRequest: string | undefined;
+
+  constructor(options: KeyProofOptions) {
+    this.#options = options;
+  }
+
+  /** Call it with the key of each request, before the request is sent. */
+  use(key: string): void {
+    const digest = digestOf(key);
+    if (digest === this.#current) return;
+    this.#current = digest;
+    this.#keys += 1;
+    this.#reportedRequest = undefined;
+    if (this.isProved) this.#solve();
+    else if (this.#failure) this.#failure.retryAt = this.#options.clock.now();
+    if (this.#keys > 1) this.#options.onKeyChange();
+  }
+
+  /** Changes when another key is used. An answer proves nothing if this has changed since its request began. */
+  get epoch(): number {
+    return this.#keys;
+  }
+
+  get isProved(): boolean {
+    return this.#current !== undefined && this.#proved.has(this.#current);
+  }
+
+  /** Whether the account may be changed. */
+  get holds(): boolean {
+    return this.isProved || this.#options.recorded().size === 0;
+  }
+
+  /** The service has shown these ids in answers to requests that began in this epoch. */
+  saw(ids: readonly string[], epoch: number): void {
+    if (epoch !== this.#keys || this.isProved) return;
+    const recorded = [...this.#options.recorded().values()];
+    if (ids.some((id) => recorded.some((some) => some.has(id)))) this.#accept();
+  }
+
+  /** A change was carried out under the current key. If that was not proved, nothing was recorded yet. */
+  made(): void {
+    if (!this.isProved && this.#options.recorded().size === 0) this.#accept();
+  }
+
+  /**
+   * Resolves when the key is proved, by lists of what is recorded, or when nothing is recorded. Callers share the
+   * attempt. Throws Blocked (AccountMismatch) when the account has nothing of what is recorded. `read`: a resource whose
+   * list the caller has just read.
+   */
+  async ensure(read?: Resource): Promise<void> {
+    if (this.holds) return;
+    if (this.#failure && !this.isAttemptDue) throw this.problem;
+    this.#proving ??= this.#prove(read).finally(() => {
+      this.#proving = undefined;
+    });
+    await this.#proving;
+  }
+
+  /** Throws Outdated if another key is used since `ensure` has resolved. */
+  assertHolds(): void {
+    if (!this.holds) throw new Outdated("the API key has changed, and is not proved yet");
+  }
+
+  async #prove(read?: Resource): Promise<void> {
+    const recorded = [...this.#options.recorded()].sort(([, one], [, other]) => other.size - one.size);
+    await (this.#failure?.epoch === this.#keys ? this.#askForOne(recorded) : this.#readLists(recorded, read));
+    if (!this.isProved) this.#fail(recorded.reduce((sum, [, { size }]) => sum + size, 0));
+  }
+
+  async #readLists(recorded: readonly [Resource, ReadonlySet<string>][], read?: Resource): Promise<void> {
+    for (const [resource] of recorded) {
+      if (resource !== read) await ignoringForbidden(this.#options.readList(resource));
+      if (this.isProved) return;
+    }
+  }
+
+  /** The lists showed nothing before. So each attempt asks for another one of all that is recorded. */
+  async #askForOne(recorded: readonly [Resource, ReadonlySet<string>][]): Promise<void> {
+    const all = recorded.flatMap(([resource, ids]) => [...ids].map((id) => [resource, id] as const));
+    const one = all[(this.#failure?.attempts ?? 0) % Math.max(all.length, 1)];
+    if (one) await ignoringForbidden(this.#options.readOne(...one));
+  }
+
+  #fail(count: number): void {
+    if (this.holds) return;
+    if (this.#keys <= 1 && this.#options.believesFirstKey()) {
+      this.#accept();
+      return;
+    }
+    const delayMs = Math.min((this.#failure?.delayMs ?? FIRST_DELAY_MS / 2) * 2, LONGEST_DELAY_MS);
+    const isNew = this.#failure === undefined;
+    const attempts = (this.#failure?.attempts ?? -1) + 1;
+    this.#failure = { count, delayMs, attempts, epoch: this.#keys, retryAt: this.#options.clock.now() + delayMs };
+    if (isNew) this.#options.onProblem?.(true);
+    throw this.problem;
+  }
+
+  /** Why nothing is changed in the account; undefined when the key is proved, or nothing has spoken against it yet. */
+  get problem(): Blocked | undefined {
+    if (!this.#failure) return undefined;
+    const { count } = this.#failure;
+    const message = `Check the API key: its account has none of the ${count} remotes that objects stand for. If it is the right one, ${this.#options.wayOut}`;
+    return new Blocked("AccountMismatch", message, { afterSeconds: LONGEST_DELAY_MS / 1000 });
+  }
+
+  /** A key could not be proved, and it is time to try again. */
+  get isAttemptDue(): boolean {
+    return this.#failure !== undefined && this.#options.clock.now() >= this.#failure.retryAt;
+  }
+
+  /** `requested`: the value of reconcile-requested-at. A person has to set it after the problem was reported. */
+  confirm(requested: string | undefined): void {
+    if (!this.#failure) return;
+    this.#reportedRequest ??= requested ?? "";
+    if (requested !== undefined && requested !== this.#reportedRequest) this.#accept();
+  }
+
+  #accept(): void {
+    if (this.#current === undefined) return;
+    this.#proved.add(this.#current);
+    this.#solve();
+  }
+
+  #solve(): void {
+    if (!this.#failure) return;
+    this.#failure = undefined;
+    this.#reportedRequest = undefined;
+    this.#options.onProblem?.(false);
+  }
+}
+
+/** A key may have no permission to read one resource, and still be proved by another. */
+async function ignoringForbidden(reading: Promise<void>): Promise<void> {
+  try {
+    await reading;
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+  }
+}
