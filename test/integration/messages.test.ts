@@ -4,14 +4,6 @@ import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects
 import { tlsSecret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
-/** What `kubectl describe` shows of the conditions. */
-function described({ kind, metadata, status }: KubeJSON): string {
-  const lines = status.conditions.map(
-    (one: Record<string, string>) => `  ${one["type"]} ${one["status"]} ${one["reason"]}: ${one["message"]}`,
-  );
-  return [`${kind} ${metadata.name}`, ...lines].join("\n");
-}
-
 const readyOf = (object: KubeJSON) => conditionOf(object, "Ready");
 
 describe("a service that leaves members out, and refuses others", () => {
@@ -50,7 +42,6 @@ describe("a service that leaves members out, and refuses others", () => {
     world.simulator.control.fault({ method: "POST", path: "/ip_policies", action: { status: 402, body } as never });
     await world.kube.apply(manifest("IPPolicy", "office", {}));
     const told = await world.condition("IPPolicy", "office", { type: "Ready", reason: "QuotaExceeded" });
-    console.log(described(told));
     expect(readyOf(told)?.message).toMatch(/^Delete something in the account, or raise its limit: /);
   });
 
@@ -61,7 +52,6 @@ describe("a service that leaves members out, and refuses others", () => {
     world.simulator.control.patch(status.id, { description: "theirs" });
     await world.kube.annotate("IPPolicy", "seen", { [annotations.reconcileRequestedAt]: "now" });
     const drifted = await world.condition("IPPolicy", "seen", { type: "Drifted", status: "True" });
-    console.log(described(drifted));
     expect(readyOf(drifted)?.message).toBe(
       "The resource exists in the account, and differs from the spec in spec.description",
     );
@@ -77,7 +67,6 @@ describe("a service that leaves members out, and refuses others", () => {
       const object = await world.kube.get("IPPolicy", "still");
       return object && readyOf(object)?.message.includes("is not applied") && object;
     });
-    console.log(described(paused));
     expect(readyOf(paused)?.status).toBe("True");
   });
 });

@@ -27,10 +27,17 @@ export async function sendPlan(
     return await applyPlan(context, desired, needed, remote);
   } catch (error) {
     const refused = refusedChange(context, needed, error);
-    if (refused && context.object.spec.replacement === "Recreate") return "refused";
+    if (refused && mayBeRecreated(context)) return "refused";
     throw refused ?? error;
   }
 }
+
+/**
+ * A wrong value would be refused again, after the remote is gone. Its name, if it has one, could then be taken by somebody
+ * else, so such a remote is never deleted because of a refused value.
+ */
+const mayBeRecreated = ({ kind, object }: ReconcileContext): boolean =>
+  object.spec.replacement === "Recreate" && kind.naturalKey === undefined;
 
 /** Undefined when the service turns out to lack the update operation. */
 async function applyPlan(
@@ -90,8 +97,7 @@ function refusedChange({ kind }: ReconcileContext, { undocumented, fields }: Pla
   const text = error.serviceMessage ?? error.message;
   return new Blocked(
     "UpdateUnsupported",
-    `Correct ${specFields(fields)}, or set replacement: Recreate to delete the ${kind.resource.title} and create it ` +
-      `again: the service refused the change: ${text}`,
+    `Correct ${specFields(fields)}, or ${kind.naturalKey ? "delete this object and create it again" : `set replacement: Recreate to delete the ${kind.resource.title} and create it again`}: the service refused the change: ${text}`,
     { cause: error },
   );
 }

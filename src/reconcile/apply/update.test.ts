@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
@@ -7,7 +8,10 @@ import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
+import type { Kind } from "../../schema/define.ts";
 import { Scene } from "../testing/scene.ts";
+
+type Spec = ManagedObject["spec"];
 
 let scene: Scene;
 
@@ -360,30 +364,44 @@ describe("a field that the service cannot update", () => {
 });
 
 describe("a change that the service refuses with 400, of a member that the API page shows for creates only", () => {
-  const refused = { serviceMessage: "region cannot be updated" };
-  const given = (spec: object) =>
-    scene.given(ReservedDomain, "shop", { domain: "shop.example.org", description: "one", ...spec });
-  const edit = (spec: object) =>
-    scene.cluster.apply(ReservedDomain, "shop", { domain: "shop.example.org", description: "two", ...spec });
+  const refused = { serviceMessage: "it cannot be updated" };
 
-  it("is not called a mistake of the spec alone", async () => {
-    const object = await given({});
-    edit({});
+  async function changed(kind: Kind, before: Spec, after: Spec): Promise<ManagedObject> {
+    scene.cluster.setSecret("keys", { apiKey: "k" });
+    const object = await scene.given(kind, "one", before);
+    scene.cluster.apply(kind, "one", { ...before, ...after });
     scene.gateway.refuse("update", 400, refused);
     await scene.reconcile(object);
-    expect(scene.reason(object)).toBe(
-      "UpdateUnsupported: Correct spec.description, or set replacement: Recreate to delete the reserved domain and " +
-        "create it again: the service refused the change: region cannot be updated",
+    return object;
+  }
+
+  const target = { monitoring: { apiKeyRef: { name: "keys", key: "apiKey" } } };
+  const destination = (spec: Spec, after: Spec) => changed(EventDestination, { target, ...spec }, after);
+  const shop = { domain: "shop.example.org", description: "one" };
+
+  it("is not called a mistake of the spec alone", async () => {
+    const object = await destination({}, { target: { monitoring: { ...target.monitoring, service: "web" } } });
+    expect(scene.reason(object)).toMatch(
+      /^UpdateUnsupported: Correct spec\.target, or set replacement: Recreate to delete the event destination and create it again/,
     );
   });
 
   it("recreates the remote when the spec says so", async () => {
-    const object = await given({ replacement: "Recreate" });
-    edit({ replacement: "Recreate" });
-    scene.gateway.refuse("update", 400, refused);
-    await scene.reconcile(object);
-    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toMatchObject([{ id: "rd_2", description: "two" }]);
+    const object = await destination(
+      { replacement: "Recreate" },
+      { target: { monitoring: { ...target.monitoring, service: "web" } } },
+    );
+    expect(scene.idOf(object)).toMatch(/2$/);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
+  it("never releases a name that somebody else could take", async () => {
+    const object = await changed(ReservedDomain, { ...shop, replacement: "Recreate" }, { description: "two" });
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toMatchObject([{ id: "rd_1" }]);
+    expect(scene.reason(object)).toBe(
+      "UpdateUnsupported: Correct spec.description, or delete this object and create it again: " +
+        "the service refused the change: it cannot be updated",
+    );
   });
 });
 
