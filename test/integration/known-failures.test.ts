@@ -5,8 +5,8 @@ import type { FaultAction } from "../../tools/simulator/control/faults.ts";
 import { ClusterGate, type Guard } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
 
-// What operators of remote accounts are known to get wrong, one by one. What the chaos tests find by killing and
-// chance, these show without either, so that each failure has a test of its own that says what it is.
+// Mistakes that operators of remote accounts are known to make, with one test for each. The chaos tests find them too,
+// but only by killing processes and by chance.
 
 const world = useWorld({ startOperator: false, env: { REQUEST_TIMEOUT: "1s" } });
 const control = () => world.simulator.control;
@@ -14,7 +14,7 @@ const posts = (path: string) => control().requests({ method: "POST", path });
 
 let cluster: ClusterGate;
 
-/** The API server refuses what this says, and nothing else. */
+/** The API server refuses the requests that this selects, and no others. */
 let refuses: (passage: Parameters<Guard>[0]) => boolean = () => false;
 
 const start = () => world.startOperator({}, { kubeconfig: cluster.kubeconfig });
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 afterAll(() => cluster.close());
 
-// guards against dropping the id of what was just made when it cannot be written down at once: nobody would know it
+// guards against losing the id of a new remote when it cannot be written into the status at once
 describe("the id of a new remote is kept when the write of the status fails", () => {
   const isStatusOf = (name: string) => (passage: Parameters<Guard>[0]) =>
     passage.method === "PATCH" && passage.path.includes(`/${name}/status`);
@@ -65,7 +65,7 @@ describe("the id of a new remote is kept when the write of the status fails", ()
   });
 });
 
-// guards against a second remote, when the first create was only slow to answer
+// guards against a second remote when the answer to the first create was only slow
 test("a create that has timed out is not sent again, but looked for", async () => {
   control().fault({ method: "POST", path: "^/backends/tunnel_group$", action: { hang: "after" } });
   await world.kube.apply(manifest("TunnelGroupBackend", "slow", { labels: { a: "b" } }));
@@ -79,7 +79,7 @@ test("a create that has timed out is not sent again, but looked for", async () =
   ).toEqual([status.id]);
 });
 
-// guards against making anew what is there, or letting go of what is to be deleted, because a read did not succeed
+// guards against creating a remote that exists, or releasing one that has to be deleted, because a read failed
 describe("a read that fails is not taken for absence", () => {
   const errors: [string, FaultAction][] = [
     ["500", { status: 500 }],
@@ -96,7 +96,7 @@ describe("a read that fails is not taken for absence", () => {
     const { status } = await world.ready("ReservedAddress", name);
     const before = control().count({ method: "POST" });
     control().fault({ method: "GET", path: "^/reserved_addrs", times: 1000, action });
-    // to a process that knows nothing but what the objects say
+    // a new process knows only what the objects say
     await world.operator.stop();
     await start();
     const unread = await world.condition("ReservedAddress", name, { type: "Synced", status: "False" });
@@ -110,7 +110,7 @@ describe("a read that fails is not taken for absence", () => {
   });
 });
 
-// guards against an object that steers, and then deletes, what somebody else has made and nobody told it to take
+// guards against an object that changes and deletes a remote that it did not create and was not told to adopt
 describe("what exists is not taken over silently, and not deleted with the object that met it", () => {
   test("where the name is taken", async () => {
     const theirs = control().insert("reserved_domains", { domain: "theirs.example.org", description: "theirs" });
@@ -139,7 +139,7 @@ describe("what exists is not taken over silently, and not deleted with the objec
   });
 });
 
-// guards against remotes that are left behind for ever, because the service was away when their objects were deleted
+// guards against remotes that stay for ever because the service was away when their objects were deleted
 test("a delete is tried until it is done, and its object stays until then", { timeout: 90_000 }, async () => {
   await world.kube.apply(manifest("AgentIngress", "stubborn", { domain: "stubborn.example.org" }));
   const { status } = await world.ready("AgentIngress", "stubborn");
@@ -162,7 +162,7 @@ test("a delete is tried until it is done, and its object stays until then", { ti
     const object = await world.get("AgentIngress", "stubborn");
     expect(object.metadata.finalizers).toHaveLength(1);
     expect(control().get(status.id)).not.toBeNull();
-    // as a person would, who does not want to wait for the next attempt
+    // as a person does who does not want to wait for the next attempt
     await world.kube.annotate("AgentIngress", "stubborn", { [annotations.reconcileRequestedAt]: String(index) });
   }
   await world.gone("AgentIngress", "stubborn");

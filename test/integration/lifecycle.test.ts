@@ -12,7 +12,7 @@ import { useWorld } from "../support/world.ts";
 
 const opaque = { metadata: "not ours to mark" };
 
-/** What a remote is known by, when its id is not written down. */
+/** How a remote is found again when no status has its id. */
 const known = [
   { by: "its mark", of: (name: string) => manifest("TunnelGroupBackend", name, { labels: { name } }) as KubeJSON },
   {
@@ -27,7 +27,7 @@ describe("an object that comes again", () => {
   const control = () => world.simulator.control;
   const creates = () => control().count({ method: "POST" });
 
-  /** As backup tools do: spec and annotations are kept, uid and status are not. */
+  /** Restores the object as backup tools do: with spec and annotations, without uid and status. */
   async function restore(objects: KubeJSON[], keeps: (object: KubeJSON) => object): Promise<void> {
     await world.operator.stop();
     const backup = await Promise.all(objects.map(({ kind, metadata }) => world.kube.get(kind, metadata.name)));
@@ -45,7 +45,7 @@ describe("an object that comes again", () => {
     await world.startOperator();
   }
 
-  // guards against a second account's worth of remotes after a restored backup
+  // guards against creating all remotes a second time after a backup was restored
   test.each([
     ["with its annotations", known, ({ metadata }: KubeJSON) => ({ annotations: metadata.annotations })],
     [
@@ -68,7 +68,7 @@ describe("an object that comes again", () => {
     for (const id of ids) expect(control().get(id)).toBeNull();
   });
 
-  // guards against a second remote, or a refusal, where somebody deletes with Retain and applies again
+  // guards against a second remote, or a refusal, when an object with Retain is deleted and applied again
   test.each([
     ["the same process", async () => {}],
     ["another process", () => world.restartOperator()],
@@ -95,7 +95,7 @@ describe("an object that comes again", () => {
     for (const id of ids) expect(control().get(id)).toBeNull();
   });
 
-  // guards against remotes that nobody knows of, and against deleting what somebody may use
+  // guards against remotes that no object has, and against deleting one that may be in use
   test("to several remotes with its mark keeps the oldest, deletes none and tells of the others", async () => {
     const object = known[0]?.of("doubled");
     await world.kube.apply(object);
@@ -121,7 +121,7 @@ describe("a deletion", () => {
   const world = useWorld();
   const control = () => world.simulator.control;
 
-  // guards against objects that cannot be deleted because what they were made of went before
+  // guards against objects that cannot be deleted because what their spec refers to is gone
   test("needs nothing of the spec: no Secret, and no object that it refers to", async () => {
     const target = { monitoring: { apiKeyRef: { name: "going", key: "key" }, service: "x" } };
     const refs = { ipRestriction: { ipPolicyRefs: [{ name: "going" }] } };
@@ -185,7 +185,7 @@ describe("a namespace with 200 objects of all kinds that refer to one another", 
   const world = useWorld();
 
   const group = (name: string) => ({ kind: "TunnelGroupBackend", name });
-  /** Everything that can refer to something does. */
+  /** Each object that can refer to another one does. */
   const setOf = (name: string): KubeJSON[] => [
     manifest("TunnelGroupBackend", `${name}-a`, {}),
     manifest("TunnelGroupBackend", `${name}-b`, {}),
@@ -206,8 +206,8 @@ describe("a namespace with 200 objects of all kinds that refer to one another", 
     }),
   ];
 
-  // guards against an order of deletion that waits for itself, and a namespace that never goes; worlds have no limits
-  // on requests and deletions, which would make it two minutes and a half
+  // guards against deletions that wait for each other, so that the namespace never goes; there are no limits of requests
+  // and deletions here, with which this would take two and a half minutes
   test("is gone in less than a minute, and nothing is left in the account", { timeout: 150_000 }, async () => {
     for (const { collection, row } of foreignRows) world.simulator.control.insert(collection, row);
     const sets = Array.from({ length: 22 }, (_, index) => setOf(`set-${index}`));
@@ -250,7 +250,7 @@ describe("a kind that is uninstalled", () => {
     await Promise.all([cluster?.stop(), simulator?.stop()]);
   });
 
-  // guards against `kubectl delete crd`, or a chart's uninstall, that empties people's account
+  // guards against emptying the account by `kubectl delete crd` or by uninstalling the chart
   test("takes its objects along and leaves their remotes", async () => {
     const objects = Array.from({ length: 5 }, (_, index) => manifest("IPPolicy", `kept-${index}`, {}) as KubeJSON);
     await kube.apply(...objects);

@@ -21,7 +21,7 @@ function npmStart(): ChildProcess {
   });
 }
 
-// guards against a shell between npm and the operator, which keeps signals to itself and leaves the operator running
+// guards against a shell between npm and the operator that does not pass signals on, so that the operator runs on
 test.each<[what: string, name: string, end: (npm: number) => void]>([
   ["SIGTERM to npm", "terminated", (npm) => process.kill(npm, "SIGTERM")],
   ["Ctrl-C, which npm and the operator get both", "interrupted", (npm) => process.kill(-npm, "SIGINT")],

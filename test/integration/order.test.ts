@@ -9,7 +9,7 @@ const world = useWorld();
 
 let objects: KubeJSON[] = [];
 
-/** What is made and deleted of a route is its modules. */
+/** Of a route, only the modules are created and deleted. */
 const isRoute = ({ kind }: KubeJSON): boolean => kind === "HTTPSEdgeRoute";
 const modulesOf = ({ status }: KubeJSON): string[] =>
   status.appliedFields.filter((field: string) => !/[./]|Id$/.test(field));
@@ -72,6 +72,6 @@ test("a namespace goes with everything in it, and leaves nothing in the account"
   expect(world.simulator.control.accountIsEmpty()).toBe(true);
   const sent = world.changesSent().slice(before);
   expect(sent.filter(({ status }) => status === 204)).toHaveLength(count);
-  // an object waits for those that refer to it, rather than try and be refused
+  // an object waits for its referrers before it sends a delete, so the service refuses none
   expect(sent).toHaveLength(count);
 });

@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 
 test("settled objects cost the pages of a list at each resync, and no write", async () => {
-  // what was under way when the last became Ready
+  // wait for what was under way when the last object became Ready
   await afterResyncs(2, lastSeq());
   const [after, writes] = [lastSeq(), (await world.operator.clusterRequests()).writes];
   expect(await afterResyncs(3, after)).toEqual([]);

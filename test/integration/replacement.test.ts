@@ -17,7 +17,7 @@ const domain = (name: string, certificate: string, metadata: object = {}) =>
 
 const lookAt = (kind: string, name: string) => world.reconcileNow(manifest(kind, name, {}));
 
-/** Once a remote has taken the place of that one, and that one is gone. */
+/** Resolves when another remote has replaced this one, and this one is deleted. */
 const replaced = (kind: string, name: string, old: string): Promise<KubeJSON> =>
   world.until(`${old} is replaced`, async () => {
     const object = await world.get(kind, name);
@@ -36,7 +36,7 @@ const sent = (from: number) =>
 
 const lastRequest = () => control().requests().at(-1)?.seq ?? 0;
 
-/** When an object became Ready; it has been since. */
+/** When an object became Ready; it has been Ready since then. */
 const readySince = (object: KubeJSON) => conditionOf(object, "Ready")?.lastTransitionTime;
 
 beforeEach(() => watch.begin(world.simulator));
@@ -127,7 +127,7 @@ describe("a certificate whose Secret is renewed", () => {
     });
     await world.kube.apply(renewed("shop"));
     await world.kube.annotate("TLSCertificate", "shop", { [annotations.reconcileRequestedAt]: "while one moves" });
-    // the one that cannot be deleted does not stop the next renewal, whose predecessor nothing uses
+    // a replaced remote that cannot be deleted does not stop the next renewal
     const last = await world.until("the next one", async () => {
       const { status } = await world.get("TLSCertificate", "shop");
       const isThrough = status.id !== moving.status.id && !control().get(moving.status.id);

@@ -7,7 +7,7 @@ import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/share
 import type { FaultAction } from "../../tools/simulator/control/faults.ts";
 import { useWorld } from "../support/world.ts";
 
-/** What an account goes through as a whole. The first of the objects is Ready before. */
+/** Failures that concern a whole account. The objects `settled` are Ready before them. */
 describe("an account", () => {
   const world = useWorld();
   const control = () => world.simulator.control;
@@ -26,7 +26,7 @@ describe("an account", () => {
 
   let looks = 0;
 
-  /** They have been looked at, to no avail, and still are Ready. */
+  /** The objects were reconciled without success, and are Ready as before. */
   async function stay(reason: string, objects: KubeJSON[]): Promise<void> {
     const asked = { [annotations.reconcileRequestedAt]: `${reason} ${++looks}` };
     await Promise.all(objects.map(({ metadata }) => world.kube.annotate("IPPolicy", metadata.name, asked)));

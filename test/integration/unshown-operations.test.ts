@@ -4,7 +4,7 @@ import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects
 import { authorityPem, tlsSecret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
-// a service that has nothing but what its API page shows, and an operator that is told so
+// the service has only the operations that its API page shows, and the operator knows it
 const world = useWorld({
   simulator: { undocumented: false, routes: [] },
   env: { GATEWAY_UNDOCUMENTED_OPERATIONS: "false" },
@@ -168,7 +168,7 @@ describe("a namespace with a TLS edge in it", () => {
       "edges/tls": 1,
       "backends/failover": 1,
       "backends/tunnel_group": 1,
-      // the one that was taken over stays as well
+      // the adopted remote stays as well
       certificate_authorities: 2,
     });
     const told = world.operator.lines.filter(

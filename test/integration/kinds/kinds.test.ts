@@ -34,7 +34,7 @@ function writesSecret({ kind, spec }: Pick<Sample, "kind" | "spec">): boolean {
   return output !== undefined && spec[output.field] !== undefined;
 }
 
-/** Objects that stand for a resource of their own; routes-and-sources.test.ts is about the others. */
+/** Kinds whose remotes the operator creates; https-edge-routes.test.ts is about the others. */
 const isWhole = ({ kind }: { kind: string }): boolean =>
   kinds.some((one) => one.kind === kind && one.location.type !== "modules");
 
@@ -68,8 +68,7 @@ function isCleared(value: unknown): boolean {
   return Object.keys(value).length === 0 || ("enabled" in value && value.enabled === false);
 }
 
-/** Somebody else gives the account the second value of a field. */
-/** What somebody else writes, who lets the owner's mark stand: without it, putting it back would be a change of its own. */
+/** Somebody else sets the second value of a field, and keeps the owner mark: to put that back would be one more change. */
 const meddle = (id: string, { request }: Field) =>
   world.simulator.control.patch(id, withOwnerOf(id, request(statusOf)));
 
@@ -228,7 +227,7 @@ describe("objects of all kinds", () => {
   test("deletion takes one request and one write for each object and a few lists, and leaves nothing", async () => {
     const before = await world.quiet();
     const retained = everything.filter(({ spec }) => spec.deletionPolicy === "Retain");
-    // what is needed goes last: a module that was switched off, or set by somebody else, still holds it in the account
+    // delete the needed objects last: modules that are switched off, or that others have set, still refer to them
     const isNeeded = ({ kind, metadata }: KubeJSON) =>
       needed.some((one) => one.kind === kind && one.metadata.name === metadata.name);
     const others = waves(everything.filter((object) => !isNeeded(object)));
@@ -246,7 +245,7 @@ describe("objects of all kinds", () => {
       .map(({ status }) => `DELETE ${status.id.split("/").at(-1)}`);
     const changes = sent.filter(({ method }) => method !== "GET");
     expect(changes.map(({ method, path }) => `${method} ${path.split("/").at(-1)}`).sort()).toEqual(gone.sort());
-    // who uses what is deleted: one list of each kind for each wave of deletions
+    // one list of each kind for each wave of deletions, to see what uses the remotes
     const lists = sent.filter(({ method }) => method === "GET").map(({ path }) => path);
     for (const path of new Set(lists)) {
       expect(lists.filter((one) => one === path).length, path).toBeLessThanOrEqual(others.length + 1);

@@ -22,7 +22,7 @@ const hostCertificate = (name: string, more: object = {}) =>
     ...more,
   });
 
-/** Made now, such that its renewal is due in so many milliseconds, when the service's clock is right. */
+/** A certificate that is created now and due for renewal in so many milliseconds, if the service's clock is right. */
 async function dueIn(milliseconds: number, name: string, before: number, more: object = {}): Promise<KubeJSON> {
   late = YEAR - before - milliseconds;
   await world.kube.apply(hostCertificate(name, more));
@@ -80,7 +80,7 @@ describe("a host certificate that ends", () => {
     const validUntil = new Date(Date.now() + 8000).toISOString();
     await world.kube.apply(hostCertificate("final", { validUntil }));
     const { status } = await world.ready("SSHHostCertificate", "final");
-    // nobody asks for a look at the end of the certificate
+    // nothing triggers a reconcile at the end of the certificate
     const ended = { type: "Ready", status: "False", reason: "CertificateExpired" };
     const after = await world.condition("SSHHostCertificate", "final", ended);
     expect(after.status.id).toBe(status.id);
