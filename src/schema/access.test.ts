@@ -66,7 +66,7 @@ const harmless: Readonly<Record<string, string>> = {
   WeightedBackend: "uses backends, which any object of the account may",
 };
 
-test("each kind is kept from editors of a namespace, or it is written here why not", () => {
+test("each kind declares a privilege, or this says why editors of a namespace may write it", () => {
   const unprivileged = customResources.filter(({ privilege }) => privilege === undefined).map(({ kind }) => kind);
   expect(unprivileged.toSorted()).toEqual(Object.keys(harmless));
 });
@@ -76,7 +76,7 @@ test("no aggregated role may write a status or read Secrets", () => {
   expect([...rights(view), ...rights(edit)].filter((right) => /\/status$|secrets/.test(right))).toEqual([]);
 });
 
-test("editors of a namespace do not get what reaches beyond it", () => {
+test("editors of a namespace do not get privileged kinds", () => {
   const { view, edit, account } = accessGrants(customResources);
   const privileged = customResources.filter(({ privilege }) => privilege).map(({ plural }) => plural);
   expect(privileged).toContain("eventdestinations");

@@ -22,8 +22,8 @@ const judge = (answer: Answer) => managedCertificate.readiness(answer, now);
 
 const issued = { certificate: { id: "cert_1", uri: "" } };
 
-describe("the readiness of what has a managed certificate", () => {
-  it("has nothing to say where certificates are not managed", () => {
+describe("readiness with a managed certificate", () => {
+  it("is usable without conditions where the certificate is not managed", () => {
     expect(judge({ certificate_management_policy: null })).toMatchObject({ readiness: { state: "usable" } });
     expect(judge({}).conditions).toBeUndefined();
   });
@@ -65,7 +65,7 @@ describe("the readiness of what has a managed certificate", () => {
     expect(readiness).toMatchObject({ state: "pending", reason: "CertificateRetrying", afterSeconds });
   });
 
-  it("takes an error it does not know for a temporary one", () => {
+  it("treats an unknown error as temporary", () => {
     expect(judge(managed({ ...internal, error_code: "NEW_ERROR" })).readiness).toMatchObject({ state: "pending" });
   });
 
@@ -100,7 +100,7 @@ describe("the readiness of what has a managed certificate", () => {
     expect(readiness.message).toBe(`${words}: no CNAME`);
   });
 
-  it("quotes the error code where the service has no words", () => {
+  it("quotes the error code when the service gives no message", () => {
     expect(judge(managed({ ...dns, msg: "" })).readiness.message).toMatch(/: DNS_ERROR$/);
   });
 

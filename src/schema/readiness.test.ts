@@ -8,8 +8,8 @@ import { isExpired, readinessOf } from "./readiness.ts";
 const now = Date.parse("2026-01-01T12:00:00Z");
 const at = (seconds: number): string => new Date(now + seconds * 1000).toISOString();
 
-describe("the readiness of what runs out", () => {
-  it("lasts until its end, and is judged again then", () => {
+describe("the readiness of a certificate", () => {
+  it("lasts until its end, and is asked for again then", () => {
     const { readiness } = readinessOf(TLSCertificate, { not_after: at(90) }, { secretName: "tls" }, now);
     expect(readiness).toMatchObject({ state: "usable", afterSeconds: 90 });
   });
@@ -26,11 +26,11 @@ describe("the readiness of what runs out", () => {
     expect(readiness.message).toMatch(new RegExp(`^${words}: the certificate ended at 2026-01-01T1[12]:`));
   });
 
-  it.each([{}, { not_after: null }, { not_after: "soon" }])("is not limited when the answer is %o", (answer) => {
+  it.each([{}, { not_after: null }, { not_after: "soon" }])("has no end when the answer is %o", (answer) => {
     expect(readinessOf(TLSCertificate, answer, {}, now).readiness).not.toHaveProperty("afterSeconds");
   });
 
-  it("is not limited for kinds that do not run out", () => {
+  it("has no end for kinds without a validity", () => {
     expect(readinessOf(IPPolicy, { not_after: at(-1) }, {}, now).readiness.state).toBe("usable");
     expect(isExpired(IPPolicy, { notAfter: at(-1) }, now)).toBe(false);
   });

@@ -7,7 +7,7 @@ import { mark } from "./traits.ts";
 const rulesOf = (schema: z.ZodObject) => structural(schema)["x-kubernetes-validations"] as { rule: string }[];
 
 describe("structural", () => {
-  it("has a rule beside the object for each immutable field, which sees it come and go", () => {
+  it("has a rule at the object for each immutable field, so that adding and removing it is refused", () => {
     const rules = rulesOf(
       z.object({ domain: immutable(z.string()), region: immutable(z.string()).optional(), other: z.string() }),
     );
@@ -35,7 +35,7 @@ describe("structural", () => {
     });
   });
 
-  it("keeps what a map of anything holds", () => {
+  it("keeps the members of a map of anything", () => {
     const { properties } = structural(z.object({ config: z.record(z.string(), z.unknown()) }));
     expect(properties?.["config"]).toEqual({ type: "object", "x-kubernetes-preserve-unknown-fields": true });
   });

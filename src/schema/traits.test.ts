@@ -3,14 +3,14 @@ import * as z from "zod";
 import { mark, ownTraits, traitsOf, unwrap } from "./traits.ts";
 
 describe("mark", () => {
-  it("marks a copy, so that a shared schema keeps its own marks", () => {
+  it("returns a copy, so that a shared schema keeps its own traits", () => {
     const shared = z.string();
     const marked = mark(shared, { immutable: true });
     expect(traitsOf(shared)).toEqual({});
     expect(traitsOf(marked)).toEqual({ immutable: true });
   });
 
-  it("adds to what is marked already, and the later mark wins", () => {
+  it("adds to the traits that are there, and the later one wins", () => {
     const schema = mark(mark(z.string(), { immutable: true, sends: "a" }), { sends: "b" });
     expect(traitsOf(schema)).toEqual({ immutable: true, sends: "b" });
   });
@@ -23,12 +23,12 @@ describe("mark", () => {
 });
 
 describe("a description", () => {
-  it("stays with what is marked afterwards", () => {
+  it("is kept by a later mark", () => {
     expect(mark(z.string().describe("words"), { immutable: true }).description).toBe("words");
     expect(mark(z.string().optional().describe("words"), { immutable: true }).description).toBe("words");
   });
 
-  it("gives way to a later one", () => {
+  it("is replaced by a later description", () => {
     expect(mark(z.string().describe("words"), { immutable: true }).describe("others").description).toBe("others");
   });
 });
@@ -36,16 +36,16 @@ describe("a description", () => {
 describe("traitsOf", () => {
   const schema = mark(mark(z.string(), { sends: "a", secret: true }).optional(), { sends: "b" }).default("x");
 
-  it("sees through wrappers, and the outermost mark wins", () => {
+  it("includes the traits inside wrappers, and the outermost wins", () => {
     expect(traitsOf(schema)).toEqual({ sends: "b", secret: true });
   });
 
-  it("belongs to the schema inside for whoever visits wrappers one by one", () => {
+  it("gives a wrapper no own traits", () => {
     expect(ownTraits(schema)).toEqual({});
     expect(ownTraits(unwrap(schema))).toEqual({ sends: "a", secret: true });
   });
 
-  it("survives a description", () => {
+  it("is kept by a later description", () => {
     expect(traitsOf(mark(z.string(), { immutable: true }).describe("words"))).toEqual({ immutable: true });
   });
 });

@@ -5,20 +5,20 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { appliedEntries, appliedPaths, withoutHidden } from "./applied.ts";
 import { differences } from "./compare.ts";
 
-describe("what was applied", () => {
-  it("is the names of the fields that are set", () => {
+describe("appliedPaths", () => {
+  it("has the names of the fields that are set", () => {
     expect(appliedPaths(ReservedDomain.spec, { domain: "a.example", description: undefined, region: null })).toEqual([
       "domain",
     ]);
   });
 
-  it("has the entries of a list that others add to", () => {
+  it("has the entries of a shared list", () => {
     const applied = appliedPaths(EventSubscription.spec, { sources: [{ type: "a.v0" }, { type: "b.v1" }] });
     expect(applied).toEqual(["sources", "sources/a.v0", "sources/b.v1"]);
     expect(appliedEntries("sources", applied)).toEqual(["a.v0", "b.v1"]);
   });
 
-  it("has the members whose removal the account does not show", () => {
+  it("has the hidden members", () => {
     const oidc = { enabled: true, clientId: "web", clientSecretRef: { name: "a", key: "b" }, maximumDuration: 60 };
     const webhookVerification = { provider: "github", secretRef: { name: "a", key: "b" } };
     const applied = appliedPaths(HTTPSEdgeRoute.spec, { oidc, webhookVerification });
@@ -27,7 +27,7 @@ describe("what was applied", () => {
   });
 });
 
-describe("a member that the service keeps to itself, or chooses", () => {
+describe("a hidden member: a secret, or a default of the service", () => {
   const seen = { oidc: { client_id: "web", maximum_duration: 60 } };
 
   it.each([

@@ -161,7 +161,7 @@ describe("differences", () => {
     ]);
   });
 
-  it("does not take a choice of the service for a difference where the field says so", () => {
+  it("has none for a default of the service where the field says so", () => {
     const schema = z.object({ minVersion: mark(z.string(), { serverDefault: true }).optional() });
     const nested = z.object({ tls: schema });
     expect(differences(nested, { tls: {} }, { tls: { min_version: "1.2" } }, [])).toEqual([]);
@@ -226,7 +226,7 @@ describe("membersOf", () => {
     expect(membersOf(edge).get("hostports")?.fields).toEqual(["hostports", "addressRefs"]);
   });
 
-  it("leaves out what is no part of a request", () => {
+  it("leaves out what is not in the body", () => {
     const schema = z.object({ renewBefore: mark(z.string(), { notInBody: true }) });
     expect(membersOf(schema).size).toBe(0);
   });

@@ -22,13 +22,13 @@ describe("toRequest", () => {
     expect(toRequest(TCPEdge.spec, { policy: { enabled: false } }, nothing)).toEqual({ policy: { enabled: false } });
   });
 
-  it("leaves out fields that the kind does not have, such as those that steer the operator", () => {
+  it("leaves out fields that the kind does not have, such as the policies of every spec", () => {
     expect(toRequest(ReservedAddress.spec, { region: "eu", deletionPolicy: "Retain" }, nothing)).toEqual({
       region: "eu",
     });
   });
 
-  it("leaves out a field that is marked as local", () => {
+  it("leaves out a field that is not in the body", () => {
     const schema = z.object({ renewBefore: mark(z.string(), { notInBody: true }), principals: z.array(z.string()) });
     expect(toRequest(schema, { renewBefore: "720h", principals: ["a"] }, nothing)).toEqual({ principals: ["a"] });
   });
@@ -46,7 +46,7 @@ describe("toRequest", () => {
     });
   });
 
-  it("puts what references came to where their objects stood", () => {
+  it("replaces references with their resolved values", () => {
     const spec = {
       backend: { enabled: true, backendRef: { kind: "TunnelGroupBackend", name: "db" } },
       ipRestriction: { enabled: false, ipPolicyRefs: [{ name: "office" }, { id: "ipp_2" }] },
@@ -74,7 +74,7 @@ describe("toRequest", () => {
     expect(toRequest(TCPEdge.spec, spec, resolved)).toEqual({ hostports: ["a.example:1"] });
   });
 
-  it("puts the value of a Secret where its name stood", () => {
+  it("replaces the reference to a Secret with the value", () => {
     const spec = { format: "json", target: { monitoring: { apiKeyRef: { name: "dd", key: "api" }, ddtags: "a:b" } } };
     const resolved = new Map([["target.monitoring.apiKeyRef", "hush"]]);
     expect(toRequest(EventDestination.spec, spec, resolved)).toEqual({
@@ -83,7 +83,7 @@ describe("toRequest", () => {
     });
   });
 
-  it("reshapes a value as its field says", () => {
+  it("encodes a value as its field says", () => {
     const shares = mark(z.array(z.object({ id: z.string(), weight: z.int() })), {
       encode: (list: { id: string; weight: number }[]) =>
         Object.fromEntries(list.map(({ id, weight }) => [id, weight])),
@@ -92,7 +92,7 @@ describe("toRequest", () => {
     expect(toRequest(schema, { backends: [{ id: "b1", weight: 3 }] }, nothing)).toEqual({ backends: { b1: 3 } });
   });
 
-  it("spreads the keys of one Secret over members", () => {
+  it("fills several members from the keys of one Secret", () => {
     const secretMembers = {
       certificate_pem: { key: "tls.crt" },
       private_key_pem: { key: "tls.key", secret: true },

@@ -53,7 +53,7 @@ const rows: Row[] = [
   },
 ];
 
-describe("a list that others add to", () => {
+describe("a shared list", () => {
   it.each(rows)("$why", ({ own, seen, ours = [], claim, description, sent }) => {
     const made = plan(EventSubscription, {
       wanted: { ...(own && { sources: entries(own) }), ...(description && { description }) },
@@ -66,7 +66,7 @@ describe("a list that others add to", () => {
   });
 });
 
-it("a list of one's own is what it is wanted to be", () => {
+it("a list that is not shared is as the spec has it", () => {
   const made = plan(ReservedDomain, {
     wanted: { metadata: "m" },
     seen: { metadata: "n" },

@@ -51,7 +51,7 @@ describe("referencedValues", () => {
   });
 });
 
-it("a reference is looked for by the status field that it sends, as its field compares it", () => {
+it("valuesReferencing has the status field that a reference sends, normalized as its field says", () => {
   const status = { id: "ra_1", addr: "1.TCP.example:1" };
   expect(valuesReferencing(TCPEdge.spec, { kind: "ReservedAddress", status })).toEqual(["1.tcp.example:1"]);
   expect(valuesReferencing(TCPEdge.spec, { kind: "IPPolicy", status })).toEqual(["ra_1"]);
