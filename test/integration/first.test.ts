@@ -4,7 +4,7 @@ import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
 
-test("an object is made in the account with one request and two writes, and goes with one of each", async () => {
+test("an object is made in the account with one request and two writes, and goes with one of each and a few lists", async () => {
   // a process lists a resource once, before it makes the first of its kind
   await world.apply(manifest("TunnelGroupBackend", "earlier", {}));
   await world.ready("TunnelGroupBackend", "earlier");
@@ -20,7 +20,15 @@ test("an object is made in the account with one request and two writes, and goes
 
   await world.delete("TunnelGroupBackend", "db");
   const gone = await world.quiet();
-  expect(gone.requests - after.requests).toBe(1);
+  const sent = world.simulator.control.requests().slice(after.requests - gone.requests);
+  expect(sent.filter(({ method }) => method === "DELETE")).toHaveLength(1);
+  // One list of each kind that can use a tunnel group: a remote that is used is never deleted.
+  expect(sent.flatMap(({ method, path }) => (method === "GET" ? path : [])).sort()).toEqual([
+    "/backends/failover",
+    "/backends/weighted",
+    "/edges/tcp",
+    "/edges/tls",
+  ]);
   expect(gone.writes - after.writes).toBe(1);
   expect(world.simulator.control.objects("backends/tunnel_group")).toHaveLength(1);
 });
