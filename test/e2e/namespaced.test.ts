@@ -63,7 +63,7 @@ test("the mark in the account names the operator's namespace, whose uid it may r
   expect(address?.["metadata"]).toContain(`${uid}/${WATCHED}/first`);
 });
 
-test("deletions work as well; only whether a kind is going away it may not see", async () => {
+test("deletions work as well; only definitions it may not see", async () => {
   await world.kubectl("delete", "reservedaddress", "first", "-n", WATCHED, "--timeout=20s");
   expect(world.simulator.control.objects("reserved_addrs")).toEqual([]);
   const denied = world.proxy.requests.filter(({ status }) => status === 403);
@@ -71,6 +71,20 @@ test("deletions work as well; only whether a kind is going away it may not see",
     denied.filter(({ path }) => !path.startsWith("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/")),
   ).toEqual([]);
 });
+
+test("objects that go with their definition leave their remotes, since discovery shows that it goes", async () => {
+  await world.apply(WATCHED, manifest("IPPolicy", "kept", {}));
+  await until("it is Ready", async () => (await world.objects(WATCHED)).every(isReady));
+  const name = "ippolicies.tunnelgateway.dev";
+  const { apiVersion, kind, metadata, spec } = await world.get("crd", name);
+  await world.kubectl("delete", "crd", name, "--timeout=30s");
+  expect(world.simulator.control.objects("ip_policies")).toHaveLength(1);
+  expect(world.simulator.control.requests({ method: "DELETE" }).filter(({ path }) => path.includes("ipp_"))).toEqual(
+    [],
+  );
+  const { labels, annotations } = metadata;
+  await world.apply(undefined, { apiVersion, kind, metadata: { name, labels, annotations }, spec });
+}, 60_000);
 
 test("the hook releases its namespaces alone", async () => {
   await world.apply(WATCHED, manifest("ReservedAddress", "second", { region: "eu" }));

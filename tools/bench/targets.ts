@@ -46,7 +46,7 @@ export const targets: readonly Target[] = [
   { phase: "resync", text: "CPU seconds", atMost: 0.3, of: ({ operatorCPU }) => operatorCPU },
   requests("update", 1),
   writes("update", 1),
-  requests("delete", 1),
+  requests("delete", 1.01),
   writes("delete", 1),
   { phase: "trickle", text: "ms to Ready, p50", atMost: 12, latencyMs: 0, of: ({ p50 }) => p50 },
   { phase: "trickle", text: "ms to Ready, p99", atMost: 48, latencyMs: 0, of: ({ p99 }) => p99 },

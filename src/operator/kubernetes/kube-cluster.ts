@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { remoteIDsOf } from "../../objects/identity.ts";
 import { type ManagedObject, retiringIDs, type Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
@@ -18,6 +19,9 @@ import type { EndedObjects } from "./ended-objects.ts";
 import { type IndexName, type Informers, referenceKey } from "./indexes.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
+
+/** Discovery may show a change of a definition this much later than an object that the same change deletes. */
+const DISCOVERY_LAG_MS = 1_000;
 
 export interface KubeClusterOptions {
   client: KubeClient;
@@ -199,31 +203,43 @@ export class KubeCluster implements Cluster {
   bindSecret = (object: ManagedObject, secret: Omit<SecretContent, "data">): Promise<void> =>
     bindSecret(this.#client, object, secret);
 
+  /** False if the operator may not read namespaces. */
   isNamespaceDeleting(name: string): Promise<boolean> {
-    return this.#isDeleting(namespaces, name);
+    return this.#shareRead(`namespaces/${name}`, async () => (await this.#isDeleting(namespaces, name)) ?? false);
   }
 
-  isKindDeleting({ plural }: Kind): Promise<boolean> {
-    return this.#isDeleting(definitions, `${plural}.${GROUP}`);
+  isKindDeleting(kind: Kind): Promise<boolean> {
+    return this.#shareRead(kind.plural, async () => {
+      const isDeleting = await this.#isDeleting(definitions, `${kind.plural}.${GROUP}`);
+      return isDeleting ?? !(await this.#canBeCreated(typeOf(kind)));
+    });
   }
 
   /** Many objects may ask at once, so they share reads: the answer is that of a read that began after the call. */
-  #isDeleting(type: ResourceType, name: string): Promise<boolean> {
-    const key = `${type.plural}/${name}`;
-    const read = this.#deletionReads.get(key) ?? new SharedCall(() => this.#readIsDeleting(type, name));
-    this.#deletionReads.set(key, read);
-    return read.ask().finally(() => this.#deletionReads.delete(key));
+  #shareRead(key: string, read: () => Promise<boolean>): Promise<boolean> {
+    const shared = this.#deletionReads.get(key) ?? new SharedCall(read);
+    this.#deletionReads.set(key, shared);
+    return shared.ask().finally(() => this.#deletionReads.delete(key));
   }
 
-  /** False if the operator may not read the object. */
-  async #readIsDeleting(type: ResourceType, name: string): Promise<boolean> {
+  /** Undefined if the operator may not read the object. */
+  async #isDeleting(type: ResourceType, name: string): Promise<boolean | undefined> {
     try {
       const { metadata } = await this.#client.get(type, { name }, { metadataOnly: true });
       return metadata.deletionTimestamp !== undefined;
     } catch (error) {
-      if (isForbidden(error)) return false;
+      if (isForbidden(error)) return undefined;
       throw toReconcileError(error);
     }
+  }
+
+  /** The API server serves no create for a definition that is being deleted. It deletes the objects right after that. */
+  async #canBeCreated(type: ResourceType): Promise<boolean> {
+    await sleep(DISCOVERY_LAG_MS);
+    const verbs = await this.#client.verbsOf(type).catch((error: unknown) => {
+      throw toReconcileError(error);
+    });
+    return verbs.includes("create");
   }
 
   emit({ kind, metadata }: ManagedObject, notice: EventDraft): void {

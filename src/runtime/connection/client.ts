@@ -114,6 +114,13 @@ export class KubeClient {
     return this.#object({ method: "GET", path: pathOf(type, ref), ...headers }, options, true);
   }
 
+  /** The verbs that the API server serves for a type now, by discovery, which needs no right. Empty: not served. */
+  async verbsOf({ group, version, plural }: ResourceType, options: CallOptions = {}): Promise<string[]> {
+    const answer = await this.#send({ method: "GET", path: `/apis/${group}/${version}` }, options, true);
+    const { resources = [] } = JSON.parse(answer.body) as { resources?: { name: string; verbs: string[] }[] };
+    return resources.find(({ name }) => name === plural)?.verbs ?? [];
+  }
+
   /** One page. */
   async list<T extends KubeObject = KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<ListAnswer<T>> {
     const { namespace, limit, labelSelector, fieldSelector, resourceVersion, metadataOnly } = options;
