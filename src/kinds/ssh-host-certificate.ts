@@ -9,10 +9,15 @@ import { mark } from "../schema/traits.ts";
 const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createOnly: true });
 const time = mark(z.iso.datetime({ offset: true }), { createOnly: true, serverDefault: true, normalize: timestamp });
 
-/** `renewBefore` ahead of the end, or after two thirds of the validity. Undefined if the spec sets the end. */
+/**
+ * `renewBefore` ahead of the end, or after two thirds of the validity, which begins when the certificate is made at the
+ * earliest: a start long ago would mean renewing without end. Undefined if the spec sets the end.
+ */
 function renewsAt(answer: Answer, spec: Readonly<Record<string, unknown>>): number | undefined {
-  const [from, until] = [answer["valid_after"], answer["valid_until"]].map((one) => Date.parse(String(one)));
-  if (spec["validUntil"] !== undefined || from === undefined || until === undefined) return undefined;
+  if (spec["validUntil"] !== undefined) return undefined;
+  const time = (member: string) => Date.parse(String(answer[member]));
+  const from = Math.max(time("valid_after"), time("created_at") || Number.NEGATIVE_INFINITY);
+  const until = time("valid_until");
   if (!Number.isFinite(from) || !Number.isFinite(until)) return undefined;
   const before = spec["renewBefore"] as string | undefined;
   // a duration longer than the validity would mean renewing without end
