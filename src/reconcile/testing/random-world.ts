@@ -130,10 +130,12 @@ export class World {
       Subject,
     ];
     const [there, user] = [this.#object(policy), this.#object(edge)];
-    if (!user) this.#dropRetained(edge);
-    if (!user || isDeleting(user)) return;
-    if (!there) this.#apply(policy, 0);
-    else if (isDeleting(there)) this.#delete(edge, false);
+    if (user && !isDeleting(user)) {
+      if (!there) this.#apply(policy, 0);
+      else if (isDeleting(there)) this.#delete(edge, false);
+    }
+    // The object may end at once, and leave what an earlier one retained.
+    if (!this.#object(edge)) this.#dropRetained(edge);
   }
 
   /** A policy that is being deleted waits for an edge that was retained. */
