@@ -68,6 +68,7 @@ const environment = z
     GATEWAY_UNDOCUMENTED_OPERATIONS: flag.default(true),
     GATEWAY_ACCOUNT_CONFIRMED: flag.default(false),
     ALLOWED_GATEWAY_HOSTS: names,
+    ADOPTION_NAMESPACES: names,
     CLUSTER_ID: z
       .string()
       .regex(/^[-._a-zA-Z0-9]{1,128}$/, "must be at most 128 letters, digits, dashes, dots and underscores")
@@ -110,6 +111,11 @@ export interface Config extends ClusterConfig {
   accountConfirmed: boolean;
   /** Hosts that GatewayAccounts may name besides the operator's own, each with its port if it has one. */
   allowedHosts: readonly string[];
+  /**
+   * Namespaces whose objects may take over remotes that somebody else has made, in the account of the operator's own
+   * credentials. `*`: all.
+   */
+  adoptionNamespaces: readonly string[];
   /** The name of the cluster in owner marks in the account. When it is unset, the uid of kube-system is used. */
   clusterID: string | undefined;
   resyncSeconds: number;
@@ -147,6 +153,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     undocumentedOperations: values.GATEWAY_UNDOCUMENTED_OPERATIONS,
     accountConfirmed: values.GATEWAY_ACCOUNT_CONFIRMED,
     allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
+    adoptionNamespaces: values.ADOPTION_NAMESPACES,
     clusterID: values.CLUSTER_ID,
     resyncSeconds: values.RESYNC_INTERVAL,
     sessionSyncSeconds: values.SESSION_SYNC_INTERVAL,

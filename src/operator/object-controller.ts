@@ -50,11 +50,13 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   const { namespace, name, signal, priority, log } = request;
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return {};
+  const accountName = accounts.nameOf(object);
   const context: ReconcileContext = {
-    ...{ kind, object, cluster, clock, signal },
+    ...{ kind, object, cluster, clock, signal, accountName },
+    // A GatewayAccount is of this namespace, and with it what its account has.
+    mayAdopt: accountName !== "" || isListed(config.adoptionNamespaces, namespace),
     owner: { cluster: identity.id, namespace, name },
     lane: laneOf(priority),
-    accountName: accounts.nameOf(object),
     specifiedAccountName: accounts.specifiedNameOf(object),
     state: {},
     changes: [],
@@ -68,3 +70,6 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   metrics?.onChanges(kind.kind, context.changes);
   return result;
 }
+
+const isListed = (namespaces: readonly string[], namespace: string): boolean =>
+  namespaces.includes("*") || namespaces.includes(namespace);

@@ -72,6 +72,8 @@ export interface ReconcileContext {
   readonly clock: Clock;
   readonly lane: Lane;
   readonly signal: AbortSignal;
+  /** Whether objects of this namespace may take over what somebody else has made in this account. */
+  readonly mayAdopt: boolean;
   /** The GatewayAccount that `account` belongs to; empty for the operator's own credentials. */
   readonly accountName: string;
   /** The GatewayAccount that the spec asks for; empty for the operator's own credentials. */

@@ -56,6 +56,7 @@ export const reasons = [
   "UpdateUnsupported",
   "DeleteUnsupported",
   "AlreadyExists",
+  "AdoptionNotAllowed",
   "OwnershipConflict",
   "InUse",
   "Unauthorized",

@@ -72,6 +72,21 @@ test("what another cluster has marked is left alone until it is let go", async (
   expect(control().get(id)).toMatchObject({ labels: { a: "ours" } });
 });
 
+test("a namespace without the right takes nothing over, until it has the right", async () => {
+  const { id } = foreign("ip_policies", { description: "theirs" });
+  await world.restartOperator("SIGTERM", { ADOPTION_NAMESPACES: "somewhere-else" });
+  await world.kube.apply(manifest("IPPolicy", "greedy", { adopt: { id }, deletionPolicy: "Delete" }));
+  const refused = await stalled("IPPolicy", "greedy", "AdoptionNotAllowed");
+  expect(message(refused)).toContain(`adoption.namespaces: ["${world.namespace}"]`);
+  await world.kube.delete("IPPolicy", "greedy");
+  await world.gone("IPPolicy", "greedy");
+  expect(control().get(id)).toMatchObject({ description: "theirs" });
+  expect(world.changesSent(id)).toEqual([]);
+  await world.restartOperator("SIGTERM", { ADOPTION_NAMESPACES: `somewhere-else, ${world.namespace}` });
+  await world.kube.apply(manifest("IPPolicy", "allowed", { adopt: { id } }));
+  await world.ready("IPPolicy", "allowed");
+});
+
 test("of two objects for one remote the first has it, and the second when the first is gone", async () => {
   const { id } = foreign("reserved_addrs", { region: "eu" });
   const spec = (description: string) => ({ description, adopt: { id } });

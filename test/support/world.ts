@@ -88,7 +88,7 @@ export class World {
       gateway: this.simulator,
       namespaces: [this.namespace],
       ...via,
-      env: { ...this.#options.env, ...env },
+      env: { ADOPTION_NAMESPACES: "*", ...this.#options.env, ...env },
     });
     await operator.started();
     this.#operators.push(operator);

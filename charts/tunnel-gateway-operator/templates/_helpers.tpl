@@ -123,6 +123,10 @@ annotations:
 - name: ALLOWED_GATEWAY_HOSTS
   value: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.adoption.namespaces }}
+- name: ADOPTION_NAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
 - name: METRICS_ADDRESS
   value: {{ printf ":%d" (int .Values.metrics.port) | quote }}
 - name: LEADER_ELECTION

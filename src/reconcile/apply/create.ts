@@ -154,7 +154,8 @@ async function adoptExisting(context: ReconcileContext, error: GatewayError): Pr
   }
   refuseOtherHolder(context, remote.id);
   refuseForeignMark(context, remote);
-  throw new Blocked("AlreadyExists", `To take over ${remote.id}, add to the spec: adopt: {id: ${remote.id}}`, {
-    cause: error,
-  });
+  const way = context.mayAdopt
+    ? `To take over ${remote.id}, add to the spec: adopt: {id: ${remote.id}}`
+    : `Choose another name, or see AdoptionNotAllowed to take over ${remote.id}, which has this one`;
+  throw new Blocked("AlreadyExists", way, { cause: error });
 }

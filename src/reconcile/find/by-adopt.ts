@@ -1,9 +1,10 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { isObserveOnly } from "../../objects/object.ts";
+import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
-import { refuseForeignMark, remoteMissing } from "./conflicts.ts";
+import { refuseAdoption, refuseForeignMark, remoteMissing } from "./conflicts.ts";
 import { refuseOtherHolder } from "./holders.ts";
 
 /** The remote that `spec.adopt.id` names. */
@@ -37,6 +38,7 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
 
 function adopt(context: ReconcileContext, remote: Remote): Remote {
   refuseForeignMark(context, remote);
+  if (ownerMarkOf(remote) !== ownerMark(context.owner)) refuseAdoption(context, remote.id);
   context.changes.push({ type: "Adopted", id: remote.id });
   context.state.origin = context.object.status?.origin ?? "Adopted";
   return remote;

@@ -1,12 +1,12 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isReconcileRequested } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly, isReconcileRequested, type ManagedObject } from "../../objects/object.ts";
 import { getRemote, type ReconcileContext, readRemote, remotesOf, retire } from "../context.ts";
 import { resolveDesired } from "../desired/desired.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
-import { remoteMissing } from "./conflicts.ts";
+import { refuseAdoption, remoteMissing } from "./conflicts.ts";
 import { refuseOtherHolder } from "./holders.ts";
 import { isPreexisting } from "./sharing.ts";
 
@@ -21,6 +21,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (kind.location.type !== "entry") refuseOtherHolder(context, id);
   retireFormer(context, id);
   const intent = unsettledIntent(context);
+  if (object.status?.id !== id && !intent) refuseEntryOfOthers(context, id);
   const remote =
     (await getByName(context, id)) ??
     (intent && (await findInterruptedCreate(context, intent, (all) => all().find((remote) => remote.id === id))));
@@ -28,6 +29,18 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (intent) context.state.preexisting = false;
   else if (object.status?.id !== id) context.state.preexisting = isPreexisting(context, id);
   return remote;
+}
+
+/** An entry changes the list of its parent. By id, that may be a parent that somebody else has made. */
+function refuseEntryOfOthers(context: ReconcileContext, id: string): void {
+  const { kind, object, cluster } = context;
+  if (kind.location.type !== "entry" || isDeleting(object)) return;
+  const { parent, idFields } = kind.location;
+  const isByID = idFields.some((field) => (object.spec[field] as { id?: string }).id !== undefined);
+  const parentID = id.slice(0, id.indexOf("/"));
+  const { namespace } = object.metadata;
+  const isOurs = (other: ManagedObject) => other.metadata.namespace === namespace && !isObserveOnly(other);
+  if (isByID && !cluster.othersWithRemoteID(parent, parentID, object).some(isOurs)) refuseAdoption(context, parentID);
 }
 
 function noteAbsence(context: ReconcileContext, id: string): undefined {

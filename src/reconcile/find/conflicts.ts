@@ -39,6 +39,18 @@ export function refuseForeignMark(context: ReconcileContext, remote: Remote): Re
   );
 }
 
+/**
+ * Throws Blocked when the namespace has no right to take over what somebody else has made. It is asked when something is
+ * taken, never of an object that has it already. Kubernetes rights end at the namespace, and the account does not.
+ */
+export function refuseAdoption({ mayAdopt, object }: ReconcileContext, what: string): void {
+  if (mayAdopt || isObserveOnly(object)) return;
+  throw new Blocked(
+    "AdoptionNotAllowed",
+    `Ask the administrator of the operator to set adoption.namespaces: ["${object.metadata.namespace}"], or ["*"] for a cluster with one team: this namespace may not take over ${what}`,
+  );
+}
+
 /** Whether no other object has this remote, or is about to have it. Objects that only observe it do not count. */
 export const isUnclaimed = ({ account, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
   cluster.othersWithRemoteID(kind, id, object).every(isObserveOnly) && !account.isClaimedByOther(id, object);

@@ -31,6 +31,8 @@ export class Scene {
   readonly cluster: FakeCluster;
   /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
+  /** Whether the namespace of the objects may adopt. */
+  mayAdopt = true;
   /** What the specs of all objects ask for. Unset: `accountName`. */
   specifiedAccountName: string | undefined;
   readonly #options: SceneOptions;
@@ -74,6 +76,7 @@ export class Scene {
       lane: "edit",
       signal: new AbortController().signal,
       accountName: this.accountName,
+      mayAdopt: this.mayAdopt,
       specifiedAccountName: this.specifiedAccountName ?? this.accountName,
       state: {},
       changes: [],

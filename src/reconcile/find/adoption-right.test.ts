@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { Scene } from "../testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+  scene.mayAdopt = false;
+});
+
+const changes = () => scene.gateway.calls.filter(({ verb }) => verb !== "get" && verb !== "list");
+
+describe("in a namespace without the right to adopt", () => {
+  it.each([
+    ["by id", IPPolicy, (id: string) => ({ adopt: { id }, deletionPolicy: "Delete" as const })],
+    ["by name", ReservedDomain, () => ({ domain: "a.example.com", adopt: { existing: true as const } })],
+  ])("nothing is taken over %s, and deleting the object leaves the remote", async (_, kind, spec) => {
+    const { id } = scene.gateway.seed(kind.resource, { domain: "a.example.com" });
+    const object = await scene.apply(kind, "one", spec(id));
+    expect(scene.reason(object)).toMatch(
+      new RegExp(`^AdoptionNotAllowed: .*adoption.namespaces: \\["team-a"\\].* may not take over ${id}$`),
+    );
+    scene.cluster.delete(object);
+    if (scene.cluster.exists(object)) await scene.settle(object);
+    expect(scene.gateway.remote(kind.resource, id)).toBeDefined();
+    expect(changes()).toEqual([]);
+  });
+
+  it("a remote is observed", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    const object = await scene.apply(IPPolicy, "one", { adopt: { id }, managementPolicy: "ObserveOnly" });
+    expect(scene.reason(object)).toMatch(/^Available/);
+  });
+
+  it("an object finds its own remote again", async () => {
+    const object = await scene.given(IPPolicy, "own", {});
+    const id = scene.idOf(object);
+    scene.cluster.apply(IPPolicy, "own", { adopt: { id } });
+    scene.cluster.loseStatus(object);
+    scene.restart();
+    await scene.settle(object, 3);
+    expect(scene.idOf(object)).toBe(id);
+    expect(scene.reason(object)).toMatch(/^Available/);
+  });
+
+  it("an object keeps what it has adopted before", async () => {
+    scene.mayAdopt = true;
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    const object = await scene.given(IPPolicy, "one", { adopt: { id } });
+    scene.mayAdopt = false;
+    scene.cluster.apply(IPPolicy, "one", { adopt: { id }, description: "new" });
+    await scene.settle(object, 2);
+    expect(scene.gateway.remote(IPPolicy.resource, id)).toMatchObject({ description: "new" });
+  });
+
+  it("an entry is not added to a subscription of others that is given by id", async () => {
+    const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [] });
+    const object = await scene.apply(EventSource, "one", { subscriptionRef: { id }, type: "a_created.v0" });
+    expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
+    expect(changes()).toEqual([]);
+    const own = await scene.given(EventSubscription, "audit");
+    const entry = { subscriptionRef: { id: scene.idOf(own) }, type: "a_created.v0" };
+    expect(scene.reason(await scene.given(EventSource, "two", entry))).toMatch(/^Available/);
+  });
+
+  it("a name that is taken is not offered", async () => {
+    scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
+    const object = await scene.apply(ReservedDomain, "one", { domain: "a.example.com" });
+    expect(scene.reason(object)).toMatch(/^AlreadyExists: Choose another name/);
+  });
+});
