@@ -45,8 +45,8 @@ export default defineConfig({
           include: clusterTests,
           globalSetup: ["tools/cluster/global-setup.ts"],
           isolate: false,
-          // these mostly wait, for operators and the API server
-          maxWorkers: 4,
+          // These also wait, for operators and the API server. With four, what they wait for came too late now and then.
+          maxWorkers: 3,
           // for the operators that tests start, several hundred times in all
           env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
           sequence: { groupOrder: 1 },
