@@ -45,8 +45,8 @@ export default defineConfig({
           include: clusterTests,
           globalSetup: ["tools/cluster/global-setup.ts"],
           isolate: false,
-          // These also wait, for operators and the API server. With four, what they wait for came too late now and then.
-          maxWorkers: 3,
+          // A third or a fourth worker gains little on two cores, and what tests wait for comes too late now and then.
+          maxWorkers: 2,
           // for the operators that tests start, several hundred times in all
           env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
           sequence: { groupOrder: 1 },
