@@ -73,7 +73,8 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   const answered = isAnswered(object);
   let remote = await (answered ? getRemote : readRemote)(context, id);
   if (!remote) return;
-  const released = applied.filter((field) => !wantedByOthers(context, id).includes(field.split(".")[0] ?? field));
+  const staying = wantedByOthers(context, id);
+  const released = applied.filter((field) => !staying.includes(field.split(".")[0] ?? field));
   const { body, remove } = plan(kind, {
     wanted: {},
     seen: fromAnswer(kind.spec, remote),
