@@ -32,6 +32,9 @@ export const secretAnnotations = {
 } as const;
 
 /** Key inside a remote's `metadata` that names the object it belongs to. */
+/** Name of the GatewayAccount of objects that name none. */
+export const DEFAULT_ACCOUNT = "default";
+
 export const OWNER_KEY = `${GROUP}/owner`;
 
 /** Every reason that a condition can have; each is a heading of docs/troubleshooting.md. */

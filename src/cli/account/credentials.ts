@@ -4,6 +4,7 @@ import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { connect } from "../connect.ts";
 import { typeOf } from "../objects.ts";
 import { CommandError } from "../terminal.ts";
@@ -26,9 +27,6 @@ export interface Credentials {
   requestsPerMinute: number;
   requestSeconds: number;
 }
-
-/** The GatewayAccount of objects that name none. */
-export const DEFAULT_ACCOUNT = "default";
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 

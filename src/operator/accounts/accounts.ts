@@ -15,12 +15,9 @@ import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
-import { OPERATOR_NAME } from "../../schema/contract.ts";
+import { DEFAULT_ACCOUNT, OPERATOR_NAME } from "../../schema/contract.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
 import { mayAllBeDeleted } from "./recorded.ts";
-
-/** The GatewayAccount of the objects in its namespace that have no `spec.accountRef`. */
-export const DEFAULT_ACCOUNT = "default";
 
 export interface AccountObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };

@@ -4,7 +4,8 @@ import { conditionOf, isDeleting, type ManagedObject } from "../../objects/objec
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
-import { type AccountObject, DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
+import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
+import type { AccountObject } from "../accounts/accounts.ts";
 import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
 import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";
