@@ -14,14 +14,14 @@ export interface SecretValue {
  * What becomes of a Secret that the operator has written. `owned`: it goes with the object. `kept`: it outlives the
  * object. `discarded`: it goes now.
  */
-export type SecretFate = "owned" | "kept" | "discarded";
+export type SecretOwnership = "owned" | "kept" | "discarded";
 
 /** The content of a Secret that the operator writes. */
 export interface SecretContent {
   name: string;
   data: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
-  fate: SecretFate;
+  ownership: SecretOwnership;
 }
 
 /** An object that refers to another, with its kind. */
@@ -81,7 +81,7 @@ export interface Cluster {
   /** A dry run of `writeSecret`: throws what that would throw, and changes nothing. */
   tryWriteSecret(object: ManagedObject, content: SecretContent): Promise<void>;
   /** Does nothing when the Secret does not exist or was not written for the object. */
-  bindSecret(object: ManagedObject, secret: Pick<SecretContent, "name" | "annotations" | "fate">): Promise<void>;
+  bindSecret(object: ManagedObject, secret: Pick<SecretContent, "name" | "annotations" | "ownership">): Promise<void>;
   isNamespaceDeleting(namespace: string): Promise<boolean>;
   /** Whether the CustomResourceDefinition of the kind is being deleted, and all objects with it. */
   isKindDeleting(kind: Kind): Promise<boolean>;

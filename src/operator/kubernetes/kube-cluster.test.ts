@@ -60,7 +60,7 @@ const touch = () =>
 const secretOf = (name: string) => server.storage.get(SECRETS, `n/${name}`);
 const usersSecret = (name: string, more: Partial<KubeObject["metadata"]> = {}) =>
   server.storage.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata: { ...more, namespace: "n", name } });
-const content = { name: "token", data: { token: "s3cret" }, annotations: {}, fate: "owned" as const };
+const content = { name: "token", data: { token: "s3cret" }, annotations: {}, ownership: "owned" as const };
 
 const outdated = expect.objectContaining({ name: "Outdated" });
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import type { SecretContent, SecretFate } from "../../reconcile/cluster.ts";
+import type { SecretContent, SecretOwnership } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isAlreadyExists, isNotFound } from "../../runtime/connection/errors.ts";
 import type { KubeObject, OwnerReference } from "../../runtime/object.ts";
@@ -13,7 +13,7 @@ import { secrets } from "./resource-types.ts";
 export async function writeSecret(
   client: KubeClient,
   object: ManagedObject,
-  { name, data, annotations, fate }: SecretContent,
+  { name, data, annotations, ownership }: SecretContent,
   options: { dryRun?: true } = {},
 ): Promise<void> {
   const { namespace } = object.metadata;
@@ -23,7 +23,7 @@ export async function writeSecret(
     metadata: {
       ...{ namespace, name, annotations },
       labels: { "app.kubernetes.io/managed-by": OPERATOR_NAME },
-      ownerReferences: ownersFor(object, fate, []),
+      ownerReferences: ownersFor(object, ownership, []),
     },
     stringData: data,
   };
@@ -62,7 +62,7 @@ async function replaceSecret(
 export async function bindSecret(
   client: KubeClient,
   object: ManagedObject,
-  { name, annotations, fate }: Omit<SecretContent, "data">,
+  { name, annotations, ownership }: Omit<SecretContent, "data">,
 ): Promise<void> {
   const ref = { namespace: object.metadata.namespace, name };
   try {
@@ -70,7 +70,7 @@ export async function bindSecret(
     if (!isWrittenFor(object, metadata)) return;
     const { resourceVersion, ownerReferences = [], annotations: before = {} } = metadata;
     const after = { ...before, [secretAnnotations.objectUID]: object.metadata.uid, ...annotations };
-    const owners = ownersFor(object, fate, ownerReferences);
+    const owners = ownersFor(object, ownership, ownerReferences);
     if (isDeepStrictEqual([before, ownerReferences.map(uidOf)], [after, owners.map(uidOf)])) return;
     await client.patchMerge(secrets, ref, {
       metadata: { resourceVersion, annotations: after, ownerReferences: owners },
@@ -92,11 +92,11 @@ const isWrittenFor = ({ metadata }: ManagedObject, { ownerReferences, annotation
  */
 function ownersFor(
   { kind, metadata }: ManagedObject,
-  fate: SecretFate,
+  ownership: SecretOwnership,
   before: readonly OwnerReference[],
 ): OwnerReference[] {
   const owner = { apiVersion: API_VERSION, kind, name: metadata.name, uid: metadata.uid, controller: true };
-  if (fate === "discarded") return [{ ...owner, uid: `${metadata.uid}-discarded` }];
+  if (ownership === "discarded") return [{ ...owner, uid: `${metadata.uid}-discarded` }];
   const others = before.filter(({ uid }) => uid !== metadata.uid && uid !== `${metadata.uid}-discarded`);
-  return fate === "owned" ? [...others, owner] : others;
+  return ownership === "owned" ? [...others, owner] : others;
 }

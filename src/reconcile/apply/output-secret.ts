@@ -3,7 +3,7 @@ import type { Remote } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
-import type { SecretFate, SecretValue } from "../cluster.ts";
+import type { SecretOwnership, SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
 import { leavesItsRemote } from "./users.ts";
 
@@ -20,7 +20,7 @@ export async function checkOutputSecret(context: ReconcileContext): Promise<void
   await readOwnSecret(context, name);
   if (!kind.output.shownOnce) return;
   // A value that is shown once and cannot be stored would make the operator create remotes again and again.
-  await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {}, fate: "owned" });
+  await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {}, ownership: "owned" });
 }
 
 /** Writes the value in an answer to the Secret. Does nothing when the answer has no value. */
@@ -46,7 +46,7 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
   const former = await readFormerSecret(context);
   if (name !== undefined && !(await hasValue(context, { name, remote, former }))) return false;
   // The new Secret has the value before the old one goes.
-  if (former) await cluster.bindSecret(object, { name: former.name, annotations: {}, fate: "discarded" });
+  if (former) await cluster.bindSecret(object, { name: former.name, annotations: {}, ownership: "discarded" });
   state.outputSecret = name ?? "";
   return true;
 }
@@ -60,7 +60,7 @@ export async function keepOutputSecret(context: ReconcileContext): Promise<void>
   if (!kind.output?.shownOnce) return;
   const names = new Set([nameOf(context), object.status?.outputSecret]);
   for (const name of names) {
-    if (name) await cluster.bindSecret(object, { name, annotations: {}, fate: "kept" });
+    if (name) await cluster.bindSecret(object, { name, annotations: {}, ownership: "kept" });
   }
 }
 
@@ -88,7 +88,7 @@ async function hasValue(context: ReconcileContext, { name, remote, former }: Wan
     await context.cluster.bindSecret(context.object, {
       name,
       annotations: annotationsOf(context, value, remote),
-      fate: fateOf(context),
+      ownership: ownershipOf(context),
     });
   return true;
 }
@@ -100,7 +100,7 @@ function writeValue(
   const { cluster, object, kind } = context;
   const data = { [kind.output?.key ?? ""]: value };
   const annotations = annotationsOf(context, value, remote);
-  return cluster.writeSecret(object, { name, data, annotations, fate: fateOf(context) });
+  return cluster.writeSecret(object, { name, data, annotations, ownership: ownershipOf(context) });
 }
 
 const annotationsOf = ({ object }: ReconcileContext, value: string, { id }: Remote) => ({
@@ -112,12 +112,12 @@ const annotationsOf = ({ object }: ReconcileContext, value: string, { id }: Remo
 const digestOf = (value: string): string => createHash("sha256").update(value).digest("hex");
 
 /** Foreground deletion collects what is owned before the operator sees it, so the Secret is kept in time. */
-const fateOf = ({ kind, object }: ReconcileContext): SecretFate =>
+const ownershipOf = ({ kind, object }: ReconcileContext): SecretOwnership =>
   kind.output?.shownOnce && leavesItsRemote(object) ? "kept" : "owned";
 
 function isBound(context: ReconcileContext, { owners, annotations }: SecretValue): boolean {
   const isOwned = owners.includes(context.object.metadata.uid);
-  return isOwned === (fateOf(context) === "owned") && annotations[secretAnnotations.digest] !== undefined;
+  return isOwned === (ownershipOf(context) === "owned") && annotations[secretAnnotations.digest] !== undefined;
 }
 
 function refuseChanged({ kind }: ReconcileContext, { name, annotations }: NamedSecret, value: string): void {

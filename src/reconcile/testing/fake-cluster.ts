@@ -214,21 +214,21 @@ export class FakeCluster implements Cluster {
     return this.#configMaps.get(name);
   }
 
-  async writeSecret(object: ManagedObject, { name, data, annotations, fate }: SecretContent): Promise<void> {
+  async writeSecret(object: ManagedObject, { name, data, annotations, ownership }: SecretContent): Promise<void> {
     await this.#write("writeSecret");
-    const owners = fate === "owned" ? [object.metadata.uid] : [];
+    const owners = ownership === "owned" ? [object.metadata.uid] : [];
     this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations, owners });
   }
 
   async bindSecret(
     { metadata }: ManagedObject,
-    { name, annotations, fate }: Omit<SecretContent, "data">,
+    { name, annotations, ownership }: Omit<SecretContent, "data">,
   ): Promise<void> {
     const secret = this.#secrets.get(name);
-    if (!secret || (fate === "kept" && secret.owners.length === 0)) return;
-    await this.#write(`${fate} Secret`);
-    if (fate === "discarded") return void this.#secrets.delete(name);
-    const owners = fate === "owned" ? [metadata.uid] : [];
+    if (!secret || (ownership === "kept" && secret.owners.length === 0)) return;
+    await this.#write(`${ownership} Secret`);
+    if (ownership === "discarded") return void this.#secrets.delete(name);
+    const owners = ownership === "owned" ? [metadata.uid] : [];
     const resourceVersion = this.#next();
     this.#secrets.set(name, {
       ...secret,
