@@ -24,9 +24,11 @@ interface Hold {
   readonly point: Point;
   readonly released: PromiseWithResolvers<void>;
   /** The request that is held, and since when. */
-  reached?: Step & { readonly since: number };
+  reached?: Step & { readonly since: number; readonly passage: Passage };
   /** It was let go on. */
   arrived: boolean;
+  /** The server behind the gate has answered it. */
+  readonly carriedOut: PromiseWithResolvers<void>;
 }
 
 /** So short that an interrupted create is settled 6.5 seconds after its intent was recorded. */
@@ -104,7 +106,13 @@ export class Stage {
 
   /** Lets the operator come to all of the points, each of another object, and kills it there. */
   async killAt(points: readonly Point[], begin: () => Promise<unknown> = () => this.start()): Promise<void> {
-    const holds = points.map((point): Hold => ({ point, released: Promise.withResolvers(), arrived: false }));
+    const holds = points.map(
+      (point): Hold => ({
+        ...{ point, arrived: false },
+        released: Promise.withResolvers(),
+        carriedOut: Promise.withResolvers(),
+      }),
+    );
     const missing = () => holds.filter(({ reached }) => !reached).map(({ point }) => point);
     this.#holds = holds;
     this.#steps = [];
@@ -135,7 +143,6 @@ export class Stage {
     await this.world.until("the next process is at work", async () => this.#late.every(isAtWork));
     await sleep(100);
     for (const hold of this.#late) arrive(hold);
-    this.#late = [];
   }
 
   /** What the operator did for this object since it was killed last, in order. */
@@ -234,18 +241,30 @@ export class Stage {
     return async (passage, side) => {
       const step = named(passage);
       if (!step) return undefined;
-      this.#passed.add(sortOf(step.step));
-      if (side === "before") this.#steps.push({ ...step, time: Date.now() });
+      await (side === "before" ? this.#arrives(step) : this.#wasCarriedOut(passage));
       // The caller of a stranded request gives up in the end. Reads pass: those of a route serve deletions of others.
       const isHeld = this.#holds.some(({ reached }) => reached?.of === step.of);
       if (side === "before" && isHeld && sortOf(step.step) !== "GET module") return strand();
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side) && this.#isDue(point));
       if (!hold) return undefined;
-      hold.reached = { ...step, since: Date.now() };
+      hold.reached = { ...step, since: Date.now(), passage };
       if (hold.point.at !== "late") return strand();
       await hold.released.promise;
       return undefined;
     };
+  }
+
+  /** Leaves nothing to chance where a write of a Secret is late: the next process reads the Secret after it. */
+  async #arrives(step: Step): Promise<void> {
+    this.#passed.add(sortOf(step.step));
+    this.#steps.push({ ...step, time: Date.now() });
+    if (step.step !== "secret") return;
+    const late = this.#late.find(({ point }) => point.of === step.of && point.step === "write secret");
+    await late?.carriedOut.promise;
+  }
+
+  #wasCarriedOut(passage: Passage): void {
+    this.#late.find(({ reached }) => reached?.passage === passage)?.carriedOut.resolve();
   }
 }
 
