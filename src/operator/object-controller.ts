@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { ManagedObject } from "../objects/object.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import type { ReconcileContext } from "../reconcile/context.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
@@ -9,6 +10,7 @@ import type { Kind } from "../schema/define.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import { logChanges } from "./change-log.ts";
 import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
+import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { laneOf, priorities } from "./triggers/priority.ts";
 
@@ -27,6 +29,7 @@ export interface ObjectControllerOptions {
   config: Config;
   accounts: Accounts;
   cluster: Cluster;
+  unfinalizedObjects: Pick<UnfinalizedObjects, "get">;
   identity: ClusterIdentity;
   clock: Clock;
   log: Logger;
@@ -45,11 +48,25 @@ export function objectController(kind: Kind, options: ObjectControllerOptions): 
   });
 }
 
+/** The remote of an object that has ended without its finalizer is deleted before a new object of its name is seen to. */
 async function reconcileRequest(kind: Kind, request: Request, options: ObjectControllerOptions): Promise<Result> {
+  const { cluster, unfinalizedObjects } = options;
+  const ended = unfinalizedObjects.get(kind.kind, request.key);
+  const deletion = ended && (await reconcileObject(kind, ended, request, options));
+  const object = cluster.get(kind.kind, request.namespace, request.name);
+  const isThere = object !== undefined && object.metadata.uid !== ended?.metadata.uid;
+  const result = isThere ? await reconcileObject(kind, object, request, options) : {};
+  // The object may have ended during this reconcile.
+  return unfinalizedObjects.get(kind.kind, request.key) ? (deletion ?? { stale: true }) : result;
+}
+
+async function reconcileObject(
+  kind: Kind,
+  object: ManagedObject,
+  { namespace, name, signal, priority, log }: Request,
+  options: ObjectControllerOptions,
+): Promise<Result> {
   const { cluster, accounts, identity, clock, config, metrics } = options;
-  const { namespace, name, signal, priority, log } = request;
-  const object = cluster.get(kind.kind, namespace, name);
-  if (!object) return {};
   const accountName = accounts.nameOf(object);
   const context: ReconcileContext = {
     ...{ kind, object, cluster, clock, signal, accountName },

@@ -25,9 +25,11 @@ import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
+import { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { objectController, serviceTimes } from "./object-controller.ts";
 import { Enqueuer } from "./triggers/enqueuer.ts";
+import { priorities } from "./triggers/priority.ts";
 import { resync } from "./triggers/resync.ts";
 import { secretWatch } from "./triggers/secret-watch.ts";
 import { requestsByIndex, requestsFor } from "./triggers/watch-mapping.ts";
@@ -65,8 +67,9 @@ export function createOperator(options: OperatorOptions): Operator {
     watches: (namespace) => config.watchNamespaces.length === 0 || config.watchNamespaces.includes(namespace),
     exists: (kind, key) => informers.get(kind)?.store.get(key) !== undefined,
   });
+  const unfinalizedObjects = new UnfinalizedObjects(clock);
   const cluster = new KubeCluster({
-    ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects },
+    ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
     accountNameOf: (object) => accounts.nameOf(object),
   });
   const identity = new ClusterIdentity({ client, config, clock, log });
@@ -115,7 +118,10 @@ export function createOperator(options: OperatorOptions): Operator {
   const sessions = createSessions({ ...options, clock, account: accounts.own, metrics: options.sessionMetrics });
 
   for (const kind of kinds) {
-    controllers.set(kind.kind, objectController(kind, { ...options, clock, accounts, cluster, identity }));
+    controllers.set(
+      kind.kind,
+      objectController(kind, { ...options, clock, accounts, cluster, unfinalizedObjects, identity }),
+    );
     informers.get(kind.kind)?.addHandler((change) => {
       if (change.type === "deleted") forget(kind, change.object);
       enqueuer.enqueue(requestsFor(kind, change, { kinds, informers }));
@@ -133,7 +139,9 @@ export function createOperator(options: OperatorOptions): Operator {
   /** A GatewayAccount that is being deleted waits for the last object that needs it. */
   function forget({ kind }: Kind, object: ManagedObject): void {
     endedObjects.record(kind, object.metadata);
-    controllers.get(kind)?.drop(keyOf(object));
+    cluster.recordUnfinalized(object);
+    if (unfinalizedObjects.has(object)) controllers.get(kind)?.enqueue(keyOf(object), { priority: priorities.edit });
+    else controllers.get(kind)?.drop(keyOf(object));
     accounts.forget(object.metadata.uid);
     const key = `${object.metadata.namespace}/${accounts.nameOf(object)}`;
     if (accountInformer.store.get(key)?.metadata.deletionTimestamp) enqueueAccount(key);

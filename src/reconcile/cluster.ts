@@ -70,8 +70,13 @@ export interface Cluster {
   /** Throws Outdated when the object is no longer at the resourceVersion that is given. */
   annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: string }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;
-  /** Replaces the status of the object with this uid. Does nothing when a new object has taken its name. */
-  writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<void>;
+  /** Replaces the status of the object. False when the object is gone. */
+  writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<boolean>;
+  /**
+   * Has the remote of this object deleted, if the object had the finalizer: the API server has deleted the object in
+   * spite of it.
+   */
+  recordUnfinalized(object: ManagedObject): void;
   /** Undefined when it does not exist. Throws when the operator may not read it. */
   secret(namespace: string, name: string): Promise<SecretValue | undefined>;
   /** Undefined when it does not exist. */

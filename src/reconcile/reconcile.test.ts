@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { EventDestination } from "../kinds/event-destination.ts";
+import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
+import type { ManagedObject } from "../objects/object.ts";
 import { Outdated, Retry } from "../objects/reconcile-error.ts";
 import { annotations } from "../schema/contract.ts";
 import { RESYNC_SECONDS, Scene } from "./testing/scene.ts";
@@ -134,5 +136,47 @@ describe("an outage", () => {
     expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "ServiceUnavailable" });
     await scene.reconcile(object);
     expect(scene.condition(object, "Synced")?.status).toBe("True");
+  });
+});
+
+describe("an object that ends while it gets its finalizer", () => {
+  const endBefore = (write: string, object: ManagedObject) => {
+    scene.cluster.beforeWrite = (now) => {
+      if (now === write) scene.cluster.vanish(object);
+    };
+  };
+
+  it("is told, with the id of what was created for it", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    endBefore("writeStatus", object);
+    await scene.reconcile(object);
+    const [remote] = scene.gateway.remotesOf(IPPolicy.resource);
+    expect(scene.cluster.unfinalized).toMatchObject([{ metadata: { name: "office" }, status: { id: remote?.id } }]);
+  });
+
+  it("is told when the answer to the create was lost", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    scene.gateway.loseAnswer("create");
+    endBefore("writeStatus", object);
+    await scene.reconcile(object);
+    expect(scene.cluster.unfinalized).toMatchObject([{ metadata: { name: "office" } }]);
+  });
+
+  it("is not told when nothing was sent", async () => {
+    const object = scene.cluster.apply(EventDestination, "dd", {
+      target: { monitoring: { apiKeyRef: { name: "missing", key: "api" } } },
+    });
+    endBefore("writeStatus", object);
+    await scene.reconcile(object);
+    expect(scene.cluster.unfinalized).toEqual([]);
+  });
+
+  it("gets no modules", async () => {
+    const route = scene.gateway.seed(HTTPSEdgeRoute.resource, { edge_id: "edghts_1" });
+    const spec = { edgeId: "edghts_1", routeId: route.id, webhookVerification: { provider: "sns" } };
+    const object = scene.cluster.apply(HTTPSEdgeRoute, "route", spec);
+    endBefore("writeStatus", object);
+    await scene.reconcile(object);
+    expect(scene.gateway.calls.map(({ verb }) => verb)).toEqual(["getModule"]);
   });
 });

@@ -134,10 +134,14 @@ async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desire
   return replacement;
 }
 
-/** Writes the status once at most, and not at all when it would say the same. */
+/**
+ * Writes the status once at most, and not at all when it would say the same. An object that has ended since something
+ * was sent for it may have left a remote.
+ */
 async function report(context: ReconcileContext, outcome: Outcome): Promise<void> {
-  const before = context.object;
+  const { object: before, cluster, kind, state } = context;
   const status = nextStatus(context, outcome, now(context));
-  if (!isSameStatus(before.status, status)) await context.cluster.writeStatus(context.kind, before, status);
+  if (!isSameStatus(before.status, status) && !(await cluster.writeStatus(kind, before, status)) && state.sent)
+    cluster.recordUnfinalized({ ...before, status });
   for (const event of eventsOf(before, status, context)) context.cluster.emit(before, event);
 }

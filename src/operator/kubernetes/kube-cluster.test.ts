@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Store } from "../../runtime/cache/store.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { KubeClient } from "../../runtime/connection/client.ts";
 import { Transport } from "../../runtime/connection/transport.ts";
 import type { KubeObject } from "../../runtime/object.ts";
@@ -11,6 +12,7 @@ import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { type Informers, indexersOf } from "./indexes.ts";
 import { KubeCluster } from "./kube-cluster.ts";
+import { UnfinalizedObjects } from "./unfinalized-objects.ts";
 
 const POLICIES = "tunnelgateway.dev/v1/ippolicies";
 const SECRETS = "v1/secrets";
@@ -31,6 +33,7 @@ beforeEach(async () => {
     recorder: { emit: () => {} } as unknown as EventRecorder,
     log: recordingLogger(),
     endedObjects: { has: () => false },
+    unfinalizedObjects: new UnfinalizedObjects(systemClock),
     accountNameOf: ({ spec }) => spec.accountRef?.name ?? "",
   });
 });

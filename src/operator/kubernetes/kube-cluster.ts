@@ -19,6 +19,9 @@ import type { EndedObjects } from "./ended-objects.ts";
 import { type IndexName, type Informers, referenceKey } from "./indexes.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
+import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
+
+const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: what was made for it is deleted";
 
 /** Discovery may show a change of a definition this much later than an object that the same change deletes. */
 const DISCOVERY_LAG_MS = 1_000;
@@ -32,6 +35,7 @@ export interface KubeClusterOptions {
   /** The GatewayAccount that an object belongs to; empty for the operator's own credentials. */
   accountNameOf: (object: ManagedObject) => string;
   endedObjects: Pick<EndedObjects, "has">;
+  unfinalizedObjects: UnfinalizedObjects;
 }
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
@@ -43,16 +47,18 @@ export class KubeCluster implements Cluster {
   readonly #log: Logger;
   readonly #accountNameOf: (object: ManagedObject) => string;
   readonly #endedObjects: Pick<EndedObjects, "has">;
+  readonly #unfinalizedObjects: UnfinalizedObjects;
   readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
-  constructor({ client, kinds, informers, recorder, log, accountNameOf, endedObjects }: KubeClusterOptions) {
-    this.#client = client;
-    this.#kinds = kinds;
-    this.#informers = informers;
-    this.#recorder = recorder;
-    this.#log = log;
-    this.#accountNameOf = accountNameOf;
-    this.#endedObjects = endedObjects;
+  constructor(options: KubeClusterOptions) {
+    this.#client = options.client;
+    this.#kinds = options.kinds;
+    this.#informers = options.informers;
+    this.#recorder = options.recorder;
+    this.#log = options.log;
+    this.#accountNameOf = options.accountNameOf;
+    this.#endedObjects = options.endedObjects;
+    this.#unfinalizedObjects = options.unfinalizedObjects;
   }
 
   get(kind: string, namespace: string, name: string): ManagedObject | undefined {
@@ -117,9 +123,10 @@ export class KubeCluster implements Cluster {
 
   async annotate(
     kind: Kind,
-    { metadata }: ManagedObject,
+    object: ManagedObject,
     change: { finalizer?: true; intent?: string },
   ): Promise<ManagedObject> {
+    const { metadata } = object;
     const { finalizers = [], resourceVersion } = metadata;
     const missing = change.finalizer && !finalizers.includes(FINALIZER);
     const patch = {
@@ -129,6 +136,7 @@ export class KubeCluster implements Cluster {
         ...(change.intent && { annotations: { [annotations.createIntent]: change.intent } }),
       },
     };
+    if (missing) this.#unfinalizedObjects.finalizerAdded(object);
     try {
       const written = await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch);
       this.#store(kind.kind).put(written);
@@ -140,6 +148,7 @@ export class KubeCluster implements Cluster {
   }
 
   async removeFinalizer(kind: Kind, object: ManagedObject): Promise<void> {
+    if (this.#unfinalizedObjects.has(object)) return this.#unfinalizedObjects.finish(object);
     const written = await removeFinalizer(this.#client, typeOf(kind), object, FINALIZER).catch((error: unknown) => {
       throw toReconcileError(error);
     });
@@ -150,12 +159,22 @@ export class KubeCluster implements Cluster {
     else store.put(written);
   }
 
-  async writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<void> {
+  async writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<boolean> {
+    if (this.#unfinalizedObjects.has(object)) {
+      this.#unfinalizedObjects.setStatus(object, status);
+      return true;
+    }
     try {
       this.#store(kind.kind).put(await this.#client.replaceStatus(typeOf(kind), object, status));
+      return true;
     } catch (error) {
-      if (!isNotFound(error)) throw toReconcileError(error);
+      if (isNotFound(error)) return false;
+      throw toReconcileError(error);
     }
+  }
+
+  recordUnfinalized(object: ManagedObject): void {
+    if (this.#unfinalizedObjects.record(object)) this.#log.warn(aboutObject(object), UNFINALIZED);
   }
 
   async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
@@ -242,10 +261,11 @@ export class KubeCluster implements Cluster {
     return verbs.includes("create");
   }
 
-  emit({ kind, metadata }: ManagedObject, notice: EventDraft): void {
+  emit(object: ManagedObject, notice: EventDraft): void {
+    const { kind, metadata } = object;
     this.#recorder.emit({ object: { apiVersion: API_VERSION, kind, metadata }, ...notice });
     const { type, reason, note } = notice;
-    const about = { controller: kind.toLowerCase(), namespace: metadata.namespace, name: metadata.name, reason, note };
+    const about = { ...aboutObject(object), reason, note };
     if (type === "Warning") this.#log.warn(about, "Emitted an event");
     else this.#log.info(about, "Emitted an event");
   }
@@ -256,6 +276,11 @@ export class KubeCluster implements Cluster {
     return informer.store;
   }
 }
+
+const aboutObject = ({ kind, metadata: { namespace, name } }: ManagedObject) => ({
+  controller: kind.toLowerCase(),
+  ...{ namespace, name },
+});
 
 /** Whether the status says that the object has this remote, or an entry of one of its lists. */
 const hasRemote = ({ status }: ManagedObject, id: string): boolean =>

@@ -22,7 +22,8 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
   const appliedSecrets = keptWhileSending(applied, secrets);
   const keepsSecrets = areSameVersions(appliedSecrets, applied);
   if (keepsSecrets && withoutHidden(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
-  await cluster.writeStatus(kind, object, { ...status, appliedFields, ...(!keepsSecrets && { appliedSecrets }) });
+  const checkpoint = { ...status, appliedFields, ...(!keepsSecrets && { appliedSecrets }) };
+  if (!(await cluster.writeStatus(kind, object, checkpoint))) throw new Outdated("the object is gone");
   const { namespace, name, uid, generation } = object.metadata;
   const written = cluster.get(kind.kind, namespace, name);
   if (written?.metadata.uid !== uid || written.metadata.generation !== generation)

@@ -14,6 +14,8 @@ export class FakeCluster implements Cluster {
   /** The operator's writes, in order. */
   readonly writes: string[] = [];
   readonly events: EventDraft[] = [];
+  /** Objects that ended although they had the finalizer, as a reconcile has told. */
+  readonly unfinalized: ManagedObject[] = [];
   /** Names of the Secrets that were read. */
   readonly secretReads: string[] = [];
   namespaceDeleting = false;
@@ -81,6 +83,11 @@ export class FakeCluster implements Cluster {
       ...known,
       metadata: { ...known.metadata, deletionTimestamp, generation: known.metadata.generation + 1 },
     });
+  }
+
+  /** Ends the object in spite of its finalizers, as a DELETE does that has read it before it had any. */
+  vanish(object: ManagedObject): void {
+    this.#objects.delete(keyOf(object));
   }
 
   /** Removes the status, as a restore from a backup does that has only metadata and spec. */
@@ -196,13 +203,18 @@ export class FakeCluster implements Cluster {
     else this.#store({ ...known, metadata: { ...known.metadata, finalizers } });
   }
 
-  async writeStatus(_kind: Kind, object: ManagedObject, status: Status): Promise<void> {
+  async writeStatus(_kind: Kind, object: ManagedObject, status: Status): Promise<boolean> {
     await this.#write("writeStatus");
-    if (!this.exists(object) || this.now(object).metadata.uid !== object.metadata.uid) return;
+    if (!this.exists(object) || this.now(object).metadata.uid !== object.metadata.uid) return false;
     const [now, known] = [this.now(object).status ?? null, object.status ?? null];
     if (JSON.stringify(now) !== JSON.stringify(known)) throw new Outdated("the status has changed");
     // Undefined members are not sent to an API server.
     this.#store({ ...this.now(object), status: JSON.parse(JSON.stringify(status)) });
+    return true;
+  }
+
+  recordUnfinalized(object: ManagedObject): void {
+    if (object.metadata.finalizers?.includes(FINALIZER)) this.unfinalized.push(object);
   }
 
   async secret(_namespace: string, name: string): Promise<SecretValue | undefined> {

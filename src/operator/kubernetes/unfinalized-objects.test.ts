@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { ManagedObject } from "../../objects/object.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
+import { UnfinalizedObjects } from "./unfinalized-objects.ts";
+
+let clock: VirtualClock;
+let unfinalized: UnfinalizedObjects;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  unfinalized = new UnfinalizedObjects(clock);
+});
+
+const policy = (metadata: Partial<ManagedObject["metadata"]> = {}): ManagedObject => ({
+  apiVersion: "tunnelgateway.dev/v1",
+  kind: "IPPolicy",
+  metadata: { namespace: "n", name: "office", uid: "one", generation: 1, finalizers: [FINALIZER], ...metadata },
+  spec: {},
+});
+
+describe("an object that has ended although it had the finalizer", () => {
+  it("is deleted when this process has just given it the finalizer", () => {
+    unfinalized.finalizerAdded(policy());
+    expect(unfinalized.record(policy())).toBe(true);
+    expect(unfinalized.has(policy())).toBe(true);
+    expect(unfinalized.get("IPPolicy", "n/office")?.metadata.deletionTimestamp).toBeDefined();
+  });
+
+  it("keeps its deletionTimestamp when its status is written", () => {
+    unfinalized.finalizerAdded(policy());
+    unfinalized.record(policy());
+    unfinalized.setStatus(policy(), { id: "ipp_1" });
+    const { metadata, status } = unfinalized.get("IPPolicy", "n/office") ?? {};
+    expect(metadata?.deletionTimestamp).toBeDefined();
+    expect(status).toEqual({ id: "ipp_1" });
+  });
+
+  it("is not deleted twice when the watch reports its end later", () => {
+    unfinalized.finalizerAdded(policy());
+    unfinalized.record(policy());
+    unfinalized.finish(policy());
+    expect(unfinalized.record(policy())).toBe(false);
+    expect(unfinalized.get("IPPolicy", "n/office")).toBeUndefined();
+  });
+
+  it("is another object than a new one of its name", () => {
+    unfinalized.finalizerAdded(policy());
+    unfinalized.record(policy());
+    expect(unfinalized.has(policy({ uid: "two" }))).toBe(false);
+  });
+});
+
+describe("the remote of an object stays", () => {
+  // An object can also vanish because somebody restores an older state of the cluster.
+  it("when it had the finalizer for longer than a request to the API server takes", async () => {
+    unfinalized.finalizerAdded(policy());
+    await clock.advance(120_000);
+    expect(unfinalized.record(policy())).toBe(false);
+  });
+
+  it("when another process gave it the finalizer", () => {
+    expect(unfinalized.record(policy())).toBe(false);
+  });
+
+  it.each([
+    ["it was deleted in order", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
+    ["somebody took the finalizer off", { finalizers: [] }],
+    ["it was paused", { annotations: { [annotations.paused]: "true" } }],
+  ])("when %s", (_, metadata) => {
+    unfinalized.finalizerAdded(policy());
+    expect(unfinalized.record(policy(metadata))).toBe(false);
+  });
+});

@@ -1,0 +1,66 @@
+import { LRUCache } from "lru-cache";
+import { isDeleting, isPaused, type ManagedObject, type Status } from "../../objects/object.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { keyOf } from "../../runtime/object.ts";
+import { FINALIZER } from "../../schema/contract.ts";
+
+/** An API server ends a DELETE after 60 s, so none that began before the finalizer takes effect later than this. */
+const LATEST_MS = 120_000;
+
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * Objects that the API server has deleted although they had the finalizer. A DELETE that has read an object without
+ * finalizers deletes it, even if it gets one in between. The operator then deletes what it made for the object, as if
+ * the finalizer had kept the object. If the process dies before that, the remote stays, with the owner mark.
+ */
+export class UnfinalizedObjects {
+  readonly #clock: Clock;
+  readonly #objects = new Map<string, ManagedObject>();
+  /** When this process gave an object the finalizer, by uid. An object that has ended is no longer in it. */
+  readonly #added = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Call it before the object gets the finalizer. */
+  finalizerAdded({ metadata }: ManagedObject): void {
+    this.#added.set(metadata.uid, this.#clock.now());
+  }
+
+  /** Call it with the last state of an object that is gone. False when there is nothing to delete for it. */
+  record(object: ManagedObject): boolean {
+    const { uid, finalizers = [] } = object.metadata;
+    if (this.has(object)) return true;
+    const addedAt = this.#added.get(uid) ?? Number.NEGATIVE_INFINITY;
+    const isRecent = this.#clock.now() - addedAt < LATEST_MS;
+    if (!isRecent || !finalizers.includes(FINALIZER) || isDeleting(object) || isPaused(object)) return false;
+    const deletionTimestamp = this.#clock.date().toISOString();
+    this.#objects.set(nameOf(object), { ...object, metadata: { ...object.metadata, deletionTimestamp } });
+    return true;
+  }
+
+  /** The object of this key (`<namespace>/<name>`), with a deletionTimestamp. */
+  get(kind: string, key: string): ManagedObject | undefined {
+    return this.#objects.get(`${kind}/${key}`);
+  }
+
+  has(object: ManagedObject): boolean {
+    return this.#objects.get(nameOf(object))?.metadata.uid === object.metadata.uid;
+  }
+
+  /** Call it in place of a write of the status, for an object that `has` knows. */
+  setStatus(object: ManagedObject, status: Status): void {
+    const known = this.#objects.get(nameOf(object));
+    if (known) this.#objects.set(nameOf(object), { ...known, status });
+  }
+
+  /** Call it when the remote is deleted, or left on purpose. */
+  finish(object: ManagedObject): void {
+    this.#added.delete(object.metadata.uid);
+    this.#objects.delete(nameOf(object));
+  }
+}
+
+const nameOf = (object: ManagedObject): string => `${object.kind}/${keyOf(object)}`;

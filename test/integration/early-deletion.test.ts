@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { annotations, FINALIZER } from "../../src/schema/contract.ts";
+import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { ClusterGate } from "../support/gate.ts";
+import { useWorld } from "../support/world.ts";
+
+const EACH = 12;
+
+const world = useWorld({ startOperator: false, env: { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" } });
+let gate: ClusterGate;
+
+const sorts = {
+  mark: (name: string) => manifest("IPPolicy", name, { description: name }),
+  "natural key": (name: string) =>
+    manifest("ReservedDomain", name, { domain: `${name}.example.org`, metadata: "text" }),
+  "its values": (name: string) => manifest("TunnelGroupBackend", name, { labels: { name }, metadata: "text" }),
+  secret: (name: string) => manifest("APIKey", name, { description: name, tokenSecretName: name }),
+};
+const objects: KubeJSON[] = Object.entries(sorts).flatMap(([sort, of]) =>
+  Array.from({ length: EACH }, (_, index) => of(`${sort.replaceAll(" ", "-")}-${index}`)),
+);
+const collections = ["ip_policies", "reserved_domains", "backends/tunnel_group", "api_keys"];
+
+beforeAll(async () => {
+  gate = await ClusterGate.beforeCluster(world.cluster.kubeconfig);
+  gate.guard = ({ method, path, body }, side) => {
+    const object = objects.find(({ metadata: { name } }) => new URL(path, gate.url).pathname.endsWith(`/${name}`));
+    const isFinalized = method === "PATCH" && body.includes(FINALIZER) && body.includes(annotations.createIntent);
+    // Both requests reach the API server at the same time.
+    if (side === "before" && isFinalized && object)
+      void world.kube.delete(object.kind, object.metadata.name).catch(() => {});
+    return undefined;
+  };
+});
+
+afterAll(() => gate.close());
+
+// A DELETE that has read an object without finalizers deletes it, even if it gets one in between.
+test("what is deleted while it gets its finalizer leaves nothing in the account", async () => {
+  await world.kube.apply(...objects);
+  await world.startOperator({}, { kubeconfig: gate.kubeconfig });
+  const remotes = () => collections.flatMap((name) => world.simulator.control.objects(name));
+  const isGone = async () => (await world.kube.custom()).length === 0;
+  await world.until("all objects are gone", isGone);
+  await world.until("all remotes are gone", async () => remotes().length === 0, 60);
+  await world.quiet();
+  expect(remotes()).toEqual([]);
+  const made = world.simulator.control.requests({ method: "POST", status: 201 }).length;
+  const lost = world.operator.lines.filter((line) => line.includes("Kubernetes deleted the object while"));
+  expect(made).toBeGreaterThan(0);
+  expect(lost.length).toBeGreaterThan(0);
+}, 120_000);
