@@ -2,6 +2,7 @@ import * as z from "zod";
 import { eventSubscriptions } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { refsTo, textsInCharacters, unordered } from "../schema/fields.ts";
+import { remoteRefs } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
 export const eventType = z
@@ -29,5 +30,6 @@ export const EventSubscription = defineKind({
       .optional()
       .describe("Destinations that receive the events."),
   }),
+  status: z.object({ destinations: remoteRefs("Destinations that receive the events.") }),
   columns: [{ name: "Sources", jsonPath: ".spec.sources", wide: true }],
 });

@@ -16,7 +16,10 @@ export const HTTPResponseBackend = defineKind({
     headers: mark(stringMap(), { normalize: lowerCaseKeys })
       .optional()
       .describe("Headers of the response. Their names are compared without case."),
-    statusCode: z.int().min(100).max(599).default(200).describe("Status code of the response. Default: 200."),
+    statusCode: mark(z.int().min(100).max(599), { createDefault: 200, clear: 200 })
+      .optional()
+      .describe("Status code of the response. Default: 200, or what an adopted response has."),
   }),
-  columns: [{ name: "Status", jsonPath: ".spec.statusCode", type: "integer" }],
+  status: z.object({ statusCode: z.int().optional().describe("The status code that is returned.") }),
+  columns: [{ name: "Status", jsonPath: ".status.statusCode", type: "integer" }],
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { reservedAddresses } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { immutable, regions, texts, unmanagedID } from "../schema/fields.ts";
-import { text } from "../schema/status.ts";
+import { remoteRef, text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
 export const ReservedAddress = defineKind({
@@ -23,9 +23,13 @@ export const ReservedAddress = defineKind({
       .optional()
       .describe("Id of an endpoint configuration to attach."),
   }),
-  status: z.object({ addr: text("The reserved address, as host:port.") }),
+  status: z.object({
+    addr: text("The reserved address, as host:port."),
+    region: text("Region of the address."),
+    endpointConfiguration: remoteRef.optional().describe("The endpoint configuration that is attached."),
+  }),
   columns: [
     { name: "Address", jsonPath: ".status.addr" },
-    { name: "Region", jsonPath: ".spec.region" },
+    { name: "Region", jsonPath: ".status.region" },
   ],
 });

@@ -4,6 +4,7 @@ import { defineKind } from "../schema/define.ts";
 import { mutualTLSModule } from "../schema/modules/mutual-tls.ts";
 import { tlsTerminationModule } from "../schema/modules/tls-termination.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
+import { text } from "../schema/status.ts";
 import { edgeFields } from "./tcp-edge.ts";
 
 export const TLSEdge = defineKind({
@@ -26,6 +27,12 @@ export const TLSEdge = defineKind({
       fieldPath: ".tlsTermination.minVersion",
     },
   ],
-  status: z.object({ hostports: z.array(z.string()).optional().describe("Addresses the edge listens on.") }),
+  status: z.object({
+    hostports: z.array(z.string()).optional().describe("Addresses the edge listens on."),
+    tlsTermination: z
+      .object({ terminateAt: text("`edge` or `upstream`."), minVersion: text("Lowest TLS version.") })
+      .optional()
+      .describe("Where TLS ends, with what the service chose."),
+  }),
   columns: [{ name: "Hostports", jsonPath: ".status.hostports" }],
 });

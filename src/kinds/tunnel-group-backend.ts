@@ -2,7 +2,7 @@ import * as z from "zod";
 import { tunnelGroupBackends } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { stringMap, texts } from "../schema/fields.ts";
-import { remoteRef } from "../schema/status.ts";
+import { countOf, remoteRefs } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
 export const TunnelGroupBackend = defineKind({
@@ -22,6 +22,12 @@ export const TunnelGroupBackend = defineKind({
       .describe("Labels to watch for tunnels on. A tunnel must carry all of them."),
   }),
   // no tunnel is no fault: tunnels come and go, and edges may refer to the group beforehand
-  status: z.object({ tunnels: z.array(remoteRef).optional().describe("Tunnels that match now.") }),
-  columns: [{ name: "Labels", jsonPath: ".spec.labels" }],
+  status: z.object({
+    tunnels: remoteRefs("Tunnels that match now."),
+    tunnelCount: countOf("tunnels", "How many tunnels match now."),
+  }),
+  columns: [
+    { name: "Labels", jsonPath: ".spec.labels" },
+    { name: "Tunnels", jsonPath: ".status.tunnelCount", type: "integer" },
+  ],
 });

@@ -65,6 +65,8 @@ export interface Traits {
   normalize?: (value: unknown) => unknown;
   /** The service chooses a value if the field is unset. That value is no difference. */
   serverDefault?: true;
+  /** What a create sends if the field is unset: the service is not known to choose a value. Updates leave it alone. */
+  createDefault?: unknown;
   /** What to send when a field that was set is removed, where it is not the empty value of its type. */
   clear?: unknown;
   /** How a module is removed: a request without it leaves it as it is. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
@@ -71,6 +72,28 @@ describe("a create without failures", () => {
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object);
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
+  });
+});
+
+describe("a field whose default only a create sends", () => {
+  const response = () => scene.gateway.remotesOf(HTTPResponseBackend.resource)[0];
+
+  it("has the default in what is created", async () => {
+    await scene.given(HTTPResponseBackend, "sorry");
+    expect(response()).toMatchObject({ status_code: 200 });
+  });
+
+  it("is left alone in what is adopted", async () => {
+    const { id } = scene.gateway.seed(HTTPResponseBackend.resource, { status_code: 503 });
+    const object = await scene.given(HTTPResponseBackend, "sorry", { adopt: { id }, body: "Back soon" });
+    expect(response()).toMatchObject({ status_code: 503, body: "Back soon" });
+    expect(object.status).toMatchObject({ statusCode: 503 });
+  });
+
+  it("goes back to the default when the spec no longer sets it", async () => {
+    await scene.given(HTTPResponseBackend, "sorry", { statusCode: 503 });
+    await scene.apply(HTTPResponseBackend, "sorry", {});
+    expect(response()).toMatchObject({ status_code: 200 });
   });
 });
 

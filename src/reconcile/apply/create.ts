@@ -5,7 +5,7 @@ import { idFromSpec } from "../../objects/identity.ts";
 import { formatIntent, type Intent, intentOf, sendWindowMs } from "../../objects/intent.ts";
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
-import type { Body } from "../../schema/wire/request.ts";
+import { type Body, createDefaults } from "../../schema/wire/request.ts";
 import {
   changeOptions,
   creatableRemotesOf,
@@ -87,7 +87,8 @@ function noteCreated({ state, changes, kind }: ReconcileContext, remote: Remote,
 /** The members that a create accepts, with the owner mark in the metadata. */
 function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): Body {
   const accepted = kind.resource.create;
-  const body = Object.fromEntries(Object.entries(wanted).filter(([member]) => accepted.includes(member)));
+  const members = Object.entries({ ...createDefaults(kind.spec), ...wanted });
+  const body = Object.fromEntries(members.filter(([member]) => accepted.includes(member)));
   const metadata = withOwnerMark(object.spec["metadata"] as string | undefined, owner);
   return accepted.includes("metadata") && metadata ? { ...body, metadata } : body;
 }

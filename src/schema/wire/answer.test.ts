@@ -4,6 +4,7 @@ import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { answerFieldsOf } from "../common.ts";
 import { fromAnswer, toStatus } from "./answer.ts";
 
@@ -71,6 +72,19 @@ describe("toStatus", () => {
       domain: "a.example.com",
       cnameTarget: "x.example.net",
       certificateManagementStatus: { provisioningJob: { errorCode: "DNS_ERROR", msg: "no" } },
+    });
+  });
+
+  it("shows the first 20 of many tunnels, in the order of their ids, and how many there are", () => {
+    const ids = Array.from({ length: 1000 }, (_, index) => `tn_${1999 - index}`);
+    const status = toStatus(answerFieldsOf(TunnelGroupBackend), { id: "bkdtg_1", tunnels: ids.map((id) => ({ id })) });
+    const shown = ids.slice(-20).reverse();
+    expect(status).toEqual({ id: "bkdtg_1", tunnels: shown.map((id) => ({ id })), tunnelCount: 1000 });
+  });
+
+  it("has a count of zero", () => {
+    expect(toStatus(answerFieldsOf(TunnelGroupBackend), { id: "bkdtg_1", tunnels: [] })).toMatchObject({
+      tunnelCount: 0,
     });
   });
 

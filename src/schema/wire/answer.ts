@@ -60,7 +60,9 @@ export function toStatus(schema: z.ZodType, value: unknown): unknown {
   const status: Record<string, unknown> = {};
   for (const [field, member] of Object.entries(inner.shape) as [string, z.ZodType][]) {
     const shown = value[returnedAs(field, member)];
-    if (shown !== undefined && shown !== null && shown !== "") status[field] = toStatus(member, shown);
+    if (shown === undefined || shown === null || shown === "") continue;
+    const { decode } = traitsOf(member);
+    status[field] = toStatus(member, decode ? decode(shown as never, value) : shown);
   }
   return status;
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { EventDestination } from "../../kinds/event-destination.ts";
+import { FailoverBackend } from "../../kinds/failover-backend.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { WeightedBackend } from "../../kinds/weighted-backend.ts";
 import { mark } from "../traits.ts";
 import { needsOf } from "./needs.ts";
 import { toRequest } from "./request.ts";
@@ -72,6 +74,19 @@ describe("toRequest", () => {
     const spec = { hostports: ["a.example:1"], addressRefs: [{ name: "db" }] };
     const resolved = new Map([["addressRefs[0]", "a.example:1"]]);
     expect(toRequest(TCPEdge.spec, spec, resolved)).toEqual({ hostports: ["a.example:1"] });
+  });
+
+  it("names a remote once that is named by its object and by its id", () => {
+    const spec = { backendRefs: [{ kind: "TunnelGroupBackend", name: "web" }, { id: "bkdtg_2" }, { id: "bkdtg_1" }] };
+    const resolved = new Map(["bkdtg_1", "bkdtg_2", "bkdtg_1"].map((id, index) => [`backendRefs[${index}]`, id]));
+    expect(toRequest(FailoverBackend.spec, spec, resolved)).toEqual({ backends: ["bkdtg_1", "bkdtg_2"] });
+  });
+
+  it("adds the weights of a backend that is named by its object and by its id", () => {
+    const backendRefs = [{ kind: "TunnelGroupBackend", name: "web" }, { id: "bkdtg_1" }];
+    const spec = { backends: backendRefs.map((backendRef, index) => ({ backendRef, weight: index + 1 })) };
+    const resolved = new Map([0, 1].map((index) => [`backends[${index}].backendRef`, "bkdtg_1"]));
+    expect(toRequest(WeightedBackend.spec, spec, resolved)).toEqual({ backends: { bkdtg_1: 3 } });
   });
 
   it("replaces the reference to a Secret with the value", () => {

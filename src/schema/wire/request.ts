@@ -26,6 +26,15 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
   return body;
 }
 
+/** What a create sends for members that the spec leaves unset. */
+export const createDefaults = (schema: z.ZodObject): Body =>
+  Object.fromEntries(
+    (Object.entries(schema.shape) as [string, z.ZodType][]).flatMap(([field, member]) => {
+      const { createDefault } = traitsOf(member);
+      return createDefault === undefined ? [] : [[sentAs(field, member), createDefault]];
+    }),
+  );
+
 /** Two fields may feed one list. What both name is sent once. */
 function add(body: Body, name: string, value: unknown): void {
   const present = body[name];
@@ -44,7 +53,9 @@ function resolveValue(schema: z.ZodType, value: unknown, resolved: Resolved, pat
   if (inner instanceof z.ZodArray) {
     const item = (one: unknown, at: string) =>
       traits.reference ? resolved.get(at) : encode(inner.element as z.ZodType, one, resolved, at);
-    return (value as unknown[]).map((one, index) => item(one, `${path}[${index}]`));
+    const items = (value as unknown[]).map((one, index) => item(one, `${path}[${index}]`));
+    // A name and an id may mean the same remote.
+    return traits.reference ? [...new Set(items)] : items;
   }
   if (traits.secret || traits.configMap || traits.reference) return resolved.get(path);
   if (inner instanceof z.ZodObject) return toRequest(inner, withDefaults(inner, value as Body), resolved, path);

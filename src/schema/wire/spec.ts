@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
+import { defaultOf, type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 import { isUnset, membersOf } from "./compare.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
@@ -107,7 +107,7 @@ const isOmitted = (schema: z.ZodType, value: unknown): boolean =>
 const isOptional = (schema: z.ZodType): boolean => schema instanceof z.ZodOptional;
 
 const isDefault = (schema: z.ZodType, value: unknown): boolean =>
-  schema instanceof z.ZodDefault && isDeepStrictEqual(schema.parse(undefined), value);
+  isDeepStrictEqual(defaultOf(schema) ?? traitsOf(schema).createDefault ?? null, value);
 
 function emptyOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodDefault) return undefined;

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { kinds } from "../../../src/kinds/index.ts";
 import { OWNER_KEY } from "../../../src/schema/contract.ts";
+import { traitsOf } from "../../../src/schema/traits.ts";
 import { type KubeJSON, nameOf } from "../../../tools/shared/objects.ts";
 import { isOurs } from "../../support/kube.ts";
 import {
@@ -200,7 +201,9 @@ describe("objects of all kinds", () => {
         const { [field]: _removed, ...rest } = spec;
         spec = rest;
         await applied({ ...sample, spec });
-        expect(shown(id, member), field).toSatisfy(isCleared);
+        const { createDefault } = traitsOf(schemaOf(sample.kind, field));
+        if (createDefault === undefined) expect(shown(id, member), field).toSatisfy(isCleared);
+        else expect(shown(id, member), field).toEqual(createDefault);
       }
       await world.reconcileNow(manifestOf(sample));
       expect(world.changesSent(id).length - before).toBe(optional.length);
