@@ -15,11 +15,13 @@ const expected = [
   ...["Update: RemoteDiffers", "Create: RemoteMissing", "Create: Updating", "Delete: InUse"],
 ];
 
+const RUNS = Number(process.env["RANDOM_RUNS"] ?? 100);
+
 const given = seed();
 
 // Guards against cases that nobody thought of in the other tests.
 test(`whatever happens, in whatever order, cluster and account agree in the end; CHAOS_SEED=${given}`, {
-  timeout: 180_000,
+  timeout: Math.max(180_000, 500 * RUNS),
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.subarray([...subjects.keys()]), subjectSets, stepLists, async (there, indexes, steps) => {
@@ -30,7 +32,7 @@ test(`whatever happens, in whatever order, cluster and account agree in the end;
       world.expectAgreement();
       world.expectNoLeftovers();
     }),
-    { numRuns: Number(process.env["RANDOM_RUNS"] ?? 100), seed: given, examples: rareExamples },
+    { numRuns: RUNS, seed: given, examples: rareExamples },
   );
   expect(happened).toEqual(new Set([...happened, ...expected]));
 });
