@@ -12,6 +12,8 @@ import { happened, World } from "./testing/random-world.ts";
 const expected = [
   ...["apply", "delete", "restart", "restore", "resync", "rotate", "killed", "refuse", "drifted", "dropped"],
   // Drift was corrected, a remote recreated, one replaced, and one in use waited for.
+  // A remote that was free was taken over by another namespace, and deleted with its object.
+  ...["update by another namespace", "delete by another namespace"],
   ...["Update: RemoteDiffers", "Create: RemoteMissing", "Create: Updating", "Delete: InUse"],
 ];
 

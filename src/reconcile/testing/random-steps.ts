@@ -1,9 +1,10 @@
 import fc from "fast-check";
+import { type Player, players } from "./random-rivals.ts";
 import { subjects } from "./random-subjects.ts";
 
 export const verbs = ["create", "get", "update", "delete", "list"] as const;
 export const writes = ["annotate", "writeStatus", "removeFinalizer"] as const;
-export const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400", "429", "500", "503"] as const;
+export const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400", "405", "429", "500", "503"] as const;
 
 const all = [...subjects.keys()];
 const subject = fc.constantFrom(...all);
@@ -36,13 +37,18 @@ const steps = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("restart") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("arrive") }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("rival"), subject, player: fc.constantFrom(...players) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("end rivals"), player: fc.constantFrom(...players) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
 /** The subjects of a run: all, or a few, since some bugs need several steps with the same subject. */
 export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
 /** The steps of a run. */
 export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
-/** Runs that are rare among a hundred: the deletion of a policy that an edge needs, and drift on a single object. */
+/**
+ * Runs that are rare among a hundred: the deletion of a policy that an edge needs, drift on a single object, and a remote
+ * that somebody else takes over and deletes when it is free.
+ */
 export const rareExamples: [number[], number[], Step[]][] = [
   [
     [0, 4],
@@ -53,6 +59,20 @@ export const rareExamples: [number[], number[], Step[]][] = [
     ],
   ],
   [[0], all, [{ do: "drift", subject: 0 }, { do: "resync" }, { do: "reconcile", subject: 0 }]],
+  [
+    [0],
+    all,
+    [
+      { do: "rival", subject: 0, player: "cluster" },
+      { do: "rival", subject: 0, player: "namespace" },
+      { do: "everything" },
+      { do: "delete", subject: 0, retain: true },
+      { do: "everything" },
+      { do: "everything" },
+      { do: "end rivals", player: "namespace" },
+      { do: "everything" },
+    ],
+  ],
 ];
 
 /** One step, with the parameters that its type takes. */
@@ -65,6 +85,7 @@ export type Step = { do: string } & Partial<{
   write: (typeof writes)[number];
   times: number;
   seconds: number;
+  player: Player;
 }>;
 
 /** The step with its subject replaced by one of these subjects. */

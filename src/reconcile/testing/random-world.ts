@@ -9,6 +9,7 @@ import { settle } from "../../runtime/testing/virtual-clock.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Call, FakeRemote } from "./fake-gateway.ts";
+import { type Player, Rivals } from "./random-rivals.ts";
 import type { faults, Step, verbs, writes } from "./random-steps.ts";
 import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";
 import { DEADLINE_MS, Scene } from "./scene.ts";
@@ -35,6 +36,9 @@ export class World {
   readonly #planned: string[] = [];
   #late: Late[] = [];
   readonly scene = new Scene();
+  readonly #rivals = new Rivals(this.scene);
+  /** Whose object is reconciled at the moment; undefined: a subject. */
+  #acting: Player | undefined;
   readonly #others: { kind: Kind; remote: FakeRemote }[];
   /** The subject of each remote, also after the remote is deleted. */
   readonly #owners = new Map<string, Subject>();
@@ -175,7 +179,11 @@ export class World {
       case "arrive":
         return this.#arrive();
       case "restart":
-        return this.scene.restart();
+        return this.#restart();
+      case "rival":
+        return this.#want(one, step.player ?? "namespace");
+      case "end rivals":
+        return this.#rivals.end(step.player ?? "namespace");
       default:
         return this.scene.clock.advance((step.seconds ?? 1) * 1000);
     }
@@ -215,19 +223,37 @@ export class World {
 
   async #reconcile(one: Subject): Promise<void> {
     const object = this.#object(one);
-    if (!object) return;
+    if (object) await this.#reconcileIn(this.scene, object);
+  }
+
+  async #reconcileIn(scene: Scene, object: ManagedObject): Promise<void> {
     try {
-      await this.#inTime(this.scene.reconcile(object));
+      await this.#inTime(scene.reconcile(object));
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       happened.add("killed");
       this.scene.cluster.beforeWrite = () => {};
-      this.scene.restart();
+      this.#restart();
     }
   }
 
   async #everything(): Promise<void> {
     for (const one of subjects) await this.#reconcile(one);
+    for (const { player, scene, object } of this.#rivals.objects) {
+      this.#acting = player;
+      await this.#reconcileIn(scene, object);
+      this.#acting = undefined;
+    }
+  }
+
+  #restart(): void {
+    this.scene.restart();
+    this.#rivals.restart();
+  }
+
+  #want(one: Subject, player: Player): void {
+    const [remote] = this.#remotesOf(one);
+    if (remote) this.#rivals.want(player, one, remote.id);
   }
 
   /** At most twice for each subject, so that the operator does not give up, and only once the status has the id. */
@@ -338,12 +364,20 @@ export class World {
   #checkChange(verb: "update" | "delete", id: string): void {
     this.#noteOwners();
     const one = this.#owners.get(id);
+    if (verb === "delete" && this.#isNeeded(id)) this.#faults.push(`delete ${id}, which an edge needs`);
+    if (this.#acting) return this.#checkRival(this.#acting, verb, id);
     const object = one && this.#object(one);
     if (!object) this.#faults.push(`${verb} ${id}, which belongs to no object of ours`);
     else if (!object.metadata.finalizers?.includes(FINALIZER)) this.#faults.push(`${verb} ${id} without a finalizer`);
     else if (verb === "delete" && !isDeleting(object) && !this.#isOutdated(one, id))
       this.#faults.push(`delete ${id}, whose object stays`);
-    if (verb === "delete" && this.#isNeeded(id)) this.#faults.push(`delete ${id}, which an edge needs`);
+  }
+
+  #checkRival(player: Player, verb: "update" | "delete", id: string): void {
+    const one = this.#owners.get(id);
+    const fault = one ? this.#rivals.fault(player, one, id) : "it belongs to others";
+    if (fault) this.#faults.push(`${verb} by another ${player}: ${fault}`);
+    happened.add(`${verb} by another ${player}`);
   }
 
   /** Whether this policy exists and the restriction of any edge in the account has it in it. */

@@ -16,6 +16,10 @@ export const DEADLINE_MS = 30_000;
 export const RESYNC_SECONDS = 300;
 
 export interface SceneOptions {
+  /** Shares the account and the clock of this scene. */
+  beside?: Scene;
+  /** As in owner marks. Default: c1. */
+  clusterID?: string;
   /** Whether operations that the API page does not document are tried. Default true. */
   undocumented?: boolean;
   /** Kinds beside those of the operator. */
@@ -26,8 +30,8 @@ export interface SceneOptions {
 
 /** One cluster, one account, and an operator that reconciles an object when a test says so. */
 export class Scene {
-  readonly clock = new VirtualClock();
-  readonly gateway = new FakeGateway(this.clock);
+  readonly clock: VirtualClock;
+  readonly gateway: FakeGateway;
   readonly cluster: FakeCluster;
   /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
@@ -38,11 +42,14 @@ export class Scene {
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
   readonly #listed = new Set<string>();
-  #operations = new OperationSupport(this.clock);
+  #operations: OperationSupport;
   #account: Account;
 
   constructor(options: SceneOptions = {}) {
     this.#options = options;
+    this.clock = options.beside?.clock ?? new VirtualClock();
+    this.gateway = options.beside?.gateway ?? new FakeGateway(this.clock);
+    this.#operations = new OperationSupport(this.clock);
     this.#kinds = [...kinds, ...(options.extraKinds ?? [])];
     this.cluster = new FakeCluster(this.#kinds, this.clock);
     this.#account = this.#start();
@@ -71,7 +78,7 @@ export class Scene {
     return {
       kind,
       object: this.cluster.now(object),
-      owner: { cluster: "c1", namespace, name },
+      owner: { cluster: this.#options.clusterID ?? "c1", namespace, name },
       ...{ cluster: this.cluster, account: this.#account, clock: this.clock },
       lane: "edit",
       signal: new AbortController().signal,
