@@ -2,7 +2,7 @@ import * as z from "zod";
 import { tlsCertificates } from "../gateway/resources/index.ts";
 import { defineKind } from "../schema/define.ts";
 import { secretName, texts } from "../schema/fields.ts";
-import { certificateFacts, certificateValidity, pem } from "../schema/pem.ts";
+import { certificateFacts, certificateValidity, keyPairProblem, pem } from "../schema/pem.ts";
 import { text } from "../schema/status.ts";
 
 export const TLSCertificate = defineKind({
@@ -21,8 +21,11 @@ export const TLSCertificate = defineKind({
       "Name of a Secret of type kubernetes.io/tls in this namespace, as cert-manager writes it: `tls.crt` holds the " +
         "chain, leaf first, and `tls.key` the private key.",
       {
-        certificate_pem: { key: "tls.crt", normalize: pem },
-        private_key_pem: { key: "tls.key", secret: true },
+        secretMembers: {
+          certificate_pem: { key: "tls.crt", normalize: pem },
+          private_key_pem: { key: "tls.key", secret: true },
+        },
+        problemOf: keyPairProblem,
       },
     ),
   }),

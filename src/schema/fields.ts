@@ -121,8 +121,8 @@ export const configMapKey = (what: string, wiring: { sends: string }) =>
   mark(keyIn("ConfigMap"), { ...wiring, configMap: true }).describe(`ConfigMap and key that hold ${what}.`);
 
 /** The name of a Secret, several keys of which are sent. */
-export const secretName = (what: string, secretMembers: NonNullable<Traits["secretMembers"]>) =>
-  mark(objectName, { secretMembers }).describe(what);
+export const secretName = (what: string, traits: Pick<Traits, "secretMembers" | "problemOf">) =>
+  mark(objectName, traits).describe(what);
 
 /** The name of a Secret that the operator writes. */
 export const outputSecret = (what: string) =>

@@ -1,10 +1,11 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import * as z from "zod";
+
+const BLOCKS = /-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g;
 
 /** Normalizes PEM: line ends, blank lines and text around the blocks do not count. */
 export const pem = (value: unknown): unknown =>
-  typeof value === "string"
-    ? (value.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [value]).map(tidy).join("\n")
-    : value;
+  typeof value === "string" ? (value.match(BLOCKS) ?? [value]).map(tidy).join("\n") : value;
 
 const tidy = (block: string): string =>
   block
@@ -12,6 +13,29 @@ const tidy = (block: string): string =>
     .map((line) => line.trim())
     .filter(Boolean)
     .join("\n");
+
+/** Why a Secret of type kubernetes.io/tls cannot be served; undefined: it can. The service tells no more than "refused". */
+export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: Readonly<Record<string, string>>) {
+  const blocks = chain.match(BLOCKS) ?? [];
+  const certificates = blocks.flatMap((block) => attempt(() => new X509Certificate(block)) ?? []);
+  if (blocks.length === 0) return `key "tls.crt" has no certificate in PEM`;
+  if (certificates.length < blocks.length) return `a certificate in key "tls.crt" cannot be read`;
+  const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key));
+  if (!privateKey) return `key "tls.key" has no private key in PEM, or one that needs a password`;
+  const place = certificates.findIndex((certificate) => certificate.checkPrivateKey(privateKey));
+  if (place === 0) return undefined;
+  return place > 0
+    ? `the certificate of "tls.key" has to be the first in key "tls.crt", and is number ${place + 1}`
+    : `"tls.key" is the key of no certificate in key "tls.crt"`;
+}
+
+function attempt<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
 
 /** What the service reads out of a certificate. */
 export const certificateFacts = {

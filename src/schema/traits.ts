@@ -55,6 +55,8 @@ export interface Traits {
   returns?: string;
   /** Names a Secret. Each of these members of the request has the value of one of its keys. */
   secretMembers?: Readonly<Record<string, SecretMember>>;
+  /** What is wrong with the values of `secretMembers`, by their keys. It repeats no value. Undefined: nothing. */
+  problemOf?: (data: Readonly<Record<string, string>>) => string | undefined;
   /** Reshapes the resolved value for the request. */
   encode?: (resolved: never) => unknown;
   /** The reverse of `encode`, from the member of the answer and the object around it. */

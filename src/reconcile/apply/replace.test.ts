@@ -6,21 +6,22 @@ import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
+import { keyPair, type PairName } from "../testing/key-pairs.ts";
 import { Scene } from "../testing/scene.ts";
 
-const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+const pem = (name: PairName) => keyPair(name)["tls.crt"];
 
 let scene: Scene;
 
 beforeEach(() => {
   scene = new Scene({ extraKinds: [TLSCertificate] });
-  scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
+  scene.cluster.setSecret("tls", keyPair("first"));
 });
 
 describe("a renewed certificate", () => {
   it("is uploaded beside the old one, which is deleted afterwards", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
-    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("second"));
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe("cert_2");
     await scene.settle(object, 3);
@@ -36,7 +37,7 @@ describe("a renewed certificate", () => {
     ["a lost answer", "create"],
   ] as const)("leaves the old one of an object that retains its remotes, after %s", async (_, lost) => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls", deletionPolicy: "Retain" });
-    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("second"));
     if (lost) scene.gateway.swallow(lost);
     await scene.settle(object, 5);
     expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(2);
@@ -50,10 +51,10 @@ describe("a renewed certificate", () => {
   it("replaces the old one, also when the upload failed and the status was lost", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     const old = scene.idOf(object);
-    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("second"));
     scene.gateway.swallow("create", "unsent");
     await scene.reconcile(object);
-    scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("third"));
     scene.cluster.loseStatus(object);
     scene.restart();
     await scene.settle(object);
@@ -69,7 +70,7 @@ describe("a renewed certificate", () => {
       domain: "a.example.com",
       certificateRef: { name: "web" },
     });
-    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("second"));
     await scene.settle(object, 3);
     expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(2);
     await scene.settle(domain, 5);
@@ -80,9 +81,9 @@ describe("a renewed certificate", () => {
 
   it("is uploaded again when it is renewed again, and the one in between is deleted as well", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
-    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("second"));
     await scene.reconcile(object);
-    scene.cluster.setSecret("tls", { "tls.crt": pem("third"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("third"));
     // Deletes the first certificate and uploads the third.
     await scene.reconcile(object);
     expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3", retiring: "cert_2" });
@@ -92,12 +93,28 @@ describe("a renewed certificate", () => {
     ]);
   });
 
+  it("stays as it is while its Secret has a pair that does not fit, and is replaced once it fits", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", { ...keyPair("second"), "tls.key": keyPair("third")["tls.key"] });
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    const message = 'Correct Secret "tls": "tls.key" is the key of no certificate in key "tls.crt"';
+    expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "SecretNotReady", message });
+    scene.cluster.setSecret("tls", keyPair("second"));
+    await scene.reconcile(object);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([
+      { id: "cert_1" },
+      { id: "cert_2", certificate_pem: pem("second") },
+    ]);
+  });
+
   it("is replaced again although the first cannot be deleted, which is tried less and less often", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     const inUse = () => scene.gateway.refuse("delete", 400);
-    for (const name of ["second", "third", "fourth"]) {
+    for (const name of ["second", "third", "fourth"] as const) {
       inUse();
-      scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
+      scene.cluster.setSecret("tls", keyPair(name));
       await scene.reconcile(object);
       await scene.clock.advance(3_000);
       for (let deletes = 0; deletes < 3; deletes += 1) inUse();
@@ -120,8 +137,8 @@ describe("a renewed certificate", () => {
 
   it("is deleted with its object, with all earlier ones that could not be deleted", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
-    for (const name of ["second", "third"]) {
-      scene.cluster.setSecret("tls", { "tls.crt": pem(name), "tls.key": "k" });
+    for (const name of ["second", "third"] as const) {
+      scene.cluster.setSecret("tls", keyPair(name));
       await scene.reconcile(object);
       scene.account.deferDelete("cert_1", [3600, 3600]);
     }
@@ -135,7 +152,7 @@ describe("a renewed certificate", () => {
     "leaves the old one at %s when another cluster has marked it",
     async (at) => {
       const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
-      scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+      scene.cluster.setSecret("tls", keyPair("second"));
       await scene.reconcile(object);
       const metadata = withOwnerMark(undefined, { cluster: "c2", namespace: "team-b", name: "web" });
       scene.gateway.change(TLSCertificate.resource, "cert_1", { metadata });
@@ -148,7 +165,7 @@ describe("a renewed certificate", () => {
     },
   );
 
-  const normalised = pem("as the service likes it");
+  const normalised = pem("fourth");
 
   it("is not uploaded again and again when the service normalises it", async () => {
     scene.gateway.normalise = (remote) => ({ ...remote, certificate_pem: normalised });
@@ -167,7 +184,7 @@ describe("a renewed certificate", () => {
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls" });
     await scene.settle(object, 10);
     scene.gateway.takeCalls();
-    scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("second"));
     await scene.settle(object, 10);
     expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(1);
   });
@@ -175,7 +192,7 @@ describe("a renewed certificate", () => {
 
 describe("a replacement during which the status was lost", () => {
   const opaque = "a text of the user's";
-  const renew = () => scene.cluster.setSecret("tls", { "tls.crt": pem("second"), "tls.key": "k" });
+  const renew = () => scene.cluster.setSecret("tls", keyPair("second"));
 
   /** Removes the status, as a restore from a backup does, and starts a new process. */
   function restore(object: ManagedObject): void {
@@ -297,7 +314,7 @@ it("a recreated remote is found again although spec.adopt.id names the old one",
 describe("an adopted certificate", () => {
   const adopting = async (undocumented: boolean, refusal?: number) => {
     scene = new Scene({ undocumented });
-    scene.cluster.setSecret("tls", { "tls.crt": pem("first"), "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("first"));
     const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first") });
     if (refusal) for (let calls = 0; calls < 5; calls += 1) scene.gateway.refuse("update", refusal);
     const object = scene.cluster.apply(TLSCertificate, "web", { secretName: "tls", adopt: { id } });

@@ -4,6 +4,7 @@ import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
+import { keyPair } from "../testing/key-pairs.ts";
 import { Scene } from "../testing/scene.ts";
 
 let scene: Scene;
@@ -144,10 +145,9 @@ describe("the versions of Secrets in the status", () => {
   });
 
   it("follow a Secret whose values are compared, so that changes of others still count as drift", async () => {
-    const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-    scene.cluster.setSecret("tls", { "tls.crt": pem, "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("first"));
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
-    scene.cluster.setSecret("tls", { "tls.crt": pem, "tls.key": "k", more: "m" });
+    scene.cluster.setSecret("tls", { ...keyPair("first"), more: "m" });
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual([]);
     expect(applied(object)).toMatchObject([{ resourceVersion: scene.cluster.secretNow("tls")?.resourceVersion }]);

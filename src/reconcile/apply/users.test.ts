@@ -18,6 +18,7 @@ import { withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { keyPair } from "../testing/key-pairs.ts";
 import { Scene } from "../testing/scene.ts";
 import { usageOf } from "./in-use.ts";
 
@@ -273,10 +274,7 @@ describe("what is asked before a deletion", () => {
     ["an event subscription", EventSubscription, {}, []],
     ["a domain", ReservedDomain, { domain: "a.example.com" }, []],
   ])("of %s is each kind that can have it, once", async (_, kind, spec, users) => {
-    scene.cluster.setSecret("tls", {
-      "tls.crt": "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----",
-      "tls.key": "k",
-    });
+    scene.cluster.setSecret("tls", keyPair("first"));
     const object = await scene.given(kind, "one", spec);
     await deleted(object);
     expect(scene.gateway.calls.filter(({ verb }) => verb !== "list")).toMatchObject([{ verb: "delete" }]);

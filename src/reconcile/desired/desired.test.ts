@@ -9,6 +9,7 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { Kind } from "../../schema/define.ts";
 import { FakeCluster } from "../testing/fake-cluster.ts";
+import { keyPair } from "../testing/key-pairs.ts";
 import { resolveDesired } from "./desired.ts";
 
 let cluster: FakeCluster;
@@ -89,10 +90,53 @@ describe("a Secret", () => {
   });
 
   it("is read once, however many of its keys are used", async () => {
-    cluster.setSecret("tls", { "tls.crt": "chain", "tls.key": "key" });
+    cluster.setSecret("tls", keyPair("first"));
     const { body } = await desired(TLSCertificate, { secretName: "tls" });
-    expect(body).toEqual({ certificate_pem: "chain", private_key_pem: "key" });
+    const { "tls.crt": chain, "tls.key": key } = keyPair("first");
+    expect(body).toEqual({ certificate_pem: chain, private_key_pem: key });
     expect(cluster.secretReads).toEqual(["tls"]);
+  });
+
+  const [first, second] = [keyPair("first"), keyPair("second")];
+  const chain = `${second["tls.crt"]}${first["tls.crt"]}`;
+
+  it.each<[string, Record<string, string>, string]>([
+    ["has no certificate", { ...first, "tls.crt": "rubbish" }, 'key "tls.crt" has no certificate in PEM'],
+    [
+      "has a certificate that is broken",
+      { ...first, "tls.crt": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----" },
+      'a certificate in key "tls.crt" cannot be read',
+    ],
+    [
+      "has no key",
+      { ...first, "tls.key": "rubbish" },
+      'key "tls.key" has no private key in PEM, or one that needs a password',
+    ],
+    [
+      "has the key of another",
+      { ...first, "tls.key": second["tls.key"] },
+      '"tls.key" is the key of no certificate in key "tls.crt"',
+    ],
+    [
+      "has its chain in the wrong order",
+      { ...first, "tls.crt": chain },
+      'the certificate of "tls.key" has to be the first in key "tls.crt", and is number 2',
+    ],
+  ])("is waited for when a certificate %s", async (_, data, problem) => {
+    cluster.setSecret("tls", data);
+    expect(await waitingError(TLSCertificate, { secretName: "tls" })).toBe(
+      `SecretNotReady: Correct Secret "tls": ${problem}`,
+    );
+  });
+
+  it("may have more keys, a chain, and text around its blocks, as cert-manager and others write them", async () => {
+    const more = { "ca.crt": "", "tls-combined.pem": "both", "keystore.p12": "binary" };
+    cluster.setSecret("tls", {
+      ...first,
+      ...more,
+      "tls.crt": `subject=one\n${first["tls.crt"]}\n${second["tls.crt"]}`,
+    });
+    expect((await desired(TLSCertificate, { secretName: "tls" })).secrets).toHaveLength(1);
   });
 
   it.each<[string, Record<string, string> | undefined, RegExp]>([

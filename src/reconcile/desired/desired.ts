@@ -1,8 +1,10 @@
+import type * as z from "zod";
 import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
+import { traitsOf } from "../../schema/traits.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
-import { membersFedBy, type Need, needsOf } from "../../schema/wire/needs.ts";
+import { membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
 import type { Cluster } from "../cluster.ts";
 import { digestOf } from "./digest.ts";
@@ -28,6 +30,7 @@ export interface Desired {
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
   const references = await resolveReferences(kind, object, cluster);
   const { secrets, values } = await readSecrets(needsOf(kind.spec, object.spec), object, cluster);
+  refuseUnfit(kind, object, values);
   const open = toRequest(kind.spec, object.spec, references);
   return {
     body: toRequest(kind.spec, object.spec, new Map([...references, ...values])),
@@ -115,6 +118,20 @@ async function readSecrets(
     secrets.push({ name, resourceVersion: secret.resourceVersion, keys });
   }
   return { secrets, values };
+}
+
+/** Nothing broken is sent: the remote goes on with what it has until the Secret is corrected. */
+function refuseUnfit({ spec: schema }: Kind, { spec }: ManagedObject, values: ReadonlyMap<string, string>): void {
+  for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
+    const { secretMembers = {}, problemOf } = traitsOf(member);
+    if (!problemOf || spec[field] === undefined) continue;
+    const data = Object.entries(secretMembers).map(([name, { key }]) => [
+      key,
+      values.get(secretMemberPath(field, name)) ?? "",
+    ]);
+    const problem = problemOf(Object.fromEntries(data));
+    if (problem !== undefined) throw new Waiting("SecretNotReady", `Correct Secret "${spec[field]}": ${problem}`);
+  }
 }
 
 function keyValue(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {

@@ -46,6 +46,8 @@ export class Rivals {
     );
   }
 
+  hold = (id: string): boolean => this.objects.some(({ object }) => object.status?.id === id);
+
   /** Why a rival may not change this remote; undefined if it may. */
   fault(player: Player, subject: Subject, remoteID: string): string | undefined {
     const { cluster, gateway } = this.#scenes.namespace;

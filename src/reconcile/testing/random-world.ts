@@ -9,6 +9,7 @@ import { settle } from "../../runtime/testing/virtual-clock.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Call, FakeRemote } from "./fake-gateway.ts";
+import { keyPairs } from "./key-pairs.ts";
 import { type Player, Rivals } from "./random-rivals.ts";
 import type { faults, Step, verbs, writes } from "./random-steps.ts";
 import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";
@@ -202,7 +203,9 @@ export class World {
   }
 
   #remotesOf({ kind, isOurs }: Subject): FakeRemote[] {
-    return this.scene.gateway.remotesOf(kind.resource).filter((remote) => isOurs(remote) && !this.#isOther(remote.id));
+    const ours = this.scene.gateway.remotesOf(kind.resource).filter(isOurs);
+    // What a rival has taken over bears the old mark until the rival's first update succeeds.
+    return ours.filter(({ id }) => !this.#isOther(id) && !this.#rivals.hold(id));
   }
 
   #isOther = (id: string): boolean => this.#others.some(({ remote }) => remote.id === id);
@@ -274,8 +277,7 @@ export class World {
 
   #rotate(): void {
     this.#rotations += 1;
-    const certificate = `-----BEGIN CERTIFICATE-----\n${this.#rotations}\n-----END CERTIFICATE-----`;
-    this.scene.cluster.setSecret("tls", { "tls.crt": certificate, "tls.key": "k" });
+    this.scene.cluster.setSecret("tls", keyPairs[this.#rotations % keyPairs.length] ?? {});
   }
 
   async #resync(): Promise<void> {

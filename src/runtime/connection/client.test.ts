@@ -207,7 +207,7 @@ describe("retries", () => {
 
   it("end at the deadline with the last failure", async () => {
     server.faults.push({ status: 429, retryAfter: 60 });
-    expect(await failure(client.get(type, ref, { deadlineSeconds: 0.1 }))).toMatchObject({
+    expect(await failure(client.get(type, ref, { deadlineSeconds: 0.5 }))).toMatchObject({
       status: 429,
       retryAfterSeconds: 60,
     });
