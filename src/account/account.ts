@@ -9,6 +9,7 @@ import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Collection } from "./collection.ts";
 import { CorrectionCounter } from "./correction-counter.ts";
 import { CreateSettlement } from "./create-settlement.ts";
+import { DeferredDeletes } from "./deferred-deletes.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { Entries } from "./entries.ts";
@@ -21,9 +22,6 @@ import type { Remotes } from "./remotes.ts";
 import type { RequestBudget } from "./request-budget.ts";
 
 const RESYNC_SECONDS = 300;
-
-/** A remote that was due so long ago and was not postponed again is deleted, or no object has it any more. */
-const LONGEST_DEFERRED_MS = 3_600_000;
 
 export interface AccountOptions {
   client: GatewayClient;
@@ -41,7 +39,10 @@ export interface AccountOptions {
   operations?: OperationSupport;
   signal: AbortSignal;
   /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
-  key?: Pick<KeyProofOptions, "recorded" | "believesFirstKey" | "wayOut" | "onProblem">;
+  key?: Pick<KeyProofOptions, "recorded" | "believesFirstKey" | "wayOut" | "onProblem" | "proved"> & {
+    /** Ids that a list of this resource has shown under the present key to somebody else. Undefined: nobody has one. */
+    listedElsewhere?: (resource: Resource) => Promise<readonly string[] | undefined>;
+  };
   /** Asked right before anything is changed in the account; throws when this process may not. */
   assertMaySend: () => void;
   /** Called when the service answers, or accepts the key, again: reconcile what failed meanwhile. */
@@ -78,7 +79,7 @@ export class Account {
   readonly #remotes = new Map<string, Remotes>();
   readonly #support: OperationSupport;
   readonly #refusedCreates = new Map<string, number>();
-  readonly #deferredDeletes = new Map<string, { until: number; seconds: number }>();
+  readonly #deferredDeletes: DeferredDeletes;
   #changesDoneAt: number | undefined;
   /** Ids of remotes that were found again, by the uids of their objects. */
   readonly #claims = new Map<string, string>();
@@ -93,13 +94,20 @@ export class Account {
       onChange: (suspected) => (suspected ? options.onLossSuspected : options.onLossCleared)?.(),
     });
     this.keyProof = new KeyProof({
-      ...{ clock: options.clock, recorded: () => new Map(), believesFirstKey: () => false, wayOut: "", ...options.key },
-      readList: (resource) => this.collection(resource).proveKey({ lane: "retry", signal: options.signal }),
+      ...{
+        clock: options.clock,
+        recorded: () => new Map(),
+        believesFirstKey: () => false,
+        wayOut: () => "",
+        ...options.key,
+      },
+      readList: (resource) => this.#readToProve(resource),
       readOne: (resource, id) => this.collection(resource).proveKeyBy(id, { lane: "sync", signal: options.signal }),
       onKeyChange: () => {
         for (const collection of this.#collections.values()) collection.invalidateList();
       },
     });
+    this.#deferredDeletes = new DeferredDeletes(options.clock);
     this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
@@ -123,11 +131,19 @@ export class Account {
     return made;
   }
 
+  async #readToProve(resource: Resource): Promise<void> {
+    const { epoch } = this.keyProof;
+    const ids = await this.#options.key?.listedElsewhere?.(resource);
+    if (ids) this.keyProof.saw(ids, epoch);
+    else await this.collection(resource).proveKey({ lane: "retry", signal: this.#options.signal });
+  }
+
   /** What all requests of this account have in common. */
   get #calls(): CallsOptions {
     const { budget, assertMaySend } = this.#options;
     return {
       ...{ budget, assertMaySend, breaker: this.breaker, onWritten: () => this.#written() },
+      onBegin: () => this.keyProof.beginRequest(),
       ensureKey: (read) => this.keyProof.ensure(read),
       assertKey: () => this.keyProof.assertHolds(),
     };
@@ -206,18 +222,13 @@ export class Account {
   }
 
   /** A replaced remote cannot be deleted now. Each time in a row the delay doubles, from `first` to `longest` seconds. */
-  deferDelete(id: string, [first, longest]: readonly [first: number, longest: number]): void {
-    const now = this.#options.clock.now();
-    for (const [other, { until }] of this.#deferredDeletes)
-      if (until + LONGEST_DEFERRED_MS <= now) this.#deferredDeletes.delete(other);
-    const before = this.#deferredDeletes.get(id)?.seconds ?? 0;
-    const seconds = Math.min(Math.max(before * 2, first), longest);
-    this.#deferredDeletes.set(id, { until: now + seconds * 1000, seconds });
+  deferDelete(id: string, seconds: readonly [first: number, longest: number]): void {
+    this.#deferredDeletes.defer(id, seconds);
   }
 
   /** Seconds until a postponed remote is looked at again; 0 when it may be looked at now. */
   deferredDeleteSeconds(id: string): number {
-    return Math.max(((this.#deferredDeletes.get(id)?.until ?? 0) - this.#options.clock.now()) / 1000, 0);
+    return this.#deferredDeletes.secondsUntil(id);
   }
 
   isDeleteDeferred(id: string): boolean {

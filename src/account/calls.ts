@@ -30,6 +30,8 @@ export interface CallsOptions {
   ensureKey?: (read?: Resource) => Promise<void>;
   /** Called right before the first byte of a change is written. Throws if the key is another one than `ensureKey` saw. */
   assertKey?: () => void;
+  /** Called before each request; the result is called when the service has carried it out. */
+  onBegin?: () => () => void;
   /** Called after each change that the service carried out. */
   onWritten?: () => void;
 }
@@ -105,9 +107,11 @@ export class Calls {
   async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     const { budget, breaker, assertMaySend } = this.#options;
     assertMaySend();
+    const accepted = this.#options.onBegin?.();
     try {
       const answer = await call(this.callOptions(signal));
       breaker.succeeded();
+      accepted?.();
       return answer;
     } catch (error) {
       // a request that was not sent because this process may not send must not count as a failure of the service

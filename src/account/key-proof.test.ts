@@ -16,7 +16,7 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
     clock,
     recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
     believesFirstKey: () => false,
-    wayOut: "say so",
+    wayOut: () => "say so",
     readList: async () => {
       state.lists += 1;
       proof.use(state.key);

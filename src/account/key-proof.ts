@@ -6,7 +6,10 @@ import type { Clock } from "../runtime/clock.ts";
 
 /** Keys are compared by this digest, which is worth nothing outside of the process. */
 const PROCESS_SECRET = randomBytes(32);
-const digestOf = (key: string): string => createHmac("sha256", PROCESS_SECRET).update(key).digest("base64");
+
+/** For comparing keys. White space around a key is no part of it. */
+export const digestOf = (key: string): string =>
+  createHmac("sha256", PROCESS_SECRET).update(key.trim()).digest("base64");
 
 const FIRST_DELAY_MS = 2_000;
 const LONGEST_DELAY_MS = 20_000;
@@ -20,8 +23,10 @@ export interface KeyProofOptions {
   recorded: () => RecordedIDs;
   /** Whether the first key is taken for the one of the process before, although everything that is recorded is gone. */
   believesFirstKey: () => boolean;
+  /** Digests of keys that are known to be of this account. */
+  proved?: Iterable<string>;
   /** What a person does if it is the right account all the same; the end of a message. */
-  wayOut: string;
+  wayOut: () => string;
   /** Reads the list of a resource, and calls `saw` with its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;
   /** Reads one remote, and calls `saw` if it is there. */
@@ -39,19 +44,20 @@ export interface KeyProofOptions {
 export class KeyProof {
   readonly #options: KeyProofOptions;
   #proving: Promise<void> | undefined;
-  readonly #proved = new Set<string>();
+  readonly #proved: Set<string>;
   #current: string | undefined;
   #keys = 0;
   #failure: { count: number; attempts: number; epoch: number; retryAt: number; delayMs: number } | undefined;
   #reportedRequest: string | undefined;
+  #accepted: { at: number; epoch: number } | undefined;
 
   constructor(options: KeyProofOptions) {
     this.#options = options;
+    this.#proved = new Set(options.proved);
   }
 
-  /** Call it with the key of each request, before the request is sent. */
-  use(key: string): void {
-    const digest = digestOf(key);
+  /** Call it with the digest of the key of each request, before the request is sent. */
+  use(digest: string): void {
     if (digest === this.#current) return;
     this.#current = digest;
     this.#keys += 1;
@@ -68,6 +74,26 @@ export class KeyProof {
 
   get isProved(): boolean {
     return this.#current !== undefined && this.#proved.has(this.#current);
+  }
+
+  /** Call it before a request; call the result when the service has carried the request out. */
+  beginRequest(): () => void {
+    const epoch = this.#keys;
+    return () => {
+      // the first key of all is known only after the first request
+      if (Math.max(epoch, 1) === this.#keys) this.#accepted = { at: this.#options.clock.now(), epoch: this.#keys };
+    };
+  }
+
+  /** Whether the service carried out a request under the present key within these last milliseconds. */
+  wasAcceptedWithin(milliseconds: number): boolean {
+    if (this.#accepted?.epoch !== this.#keys) return false;
+    return this.#options.clock.now() - this.#accepted.at < milliseconds;
+  }
+
+  /** Digests of the keys that are known to be of this account. */
+  get proved(): ReadonlySet<string> {
+    return this.#proved;
   }
 
   /** Whether the account may be changed. */
@@ -144,7 +170,7 @@ export class KeyProof {
   get problem(): Blocked | undefined {
     if (!this.#failure) return undefined;
     const { count } = this.#failure;
-    const message = `Check the API key: its account has none of the ${count} remotes that objects stand for. If it is the right one, ${this.#options.wayOut}`;
+    const message = `Check the API key: its account has none of the ${count} remotes that objects stand for. If it is the right one, ${this.#options.wayOut()}`;
     return new Blocked("AccountMismatch", message, { afterSeconds: LONGEST_DELAY_MS / 1000 });
   }
 
@@ -157,7 +183,10 @@ export class KeyProof {
   confirm(requested: string | undefined): void {
     if (!this.#failure) return;
     this.#reportedRequest ??= requested ?? "";
-    if (requested !== undefined && requested !== this.#reportedRequest) this.#accept();
+    if (requested === undefined || requested === this.#reportedRequest) return;
+    // The person says that this is another account from now on, so keys of the former one prove nothing.
+    this.#proved.clear();
+    this.#accept();
   }
 
   #accept(): void {

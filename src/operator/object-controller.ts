@@ -1,5 +1,7 @@
+import type { Account } from "../account/account.ts";
 import type { Config } from "../config.ts";
 import type { ManagedObject } from "../objects/object.ts";
+import { Outdated } from "../objects/reconcile-error.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import type { ReconcileContext } from "../reconcile/context.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
@@ -62,12 +64,19 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
 
 async function reconcileObject(
   kind: Kind,
-  object: ManagedObject,
+  given: ManagedObject,
   { namespace, name, signal, priority, log }: Request,
   options: ObjectControllerOptions,
 ): Promise<Result> {
   const { cluster, accounts, identity, clock, config, metrics } = options;
+  const problem = await accounts.settle(given).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const latest = cluster.get(kind.kind, namespace, name);
+  const object = latest?.metadata.uid === given.metadata.uid ? latest : given;
   const accountName = accounts.nameOf(object);
+  let known: Account | undefined;
   const context: ReconcileContext = {
     ...{ kind, object, cluster, clock, signal, accountName },
     // A GatewayAccount is of this namespace, and with it what its account has.
@@ -78,7 +87,11 @@ async function reconcileObject(
     state: {},
     changes: [],
     get account() {
-      return accounts.accountOf(object);
+      if (problem) throw problem;
+      const account = accounts.accountOf(object);
+      known ??= account;
+      if (account !== known) throw new Outdated("the object has come to belong to another account");
+      return account;
     },
   };
   const { resyncSeconds, watchSecrets: secretsWatched } = config;

@@ -16,7 +16,8 @@ import type { SessionMetrics } from "../sessions/metrics.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import { reconcileAccount } from "./accounts/account-controller.ts";
 import { AccountObjects } from "./accounts/account-objects.ts";
-import { type AccountObject, Accounts } from "./accounts/accounts.ts";
+import { Accounts } from "./accounts/accounts.ts";
+import type { AccountObject } from "./accounts/all-credentials.ts";
 import { countDependents } from "./accounts/dependents.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
@@ -70,7 +71,10 @@ export function createOperator(options: OperatorOptions): Operator {
   const unfinalizedObjects = new UnfinalizedObjects(clock);
   const cluster = new KubeCluster({
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
-    accountNameOf: (object) => accounts.nameOf(object),
+    accounts: {
+      isSameAccount: (one, other) => accounts.isSameAccount(one, other),
+      isSameInventory: (one, other) => accounts.isSameInventory(one, other),
+    },
   });
   const identity = new ClusterIdentity({ client, config, clock, log });
   const accountInformer = new Informer<AccountObject>({
@@ -95,8 +99,14 @@ export function createOperator(options: OperatorOptions): Operator {
     },
     recordedIn: (key, which) => recordedIn(key, kinds, informers, which),
     hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,
-    onAvailabilityChange(key, available) {
-      if (key) enqueueAccount(key);
+    onKeyChange(key) {
+      if (!key) return;
+      enqueueAccount(key);
+      // Two GatewayAccounts may have become one account, or two of one.
+      enqueuer.enqueueUsers(key, (object) => accounts.recordedNameOf(object) !== accounts.specifiedNameOf(object));
+    },
+    onAvailabilityChange(keys, available) {
+      for (const key of keys) if (key) enqueueAccount(key);
       if (available) enqueuer.enqueueUnfinished();
     },
   });
@@ -131,7 +141,8 @@ export function createOperator(options: OperatorOptions): Operator {
   accountInformer.addHandler((change) => {
     const { object } = change;
     if (change.type !== "updated" || needsReconcile(change.old, object)) enqueueAccount(keyOf(object));
-    if (change.type === "added" && !change.initial) enqueuer.enqueueUsers(object);
+    const isNew = change.type === "added" && !change.initial;
+    if (isNew || (change.type === "updated" && isAnother(change.old, object))) enqueuer.enqueueUsers(keyOf(object));
     if (change.type !== "updated" || readyStatus(change.old) !== readyStatus(object))
       enqueuer.enqueueUnfinished(object.metadata.namespace);
   });
@@ -143,7 +154,7 @@ export function createOperator(options: OperatorOptions): Operator {
     if (unfinalizedObjects.has(object)) controllers.get(kind)?.enqueue(keyOf(object), { priority: priorities.edit });
     else controllers.get(kind)?.drop(keyOf(object));
     accounts.forget(object.metadata.uid);
-    const key = `${object.metadata.namespace}/${accounts.nameOf(object)}`;
+    const key = `${object.metadata.namespace}/${accounts.recordedNameOf(object)}`;
     if (accountInformer.store.get(key)?.metadata.deletionTimestamp) enqueueAccount(key);
   }
 
@@ -159,7 +170,7 @@ export function createOperator(options: OperatorOptions): Operator {
     async background(signal) {
       signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
       const resyncing = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
-      const probing = probe({ accounts, readOwnKey: config.apiKey, clock }, signal);
+      const probing = probe({ accounts, readOwnKey: accounts.readOwnKey, clock }, signal);
       await Promise.all([resyncing, probing, sessions.background(signal)]);
     },
     close: () => accounts.close(),
@@ -175,6 +186,10 @@ function needsReconcile(old: AccountObject, object: AccountObject): boolean {
   ];
   return !isDeepStrictEqual(relevant(old), relevant(object));
 }
+
+/** Whether objects may have to find their account anew. */
+const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
+  old.metadata.generation !== metadata.generation || old.metadata.deletionTimestamp !== metadata.deletionTimestamp;
 
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [
   referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),

@@ -50,17 +50,15 @@ export interface Cluster {
   othersWithRemoteID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** Like `othersWithRemoteID`, and those that are to adopt this remote. */
   othersWanting(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
+  /** Whether both belong to one account, by whichever GatewayAccounts. */
   shareAccount(one: ManagedObject, other: ManagedObject): boolean;
   /**
    * Whether the object of this name, which does not exist, is known to have ended: its end was seen, or it has been
    * absent for an hour.
    */
   hasEnded(kind: Pick<Kind, "kind">, namespace: string, name: string): boolean;
-  /**
-   * All objects of the kind with a remote in this account: that of the GatewayAccount of this name in the namespace or,
-   * without a name, the operator's own.
-   */
-  inAccount(kind: Kind, namespace: string, account: string | undefined): ManagedObject[];
+  /** All objects of the kind whose remotes are in the account of this object, by whichever GatewayAccount. */
+  inAccount(kind: Kind, object: ManagedObject): ManagedObject[];
   /** Ids of the remotes that objects of the kind have or name, in the account of this object. */
   remoteIDsBeside(kind: Kind, object: ManagedObject): string[];
   /** Objects of any kind whose spec refers to this one by name or, in the same account, to a remote of it by id. */

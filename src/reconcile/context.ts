@@ -67,7 +67,10 @@ export interface ReconcileContext {
   object: ManagedObject;
   readonly owner: Owner;
   readonly cluster: Cluster;
-  /** Reading it throws Waiting when there is no account, and Blocked when it is another account than before. */
+  /**
+   * Reading it throws Waiting when there is no account, Blocked when it is another account than that of the remote, and
+   * Outdated when it is another one than at the first reading.
+   */
   readonly account: Account;
   readonly clock: Clock;
   readonly lane: Lane;
@@ -120,7 +123,14 @@ export const getRemote = (context: ReconcileContext, id: string): Promise<Remote
 export const readRemote = (context: ReconcileContext, id: string): Promise<Remote | undefined> =>
   remotesOf(context).read(id, requestOptions(context), managedMembers(context.kind, context.object));
 
-export const requestOptions = ({ lane, signal }: ReconcileContext): RequestOptions => ({ lane, signal });
+export const requestOptions = (context: ReconcileContext): RequestOptions => ({
+  lane: context.lane,
+  signal: context.signal,
+  assertValid: () => assertSameAccount(context),
+});
+
+/** Throws Outdated when the object has come to belong to another account since the reconcile began. */
+export const assertSameAccount = (context: Pick<ReconcileContext, "account">): unknown => context.account;
 
 /** For requests whose body may have values of Secrets in these members. */
 export const changeOptions = (
@@ -129,8 +139,8 @@ export const changeOptions = (
 ): RequestOptions => ({ ...requestOptions(context), secretMembers });
 
 /** All objects of a kind whose remotes are in the account of this reconcile. */
-export const objectsInAccount = ({ cluster, object, accountName }: ReconcileContext, kind: Kind): ManagedObject[] =>
-  cluster.inAccount(kind, object.metadata.namespace, accountName || undefined);
+export const objectsInAccount = ({ cluster, object }: ReconcileContext, kind: Kind): ManagedObject[] =>
+  cluster.inAccount(kind, object);
 
 /** The calendar time in epoch milliseconds. */
 export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import type { AccountObject } from "./accounts.ts";
+import type { AccountObject } from "./all-credentials.ts";
 import { AccountScene, type SceneOptions } from "./testing/account-scene.ts";
 
 /** An account whose key the service accepts, after its first reconcile. */
@@ -51,6 +51,7 @@ describe("a key", () => {
   it("that still works costs one request per resync, and no write", async () => {
     const scene = await settled();
     const writes = scene.writes.length;
+    await scene.clock.advance(300_000);
     expect(await scene.reconcile("a")).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.keysSent).toEqual(["right", "right"]);
     expect(scene.writes.length).toBe(writes);
@@ -91,7 +92,8 @@ describe("a key", () => {
 
   it("that may belong to another account is reported until that is cleared", async () => {
     const scene = await settled();
-    const { lossGuard } = scene.accounts.ofGatewayAccount(scene.latest("a") as AccountObject);
+    const { account } = await scene.accounts.check(scene.latest("a") as AccountObject);
+    const { lossGuard } = account;
     lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
     await scene.reconcile("a");
     expect(scene.summary("a")).toEqual(["Ready False AccountMismatch", "Stalled True AccountMismatch"]);
@@ -104,6 +106,7 @@ describe("a key", () => {
   it("cannot be checked during an outage, which is reported and retried", async () => {
     const scene = await settled();
     scene.broken = true;
+    await scene.clock.advance(300_000);
     expect(await scene.reconcile("a")).toEqual({ requeueAfterSeconds: 60 });
     expect(scene.summary("a")).toEqual(["Ready False ServiceUnavailable", "Reconciling True ServiceUnavailable"]);
   });
@@ -111,6 +114,7 @@ describe("a key", () => {
   it("is neither in the status nor in the log", async () => {
     const scene = await settled();
     scene.accepted.clear();
+    await scene.clock.advance(300_000);
     await scene.reconcile("a");
     expect(scene.summary("a")).toContain("Stalled True Unauthorized");
     expect(JSON.stringify([scene.latest("a"), scene.log.lines])).not.toContain("right");

@@ -12,7 +12,8 @@ import type { Request, Result } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { AccountObjects } from "./account-objects.ts";
-import type { AccountObject, Accounts } from "./accounts.ts";
+import type { Accounts } from "./accounts.ts";
+import type { AccountObject } from "./all-credentials.ts";
 
 export interface AccountControllerOptions {
   accounts: Accounts;
@@ -64,27 +65,28 @@ function resultOf({ secretsWatched, resyncSeconds }: AccountControllerOptions, e
   return seconds === undefined ? { backoff: true } : { requeueAfterSeconds: seconds };
 }
 
-async function checkKey(
-  options: AccountControllerOptions,
-  object: AccountObject,
-  { key, signal }: Request,
-): Promise<void> {
-  const { accounts, objects } = options;
-  const account = accounts.ofGatewayAccount(object);
+async function checkKey(options: AccountControllerOptions, object: AccountObject, { signal }: Request): Promise<void> {
+  const { accounts, objects, resyncSeconds } = options;
+  accounts.assertAllowed(object);
   await objects.addFinalizer(object);
   await protectSecret(options, object);
-  accounts.invalidateKey(key);
-  account.breaker.probeSoon();
+  const { account, isAsked } = await accounts.check(object);
+  const { keyProof, breaker } = account;
+  // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
+  if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
+  if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000)) await probe(account, signal);
+  keyProof.confirm(object.metadata.annotations?.[annotations.reconcileRequestedAt]);
+  await keyProof.ensure();
+  refuseOtherAccount(account);
+}
+
+async function probe(account: Account, signal: AbortSignal): Promise<void> {
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal });
   } catch (error) {
     // the service accepts a key that has no permission to list these
     if (!isGatewayError(error) || error.status !== 403) throw error;
   }
-  const { keyProof } = account;
-  keyProof.confirm(object.metadata.annotations?.[annotations.reconcileRequestedAt]);
-  await keyProof.ensure();
-  refuseOtherAccount(account);
 }
 
 /** The service also accepts a key that belongs to another account; there, many remotes are missing. */

@@ -7,7 +7,7 @@ import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../..
 import { FINALIZER } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import { secrets, typeOf } from "../kubernetes/resource-types.ts";
-import type { AccountObject } from "./accounts.ts";
+import type { AccountObject } from "./all-credentials.ts";
 
 /** Writes GatewayAccounts and the finalizers of their Secrets. Throws what KubeCluster throws; a 404 is ignored. */
 export class AccountObjects {

@@ -5,6 +5,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { type Intent, intentOf } from "../../objects/intent.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
+import type { AccountObject } from "./all-credentials.ts";
 import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
 
 function object(accountRef?: string, status?: Status, more: Partial<ManagedObject["metadata"]> = {}): ManagedObject {
@@ -69,6 +70,7 @@ describe("the account of an object", () => {
   ])("stays that of its remote when the spec changes to %s", async (_, names, recorded, words) => {
     const scene = await given();
     const status = { id: "ipp_1", ...(recorded && { account: recorded }) };
+    await scene.accounts.settle(object(names, status));
     expect(() => scene.accounts.accountOf(object(names, status))).toThrow(
       expect.objectContaining({ name: "Blocked", reason: "AccountMismatch", message: expect.stringMatching(words) }),
     );
@@ -234,9 +236,9 @@ describe("the key of an account", () => {
     scene.beforeSecret = () => {};
     scene.accepted.add("next");
     scene.secret("a", { key: "next" });
-    scene.accounts.invalidateKey("n/a");
+    const checked = scene.accounts.check(scene.latest("a") as AccountObject);
     resolve();
-    await slow;
+    await Promise.all([slow, checked]);
     await probe(account);
     expect(scene.keysSent).toEqual(["right", "next"]);
   });

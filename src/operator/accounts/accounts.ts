@@ -1,86 +1,30 @@
-import { Account } from "../../account/account.ts";
-import type { ListDelta } from "../../account/inventory.ts";
-import type { RecordedIDs } from "../../account/key-proof.ts";
-import { type Lane, RequestBudget } from "../../account/request-budget.ts";
-import type { Config } from "../../config.ts";
-import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
-import { isUnauthorized } from "../../gateway/errors.ts";
-import { parseBaseURL } from "../../gateway/http/base-url.ts";
-import type { Resource } from "../../gateway/resource.ts";
+import type { Account } from "../../account/account.ts";
 import { intentOf } from "../../objects/intent.ts";
-import { isDeleting, type ManagedObject, type Status } from "../../objects/object.ts";
+import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
-import type { SecretValue } from "../../reconcile/cluster.ts";
-import type { Store } from "../../runtime/cache/store.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/log.ts";
-import type { KubeObject } from "../../runtime/object.ts";
-import { DEFAULT_ACCOUNT, OPERATOR_NAME } from "../../schema/contract.ts";
-import { CachedApiKey } from "./cached-api-key.ts";
-import { mayAllBeDeleted } from "./recorded.ts";
+import { annotations, DEFAULT_ACCOUNT } from "../../schema/contract.ts";
+import { type AccountObject, AllCredentials, type CredentialsOptions } from "./all-credentials.ts";
+import { isOwn, labelOf } from "./credentials.ts";
+import { type Relation, relationOf } from "./relation.ts";
+import type { SharedAccounts } from "./shared-accounts.ts";
 
-export interface AccountObject extends KubeObject {
-  metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
-  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string };
-  status?: Pick<Status, "conditions"> & { secretName?: string; [field: string]: unknown };
-}
-
-export interface AccountMetrics {
-  onExchange: (event: ExchangeEvent) => void;
-  onWait: (lane: Lane, seconds: number) => void;
-}
-
-export interface AccountsOptions {
-  config: Config;
-  clock: Clock;
-  log: Logger;
-  metrics?: AccountMetrics;
-  /** The GatewayAccounts. */
-  store: () => Store<AccountObject>;
-  readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
-  assertMaySend: () => void;
-  onListDelta: (resource: Resource, delta: ListDelta) => void;
-  /**
-   * Ids of all remotes of objects in the account with this key (see `onAvailabilityChange`), by resource. `staying`:
-   * without those of objects that are being deleted.
-   */
-  recordedIn: (key: string, which?: { staying: boolean }) => RecordedIDs;
-  /** Whether an object has the remote with this id. */
-  hasObjectFor: (id: string) => boolean;
-  /**
-   * Requests to an account are stopped, because the service is away, refuses its key, or lacks many remotes; or they go
-   * through again. `key`: `namespace/name` of the GatewayAccount, or "" for the operator's own credentials.
-   */
-  onAvailabilityChange: (key: string, available: boolean) => void;
-}
-
-interface AccountEntry {
-  account: Account;
-  client: GatewayClient;
-  abort: AbortController;
-  /** Undefined for the operator's own. */
-  key?: CachedApiKey;
-  /** A GatewayAccount with another fingerprint is another account. */
-  fingerprint: string;
-}
-
-/** The accounts of objects: the operator's own credentials, and one for each GatewayAccount that was used. */
+/** The accounts of objects: the operator's own credentials, and those of the GatewayAccounts. */
 export class Accounts {
   readonly own: Account;
-  readonly #options: AccountsOptions;
-  readonly #ownEntry: AccountEntry;
-  readonly #entries = new Map<string, AccountEntry>();
-  /** Keys of accounts that this process has used, also those that are gone. */
-  readonly #used = new Set<string>();
+  readonly #options: CredentialsOptions;
+  readonly #credentials: AllCredentials;
+  readonly #shared: SharedAccounts;
+  #firstReads: Promise<unknown> | undefined;
 
-  constructor(options: AccountsOptions) {
+  constructor(options: CredentialsOptions) {
     this.#options = options;
-    this.#ownEntry = this.#create("", options.config.baseURL, options.config.apiKey);
-    this.own = this.#ownEntry.account;
+    this.#credentials = new AllCredentials(options);
+    this.#shared = this.#credentials.shared;
+    this.own = this.#credentials.own.shared.account;
   }
 
   get all(): Account[] {
-    return [this.#ownEntry, ...this.#entries.values()].map(({ account }) => account);
+    return this.#shared.all.map(({ account }) => account);
   }
 
   /**
@@ -88,39 +32,107 @@ export class Accounts {
    * another account by now. Throws Waiting if the GatewayAccount does not exist.
    */
   accountOf(object: ManagedObject): Account {
-    const { status, spec, metadata } = object;
+    const { status, metadata } = object;
     const name = this.nameOf(object);
-    const isSpecified = name === this.specifiedNameOf(object);
-    if (status?.id !== undefined && !isSpecified && !isDeleting(object)) {
-      const undo =
-        name === "" ? "remove accountRef and the GatewayAccount named default" : `set accountRef: {name: ${name}}`;
-      throw new Blocked(
-        "AccountMismatch",
-        `To keep ${status.id}, ${undo}; or recreate this object: ${spec.accountRef ? "accountRef" : "its default"} is another account now`,
-      );
-    }
-    const account = this.#gatewayAccount(metadata.namespace, name, isSpecified);
+    const specified = this.specifiedNameOf(object);
+    if (status?.id !== undefined && name !== specified && !isDeleting(object))
+      refuseUnless(this.#relation(metadata.namespace, name, specified), { object, name, specified });
+    const account = this.#gatewayAccount(metadata.namespace, name, name === specified);
     if (account?.metadata.deletionTimestamp && isNew(object)) {
       throw new Waiting("AccountNotReady", `Name another account: GatewayAccount "${name}" is being deleted`);
     }
-    return account ? this.ofGatewayAccount(account) : this.own;
+    const { shared, failure } = account ? this.#credentials.of(account) : this.#credentials.own;
+    if (failure) throw failure;
+    return shared.account;
   }
 
-  /** `namespace/name` of the GatewayAccount; "" for the operator's own credentials. */
-  keyOf(account: Account): string {
-    return [...this.#entries].find(([, known]) => known.account === account)?.[0] ?? "";
+  /**
+   * Reads the keys of the account in which the object's remote is and of the one that its spec asks for, so that
+   * `accountOf` knows which of them are one account. Call it before each reconcile. A key is read every 30 seconds at
+   * the most. Rejects with what hinders it, as a request to the account would.
+   */
+  async settle(object: ManagedObject): Promise<void> {
+    this.#firstReads ??= this.#readAllKeys();
+    await this.#firstReads;
+    const names = new Set([this.recordedNameOf(object), this.specifiedNameOf(object)]);
+    if (names.size > 1) await this.readOwnKey().catch(() => undefined);
+    for (const name of names) {
+      const credentials = this.#credentials.find(object.metadata.namespace, name);
+      if (credentials && !isOwn(credentials)) await this.#shared.settle(credentials);
+    }
+  }
+
+  /**
+   * Reads the key of a GatewayAccount anew, and finds its account. `isAsked`: a person has edited or annotated the
+   * GatewayAccount since the last check.
+   */
+  async check(object: AccountObject): Promise<{ account: Account; isAsked: boolean }> {
+    const credentials = this.#credentials.of(object);
+    const { generation, annotations: given } = object.metadata;
+    const version = `${generation} ${given?.[annotations.reconcileRequestedAt] ?? ""}`;
+    const isAsked = credentials.checked !== undefined && credentials.checked !== version;
+    credentials.checked = version;
+    credentials.apiKey.invalidate();
+    await this.#shared.settle(credentials);
+    return { account: credentials.shared.account, isAsked };
+  }
+
+  /** Throws Blocked when the operator does not allow the base URL. */
+  assertAllowed(object: AccountObject): void {
+    this.#credentials.of(object);
+  }
+
+  /** Whether other credentials lead to the account as well. */
+  isShared = (account: Account): boolean =>
+    this.#shared.all.some((one) => one.account === account && one.credentials.size > 1);
+
+  /** The operator's own key, as it is now. */
+  readOwnKey = (): Promise<string> => this.#shared.readKey(this.#credentials.own);
+
+  /** "" if it is the account of the operator's own credentials, else `namespace/name` of the first GatewayAccount of it. */
+  labelOf(account: Account): string {
+    const shared = this.#shared.all.find((one) => one.account === account);
+    return shared ? labelOf(shared) : "";
+  }
+
+  /** Whether both objects belong to one account: the same base URL and the same key. */
+  isSameAccount(one: ManagedObject, other: ManagedObject): boolean {
+    const [a, b] = [one, other].map((object) => this.#credentials.find(object.metadata.namespace, this.nameOf(object)));
+    if (a && b) return a === b || (a.digest !== undefined && a.digest === b.digest && a.baseURL === b.baseURL);
+    return one.metadata.namespace === other.metadata.namespace && this.nameOf(one) === this.nameOf(other);
+  }
+
+  /** Whether both objects use one inventory: it is known that what is recorded of both is in one account. */
+  isSameInventory(one: ManagedObject, other: ManagedObject): boolean {
+    const [a, b] = [one, other].map((object) =>
+      this.#credentials.find(object.metadata.namespace, this.recordedNameOf(object)),
+    );
+    return a !== undefined && a.shared === b?.shared;
+  }
+
+  /**
+   * The GatewayAccount whose credentials the object uses: that of its remote or, when both are one account and the status
+   * is to be written anyway or the other one is about to go, the specified one. "" for the operator's own.
+   */
+  nameOf(object: ManagedObject): string {
+    const recorded = this.recordedNameOf(object);
+    const specified = this.specifiedNameOf(object);
+    const { namespace, generation } = object.metadata;
+    if (recorded === specified || this.#relation(namespace, recorded, specified) !== "same") return recorded;
+    const isWritten = object.status?.id === undefined || object.status.observedGeneration !== generation;
+    return isWritten || this.#isGoing(namespace, recorded) ? specified : recorded;
   }
 
   /**
    * The GatewayAccount of the object's remote; without one, that of a create whose outcome is not known; else the
    * specified one. "" for the operator's own.
    */
-  nameOf(object: ManagedObject): string {
+  recordedNameOf(object: ManagedObject): string {
     const { status, metadata } = object;
     if (status?.id !== undefined) return status.account ?? "";
     const intent = intentOf(object);
     if (intent?.account === undefined) return this.specifiedNameOf(object);
-    const account = intent.account ? this.#entries.get(`${metadata.namespace}/${intent.account}`)?.account : this.own;
+    const account = this.#credentials.known(metadata.namespace, intent.account)?.shared.account;
     return account?.isCreateRefused(object, intent) ? this.specifiedNameOf(object) : intent.account;
   }
 
@@ -130,30 +142,9 @@ export class Accounts {
     return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
   }
 
-  /** The account of a GatewayAccount, created at first use and again when its fingerprint changes. */
-  ofGatewayAccount(object: AccountObject): Account {
-    const key = `${object.metadata.namespace}/${object.metadata.name}`;
-    const baseURL = this.#allowedBaseURL(object.spec.baseURL);
-    const fingerprint = JSON.stringify([object.metadata.uid, baseURL]);
-    const known = this.#entries.get(key);
-    if (known?.fingerprint === fingerprint) return known.account;
-    this.remove(key);
-    const cachedKey = new CachedApiKey(this.#options.clock, () => this.#readKey(key));
-    const made = this.#create(key, baseURL, async () => {
-      const { breaker, lossGuard, keyProof } = made.account;
-      if (isUnauthorized(breaker.problem) || lossGuard.problem || keyProof.problem) cachedKey.invalidate();
-      return cachedKey.read();
-    });
-    this.#entries.set(key, { ...made, key: cachedKey, fingerprint });
-    return made.account;
-  }
-
-  /** Call it when the GatewayAccount is gone. Aborts the requests under way. */
+  /** Call it when the GatewayAccount is gone. Aborts the requests under way that nobody else shares. */
   remove(key: string): void {
-    const known = this.#entries.get(key);
-    this.#entries.delete(key);
-    known?.abort.abort();
-    void known?.client.close();
+    this.#credentials.remove(key);
   }
 
   /** Call it when an object is gone. */
@@ -167,8 +158,30 @@ export class Accounts {
   }
 
   async close(): Promise<void> {
-    for (const { abort } of [this.#ownEntry, ...this.#entries.values()]) abort.abort();
-    await Promise.all([this.#ownEntry, ...this.#entries.values()].map(({ client }) => client.close()));
+    for (const { abort } of this.#shared.all) abort.abort();
+    await Promise.all(this.#shared.all.map(({ client }) => client.close()));
+  }
+
+  /** How a GatewayAccount that a spec asks for relates to the one in which the remote was made. */
+  #relation(namespace: string, recorded: string, specified: string): Relation {
+    const former = this.#credentials.find(namespace, recorded);
+    const wanted = this.#credentials.find(namespace, specified);
+    return former && wanted ? relationOf(former, wanted) : "other";
+  }
+
+  /** The key may soon be gone, or is gone already. */
+  #isGoing(namespace: string, name: string): boolean {
+    const isDeleted = this.#options.store().get(`${namespace}/${name}`)?.metadata.deletionTimestamp !== undefined;
+    return isDeleted || this.#credentials.known(namespace, name)?.digest === undefined;
+  }
+
+  /** Until all keys are known, an object does not know its rivals. */
+  async #readAllKeys(): Promise<void> {
+    const { store } = this.#options;
+    const all = store()
+      .list()
+      .flatMap(({ metadata: { namespace, name } }) => this.#credentials.find(namespace, name) ?? []);
+    await Promise.allSettled([this.#credentials.own, ...all].map((credentials) => this.#shared.readKey(credentials)));
   }
 
   /** Undefined for the operator's own. */
@@ -181,115 +194,34 @@ export class Accounts {
       : "its account has what this object stands for, or may have it";
     throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: ${why}`);
   }
+}
 
-  /** Editors of a namespace must not make the operator send requests to any host they like. */
-  #allowedBaseURL(baseURL: string | undefined): string {
-    const { config } = this.#options;
-    if (baseURL === undefined) return config.baseURL;
-    const origin = originOf(baseURL);
-    if (origin === parseBaseURL(config.baseURL).origin) return baseURL;
-    const { host } = new URL(origin);
-    if (config.allowedHosts.includes(host)) return baseURL;
-    throw new Blocked(
-      "InvalidSpec",
-      `Ask for ${host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`,
+interface Division {
+  object: ManagedObject;
+  /** The GatewayAccount of the remote. */
+  name: string;
+  specified: string;
+}
+
+/** The remote of an object stays in the account in which it was made. */
+function refuseUnless(relation: Relation, { object, name, specified }: Division): void {
+  if (relation === "same") return;
+  const { id } = object.status ?? {};
+  const undo =
+    name === "" ? "remove accountRef and the GatewayAccount named default" : `set accountRef: {name: ${name}}`;
+  if (relation === "unknown") {
+    const whose = specified === "" ? "of the operator" : `of GatewayAccount "${specified}"`;
+    throw new Waiting(
+      "AccountNotReady",
+      `Set the API key ${whose}: without it nobody knows whether it is the account that has ${id}. Or ${undo}`,
     );
   }
-
-  async #readKey(key: string): Promise<string> {
-    const { store, readSecret } = this.#options;
-    const object = store().get(key);
-    if (!object) throw new Error("the GatewayAccount is gone");
-    const { name, key: entry } = object.spec.apiKeySecretRef;
-    const value = (await readSecret(object.metadata.namespace, name))?.data[entry];
-    if (!value) throw Object.assign(new Error("no key"), { code: "SECRET_NOT_READY" });
-    return value;
-  }
-
-  /** The next request reads the account's key from its Secret again. */
-  invalidateKey(key: string): void {
-    this.#entries.get(key)?.key?.invalidate();
-  }
-
-  #believesFirstKey(key: string): () => boolean {
-    const { config, recordedIn } = this.#options;
-    if (key === "" && config.accountConfirmed) return () => true;
-    // A base URL that is edited while the process runs may lead to another account.
-    if (this.#used.has(key)) return () => false;
-    return () => mayAllBeDeleted((which) => recordedIn(key, which));
-  }
-
-  #create(key: string, baseURL: string, apiKey: () => Promise<string>): AccountEntry {
-    const { config, clock, log, metrics, assertMaySend, onListDelta, onAvailabilityChange, hasObjectFor, recordedIn } =
-      this.#options;
-    const abort = new AbortController();
-    const client = new GatewayClient({
-      baseURL,
-      apiKey: async () => {
-        const value = await apiKey();
-        account.keyProof.use(value);
-        return value;
-      },
-      timeoutMs: config.requestSeconds * 1000,
-      userAgent: OPERATOR_NAME,
-      ...(metrics && { onExchange: metrics.onExchange }),
-    });
-    const budget = new RequestBudget({
-      perMinute: config.requestsPerMinute,
-      clock,
-      ...(metrics && { onWait: metrics.onWait }),
-    });
-    const account: Account = new Account({
-      ...{ client, budget, clock, assertMaySend, onListDelta, hasObjectFor },
-      deadlineMs: config.requestSeconds * 1000,
-      undocumented: config.undocumentedOperations,
-      deletesPerMinute: config.deletesPerMinute,
-      resyncSeconds: config.resyncSeconds,
-      signal: abort.signal,
-      key: {
-        recorded: () => recordedIn(key),
-        believesFirstKey: this.#believesFirstKey(key),
-        wayOut: key
-          ? `set the annotation reconcile-requested-at on GatewayAccount "${key.split("/")[1]}"`
-          : "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true",
-        onProblem: (exists) => {
-          if (exists) log.warn({ account: key }, "Stopped changes: the account has nothing that is recorded");
-          else log.info({ account: key }, "Resumed changes: the API key is proved");
-          onAvailabilityChange(key, !exists);
-        },
-      },
-      onOpened: () => {
-        log.warn({ account: key, error: account.breaker.problem }, "Stopped requests to the service");
-        onAvailabilityChange(key, false);
-      },
-      onRecovered: () => {
-        log.info({ account: key }, "Resumed requests to the service");
-        onAvailabilityChange(key, true);
-      },
-      onLossSuspected: () => {
-        const { resource, missing, total } = account.lossGuard.problem ?? {};
-        log.warn({ account: key, resource: resource?.name, missing, total }, "Suspected a mass loss of remotes");
-        onAvailabilityChange(key, false);
-      },
-      onLossCleared: () => {
-        log.info({ account: key }, "Mass loss of remotes is no longer suspected");
-        onAvailabilityChange(key, true);
-      },
-    });
-    this.#used.add(key);
-    return { account, client, abort, fingerprint: "" };
-  }
+  throw new Blocked(
+    "AccountMismatch",
+    `To keep ${id}, ${undo}; or recreate this object: ${object.spec.accountRef ? "accountRef" : "its default"} is another account now`,
+  );
 }
 
 /** No create was sent for the object yet, so any account can become its account. */
 const isNew = (object: ManagedObject): boolean =>
   object.status?.id === undefined && !isDeleting(object) && intentOf(object) === undefined;
-
-/** The pattern in the CRD accepts some texts that are no URL. */
-function originOf(baseURL: string): string {
-  try {
-    return parseBaseURL(baseURL).origin;
-  } catch (error) {
-    throw new Blocked("InvalidSpec", `Correct spec.baseURL: ${(error as Error).message}`, { cause: error });
-  }
-}

@@ -4,10 +4,10 @@ import type { Stores } from "../kubernetes/indexes.ts";
 import type { Accounts } from "./accounts.ts";
 
 /** How many objects have a remote that cannot be deleted without this GatewayAccount, by its `namespace/name`. */
-export function countDependents(key: string, accounts: Pick<Accounts, "nameOf">, stores: Stores): number {
+export function countDependents(key: string, accounts: Pick<Accounts, "recordedNameOf">, stores: Stores): number {
   const account = splitKey(key);
   const objects = [...stores.values()].flatMap(({ store }) => store.list(account.namespace));
   return objects.filter(
-    (object) => object.metadata.finalizers?.includes(FINALIZER) && accounts.nameOf(object) === account.name,
+    (object) => object.metadata.finalizers?.includes(FINALIZER) && accounts.recordedNameOf(object) === account.name,
   ).length;
 }

@@ -34,7 +34,7 @@ beforeEach(async () => {
     log: recordingLogger(),
     endedObjects: { has: () => false },
     unfinalizedObjects: new UnfinalizedObjects(systemClock),
-    accountNameOf: ({ spec }) => spec.accountRef?.name ?? "",
+    accounts: { isSameAccount: () => true, isSameInventory: () => true },
   });
 });
 

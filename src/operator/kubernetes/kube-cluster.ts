@@ -26,14 +26,20 @@ const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: w
 /** Discovery may show a change of a definition this much later than an object that the same change deletes. */
 const DISCOVERY_LAG_MS = 1_000;
 
+export interface AccountSharing {
+  /** Whether both objects belong to one account. */
+  isSameAccount: (one: ManagedObject, other: ManagedObject) => boolean;
+  /** Whether the remotes of both are in one inventory. */
+  isSameInventory: (one: ManagedObject, other: ManagedObject) => boolean;
+}
+
 export interface KubeClusterOptions {
   client: KubeClient;
   kinds: readonly Kind[];
   informers: Informers;
   recorder: EventRecorder;
   log: Logger;
-  /** The GatewayAccount that an object belongs to; empty for the operator's own credentials. */
-  accountNameOf: (object: ManagedObject) => string;
+  accounts: AccountSharing;
   endedObjects: Pick<EndedObjects, "has">;
   unfinalizedObjects: UnfinalizedObjects;
 }
@@ -45,7 +51,7 @@ export class KubeCluster implements Cluster {
   readonly #informers: Informers;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
-  readonly #accountNameOf: (object: ManagedObject) => string;
+  readonly #accounts: AccountSharing;
   readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #unfinalizedObjects: UnfinalizedObjects;
   readonly #deletionReads = new Map<string, SharedCall<boolean>>();
@@ -56,7 +62,7 @@ export class KubeCluster implements Cluster {
     this.#informers = options.informers;
     this.#recorder = options.recorder;
     this.#log = options.log;
-    this.#accountNameOf = options.accountNameOf;
+    this.#accounts = options.accounts;
     this.#endedObjects = options.endedObjects;
     this.#unfinalizedObjects = options.unfinalizedObjects;
   }
@@ -85,14 +91,17 @@ export class KubeCluster implements Cluster {
     return this.#endedObjects.has(kind, { namespace, name });
   }
 
-  inAccount({ kind }: Kind, namespace: string, account?: string): ManagedObject[] {
-    const objects = this.#store(kind).list(account === undefined ? undefined : namespace);
-    return objects.filter(({ status }) => status?.id !== undefined && status.account === account);
+  inAccount({ kind }: Kind, object: ManagedObject): ManagedObject[] {
+    const having = this.#store(kind)
+      .list()
+      .filter(({ status }) => status?.id !== undefined);
+    return having.filter((other) => this.#accounts.isSameInventory(other, object));
   }
 
   remoteIDsBeside(kind: Kind, object: ManagedObject): string[] {
-    const all = this.#store(kind.kind).list(this.#accountNameOf(object) === "" ? undefined : object.metadata.namespace);
-    const beside = all.filter((other) => this.shareAccount(other, object));
+    const beside = this.#store(kind.kind)
+      .list()
+      .filter((other) => this.shareAccount(other, object));
     return [...new Set(beside.flatMap((other) => remoteIDsOf(kind, other)))];
   }
 
@@ -111,11 +120,8 @@ export class KubeCluster implements Cluster {
         .map((object) => ({ kind, object })),
     );
 
-  /** A GatewayAccount serves its own namespace alone. */
   shareAccount(one: ManagedObject, other: ManagedObject): boolean {
-    const account = this.#accountNameOf(one);
-    if (account !== this.#accountNameOf(other)) return false;
-    return account === "" || one.metadata.namespace === other.metadata.namespace;
+    return this.#accounts.isSameAccount(one, other);
   }
 
   kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>

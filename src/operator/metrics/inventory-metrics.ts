@@ -18,7 +18,7 @@ export function inventoryMetrics(registers: Registry[], sources: () => MetricSou
         for (const account of accountsUsed(shown, observed)) {
           const { listedAt } = account.collection(resource);
           if (listedAt === undefined) continue;
-          this.set({ account: accounts.keyOf(account), resource: resource.name }, (clock.now() - listedAt) / 1000);
+          this.set({ account: accounts.labelOf(account), resource: resource.name }, (clock.now() - listedAt) / 1000);
         }
       }
     },

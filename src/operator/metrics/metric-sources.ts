@@ -7,6 +7,6 @@ import type { Stores } from "../kubernetes/indexes.ts";
 export interface MetricSources {
   kinds: readonly Kind[];
   informers: Stores;
-  accounts: Pick<Accounts, "accountOf" | "keyOf">;
+  accounts: Pick<Accounts, "accountOf" | "labelOf">;
   clock: Clock;
 }

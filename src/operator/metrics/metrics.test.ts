@@ -35,7 +35,7 @@ const accountOf = (): Account =>
     signal: new AbortController().signal,
   });
 
-function setSources(accounts: MetricSources["accounts"] = { accountOf: () => own, keyOf: () => "" }): void {
+function setSources(accounts: MetricSources["accounts"] = { accountOf: () => own, labelOf: () => "" }): void {
   const informers = new Map(
     kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
   );
@@ -122,7 +122,7 @@ describe("the age of the inventory", () => {
     add("IPPolicy", "b", { id: "ipp_2", account: "second" });
     setSources({
       accountOf: ({ status }) => (status?.account ? other : own),
-      keyOf: (account) => (account === other ? "team-a/second" : ""),
+      labelOf: (account) => (account === other ? "team-a/second" : ""),
     });
     await own.collection(ipPolicies).listed(clock.now(), "sync");
     await clock.advance(10_000);
@@ -146,7 +146,7 @@ describe("the age of the inventory", () => {
       accountOf() {
         throw new Waiting("AccountNotReady", "Create it");
       },
-      keyOf: () => "",
+      labelOf: () => "",
     });
     expect(await series(age)).toEqual([]);
   });

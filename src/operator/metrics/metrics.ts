@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { lanes } from "../../account/request-budget.ts";
 import { conditionOf } from "../../objects/object.ts";
-import type { AccountMetrics } from "../accounts/accounts.ts";
+import type { AccountMetrics } from "../accounts/open-account.ts";
 import { certificateMetrics } from "./certificate-metrics.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 import { inventoryMetrics } from "./inventory-metrics.ts";

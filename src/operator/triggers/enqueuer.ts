@@ -3,9 +3,9 @@ import type { Lane } from "../../account/request-budget.ts";
 import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";
-import { keyOf } from "../../runtime/object.ts";
+import { keyOf, splitKey } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
-import type { AccountObject } from "../accounts/accounts.ts";
+import type { AccountObject } from "../accounts/all-credentials.ts";
 import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
 import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";
@@ -37,11 +37,14 @@ export class Enqueuer {
     }
   }
 
-  /** Objects whose spec means this GatewayAccount, which is new: their remotes may be in another account. */
-  enqueueUsers({ metadata: { namespace, name } }: AccountObject): void {
-    const means = ({ spec }: ManagedObject) => (spec.accountRef?.name ?? DEFAULT_ACCOUNT) === name;
+  /** Objects whose spec means a GatewayAccount, by its `namespace/name`, or whose remote is in its account. */
+  enqueueUsers(key: string, which: (object: ManagedObject) => boolean = () => true): void {
+    const { namespace, name } = splitKey(key);
+    const uses = ({ spec, status }: ManagedObject) =>
+      status?.account === name || (spec.accountRef?.name ?? DEFAULT_ACCOUNT) === name;
     for (const [kind, { store }] of this.#options.informers)
-      for (const object of store.list(namespace)) if (means(object)) this.#enqueue(kind, keyOf(object), "sync");
+      for (const object of store.list(namespace))
+        if (uses(object) && which(object)) this.#enqueue(kind, keyOf(object), "sync");
   }
 
   /** Everything that reads the Secret or has it written, by its `referenceKey`. */

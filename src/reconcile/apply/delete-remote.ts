@@ -1,6 +1,6 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
-import { creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseHollowDeletion } from "../find/mass-loss.ts";
 
 /**
@@ -94,7 +94,11 @@ export async function deleteWithLossGuard(
   return existed;
 }
 
-async function sendDelete(context: ReconcileContext, id: string, assertValid: () => void): Promise<boolean> {
+async function sendDelete(context: ReconcileContext, id: string, assertUnused: () => void): Promise<boolean> {
+  const assertValid = () => {
+    assertSameAccount(context);
+    assertUnused();
+  };
   try {
     return await creatableRemotesOf(context).delete(id, { ...requestOptions(context), assertValid });
   } catch (error) {

@@ -262,9 +262,9 @@ export class FakeCluster implements Cluster {
     return this.kindsDeleting.has(kind);
   }
 
-  inAccount({ kind }: Kind, _namespace: string, account?: string): ManagedObject[] {
-    const objects = [...this.#objects.values()].filter((object) => object.kind === kind);
-    return objects.filter(({ status }) => status?.id !== undefined && status.account === account);
+  /** All objects have one account. */
+  inAccount({ kind }: Kind): ManagedObject[] {
+    return [...this.#objects.values()].filter((object) => object.kind === kind && object.status?.id !== undefined);
   }
 
   emit(_object: ManagedObject, event: EventDraft): void {

@@ -15,7 +15,8 @@ import { recordingLogger } from "../../../runtime/testing/logs.ts";
 import { VirtualClock } from "../../../runtime/testing/virtual-clock.ts";
 import { reconcileAccount } from "../account-controller.ts";
 import { AccountObjects } from "../account-objects.ts";
-import { type AccountObject, Accounts } from "../accounts.ts";
+import { Accounts } from "../accounts.ts";
+import type { AccountObject } from "../all-credentials.ts";
 
 const ACCOUNTS = "tunnelgateway.dev/v1/gatewayaccounts";
 const SECRETS = "v1/secrets";

@@ -1,0 +1,29 @@
+import type { Clock } from "../runtime/clock.ts";
+
+/** A remote that was due so long ago and was not postponed again is deleted, or no object has it any more. */
+const LONGEST_DEFERRED_MS = 3_600_000;
+
+/** When replaced remotes that cannot be deleted now are looked at again. */
+export class DeferredDeletes {
+  readonly #clock: Clock;
+  readonly #deferred = new Map<string, { until: number; seconds: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Each time in a row the delay doubles, from `first` to `longest` seconds. */
+  defer(id: string, [first, longest]: readonly [first: number, longest: number]): void {
+    const now = this.#clock.now();
+    for (const [other, { until }] of this.#deferred)
+      if (until + LONGEST_DEFERRED_MS <= now) this.#deferred.delete(other);
+    const before = this.#deferred.get(id)?.seconds ?? 0;
+    const seconds = Math.min(Math.max(before * 2, first), longest);
+    this.#deferred.set(id, { until: now + seconds * 1000, seconds });
+  }
+
+  /** 0 when the remote may be looked at now. */
+  secondsUntil(id: string): number {
+    return Math.max(((this.#deferred.get(id)?.until ?? 0) - this.#clock.now()) / 1000, 0);
+  }
+}

@@ -1,0 +1,48 @@
+import type { Account } from "../../account/account.ts";
+import type { RecordedIDs } from "../../account/key-proof.ts";
+import type { GatewayClient } from "../../gateway/client.ts";
+
+/** The API key of one GatewayAccount, or the operator's own. */
+export interface Credentials {
+  /** `namespace/name` of the GatewayAccount, or "" for the operator's own. */
+  readonly key: string;
+  /** The uid of the GatewayAccount. */
+  readonly uid: string;
+  /** As the spec has it. */
+  readonly specifiedURL: string | undefined;
+  readonly baseURL: string;
+  readonly apiKey: { read: () => Promise<string>; invalidate: () => void };
+  /** The digest of the API key as it was read last; undefined when it could not be read. Never leaves this folder. */
+  digest: string | undefined;
+  /** The number of the read that told the digest. */
+  lastRead: number;
+  /** Digests of former keys that led to the account in which the recorded remotes are. */
+  readonly proved: Set<string>;
+  shared: SharedAccount;
+  /** Why it is not known yet whether the account of others with the same key is this one. */
+  failure?: unknown;
+  isGone?: true;
+  /** Which edit and annotation of the GatewayAccount was checked last. */
+  checked?: string;
+  /** The search for that account, while it runs. */
+  searching?: Promise<void> | undefined;
+}
+
+/** An account of the service, and all credentials that lead to it. */
+export interface SharedAccount {
+  readonly account: Account;
+  readonly client: GatewayClient;
+  readonly baseURL: string;
+  readonly credentials: Set<Credentials>;
+  /** The digest of the key under which requests are sent. */
+  digest: string | undefined;
+  readonly abort: AbortController;
+  /** Ids of all remotes that objects have by these credentials. */
+  readonly recorded: () => RecordedIDs;
+}
+
+/** What messages, logs and metrics call the account: "" if it is the operator's own, else the first of its GatewayAccounts. */
+export const labelOf = ({ credentials }: Pick<SharedAccount, "credentials">): string =>
+  [...credentials].map(({ key }) => key).sort()[0] ?? "";
+
+export const isOwn = ({ key }: Credentials): boolean => key === "";

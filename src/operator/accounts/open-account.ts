@@ -1,0 +1,135 @@
+import { Account } from "../../account/account.ts";
+import type { ListDelta } from "../../account/inventory.ts";
+import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
+import { type Lane, RequestBudget } from "../../account/request-budget.ts";
+import type { Config } from "../../config.ts";
+import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
+import type { Resource } from "../../gateway/resource.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log.ts";
+import { OPERATOR_NAME } from "../../schema/contract.ts";
+import { type Credentials, labelOf, type SharedAccount } from "./credentials.ts";
+import { mayAllBeDeleted } from "./recorded.ts";
+
+export interface AccountMetrics {
+  onExchange: (event: ExchangeEvent) => void;
+  onWait: (lane: Lane, seconds: number) => void;
+}
+
+export interface OpenAccountOptions {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  metrics?: AccountMetrics;
+  assertMaySend: () => void;
+  onListDelta: (resource: Resource, delta: ListDelta) => void;
+  /**
+   * Ids of all remotes of objects by the credentials with this key (see `Credentials`), by resource. `staying`: without
+   * those of objects that are being deleted.
+   */
+  recordedIn: (key: string, which?: { staying: boolean }) => RecordedIDs;
+  /** Whether an object has the remote with this id. */
+  hasObjectFor: (id: string) => boolean;
+  /**
+   * Requests to an account are stopped, because the service is away, refuses its key, or lacks many remotes; or they go
+   * through again. `keys`: see `Credentials`.
+   */
+  onAvailabilityChange: (keys: readonly string[], available: boolean) => void;
+}
+
+export interface AccountSource {
+  /** Whether this process has used the credentials before. */
+  isFirst: boolean;
+  keyFor: (shared: SharedAccount) => Promise<string>;
+  listedElsewhere: (resource: Resource) => Promise<readonly string[] | undefined>;
+}
+
+/** An account, with its client and its budget, for these credentials alone. */
+export function openAccount(
+  credentials: Credentials,
+  options: OpenAccountOptions,
+  { isFirst, keyFor, listedElsewhere }: AccountSource,
+): SharedAccount {
+  const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
+  const { onListDelta, hasObjectFor } = options;
+  const abort = new AbortController();
+  const members = new Set([credentials]);
+  const recorded = (which?: { staying: boolean }) => union([...members].map(({ key }) => recordedIn(key, which)));
+  const client = new GatewayClient({
+    baseURL: credentials.specifiedURL ?? config.baseURL,
+    apiKey: async () => {
+      const key = await keyFor(shared);
+      account.keyProof.use(digestOf(key));
+      return key;
+    },
+    timeoutMs: config.requestSeconds * 1000,
+    userAgent: OPERATOR_NAME,
+    ...(metrics && { onExchange: metrics.onExchange }),
+  });
+  const label = () => labelOf({ credentials: members });
+  const told = (available: boolean) =>
+    onAvailabilityChange(
+      [...members].map(({ key }) => key),
+      available,
+    );
+  const account: Account = new Account({
+    ...{ client, clock, onListDelta, hasObjectFor, signal: abort.signal },
+    budget: new RequestBudget({
+      perMinute: config.requestsPerMinute,
+      clock,
+      ...(metrics && { onWait: metrics.onWait }),
+    }),
+    assertMaySend() {
+      options.assertMaySend();
+      if (abort.signal.aborted) throw new Outdated("the account is gone, or is shared by now");
+    },
+    deadlineMs: config.requestSeconds * 1000,
+    undocumented: config.undocumentedOperations,
+    deletesPerMinute: config.deletesPerMinute,
+    resyncSeconds: config.resyncSeconds,
+    key: {
+      ...{ recorded, listedElsewhere, proved: credentials.proved },
+      believesFirstKey: () =>
+        (credentials.key === "" && config.accountConfirmed) || (isFirst && mayAllBeDeleted(recorded)),
+      wayOut: () =>
+        label() === ""
+          ? "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true"
+          : `set the annotation reconcile-requested-at on GatewayAccount "${label().split("/")[1]}"`,
+      onProblem: (exists) => {
+        if (exists) log.warn({ account: label() }, "Stopped changes: the account has nothing that is recorded");
+        else log.info({ account: label() }, "Resumed changes: the API key is proved");
+        told(!exists);
+      },
+    },
+    onOpened: () => {
+      log.warn({ account: label(), error: account.breaker.problem }, "Stopped requests to the service");
+      told(false);
+    },
+    onRecovered: () => {
+      log.info({ account: label() }, "Resumed requests to the service");
+      told(true);
+    },
+    onLossSuspected: () => {
+      const { resource, missing, total } = account.lossGuard.problem ?? {};
+      log.warn({ account: label(), resource: resource?.name, missing, total }, "Suspected a mass loss of remotes");
+      told(false);
+    },
+    onLossCleared: () => {
+      log.info({ account: label() }, "Mass loss of remotes is no longer suspected");
+      told(true);
+    },
+  });
+  const { baseURL } = credentials;
+  const shared: SharedAccount = { account, client, baseURL, credentials: members, digest: undefined, abort, recorded };
+  return shared;
+}
+
+function union(all: readonly RecordedIDs[]): RecordedIDs {
+  const [first = new Map(), ...others] = all;
+  if (others.length === 0) return first;
+  const joined = new Map<Resource, Set<string>>();
+  for (const [resource, ids] of all.flatMap((one) => [...one]))
+    joined.set(resource, (joined.get(resource) ?? new Set()).union(ids));
+  return joined;
+}

@@ -1,0 +1,211 @@
+import { digestOf } from "../../account/key-proof.ts";
+import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
+import type { Resource } from "../../gateway/resource.ts";
+import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
+import { type Credentials, isOwn, type SharedAccount } from "./credentials.ts";
+
+export interface SharedAccountsOptions {
+  /** Opens an account for these credentials alone. */
+  open: (credentials: Credentials) => SharedAccount;
+  /** How many remotes objects have by these credentials. */
+  recorded: (credentials: Credentials) => number;
+  /** The credentials have another key than before. */
+  onKeyChange: (credentials: Credentials) => void;
+}
+
+/**
+ * Which credentials lead to one account: those with the same base URL and the same key. Each begins with an account
+ * of its own. It moves to the account of others when that is known to have what is recorded by these credentials, or
+ * when nothing is recorded. So nobody who puts a wrong key into a Secret stops those who have it rightly, and a key
+ * that others have proved is no proof for somebody whose remotes are elsewhere. Keys are compared by digest.
+ */
+export class SharedAccounts {
+  readonly #options: SharedAccountsOptions;
+  readonly #all = new Set<SharedAccount>();
+  #reads = 0;
+
+  constructor(options: SharedAccountsOptions) {
+    this.#options = options;
+  }
+
+  get all(): SharedAccount[] {
+    return [...this.#all];
+  }
+
+  /** Gives new credentials an account. */
+  add(given: Omit<Credentials, "shared">): Credentials {
+    const credentials = given as Credentials;
+    credentials.shared = this.#open(credentials);
+    return credentials;
+  }
+
+  /** The credentials are gone. The account ends with the last of its credentials, and all requests to it. */
+  remove(credentials: Credentials): void {
+    const { shared } = credentials;
+    credentials.isGone = true;
+    shared.credentials.delete(credentials);
+    if (shared.credentials.size === 0) this.#close(shared);
+  }
+
+  /** Reads the key. When it is another one than before, or none, the credentials leave those that they shared with. */
+  async readKey(credentials: Credentials): Promise<string> {
+    this.#reads += 1;
+    const read = this.#reads;
+    try {
+      const key = await credentials.apiKey.read();
+      this.#setDigest(credentials, read, key.trim() === "" ? undefined : digestOf(key));
+      return key;
+    } catch (error) {
+      this.#setDigest(credentials, read, undefined);
+      throw error;
+    }
+  }
+
+  /** The key of the next request to the account: of the operator's own credentials, else of any that can be read. */
+  async keyFor(shared: SharedAccount): Promise<string> {
+    const own = [...shared.credentials].find(isOwn);
+    if (own) return this.readKey(own);
+    let problem: unknown = new Outdated("the GatewayAccount is gone");
+    for (const credentials of [...shared.credentials]) {
+      if (isInTrouble(shared)) credentials.apiKey.invalidate();
+      try {
+        const key = await this.readKey(credentials);
+        if (shared.credentials.has(credentials)) return key;
+      } catch (error) {
+        problem = error;
+      }
+    }
+    throw problem;
+  }
+
+  /**
+   * Reads the key, and moves the credentials to the account of others with the same key. Rejects while the service does
+   * not tell whether it is the same.
+   */
+  async settle(credentials: Credentials): Promise<void> {
+    await this.readKey(credentials).catch(() => undefined);
+    credentials.searching ??= this.#search(credentials).finally(() => {
+      credentials.searching = undefined;
+    });
+    await credentials.searching;
+  }
+
+  /** Ids in a list of the account that these credentials may move to. Undefined: there is none. */
+  async listedElsewhere(credentials: Credentials, resource: Resource): Promise<readonly string[] | undefined> {
+    const target = this.#targetOf(credentials);
+    if (!target) return undefined;
+    const collection = target.account.collection(resource);
+    await collection.listed(0, "retry");
+    return collection.allCached().map(({ id }) => id);
+  }
+
+  async #search(credentials: Credentials): Promise<void> {
+    credentials.failure = undefined;
+    // Nobody waits for the proof of somebody else: each proves the key by what is recorded by its own credentials.
+    if (credentials.shared.account.keyProof.problem) this.#leave(credentials);
+    const target = this.#targetOf(credentials);
+    const { digest } = credentials;
+    if (!target || digest === undefined) return;
+    try {
+      await proveByList(target);
+      await credentials.shared.account.keyProof.ensure();
+    } catch (error) {
+      // The account stays alone, and says so itself.
+      if (error instanceof Blocked) return;
+      credentials.failure = error;
+      throw error;
+    }
+    if (credentials.isGone || credentials.digest !== digest || this.#targetOf(credentials) !== target)
+      throw new Outdated("the API key has changed");
+    this.#move(credentials, target);
+  }
+
+  /** The account of others with the same key. Of several, that of the operator's own credentials or of the most. */
+  #targetOf({ baseURL, digest, shared }: Credentials): SharedAccount | undefined {
+    const fitting = this.all.filter((one) => one.baseURL === baseURL && one.digest === digest && isUsable(one));
+    const rank = ({ credentials }: SharedAccount) => ([...credentials].some(isOwn) ? Infinity : credentials.size);
+    const [best] = fitting.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(b) - rank(a)));
+    return best === shared || [...shared.credentials].some(isOwn) ? undefined : best;
+  }
+
+  /** `read`: the number of the read. One that began earlier may end later. */
+  #setDigest(credentials: Credentials, read: number, digest: string | undefined): void {
+    if (credentials.isGone || read < credentials.lastRead) return;
+    credentials.lastRead = read;
+    const before = credentials.digest;
+    if (digest === before) return;
+    credentials.digest = digest;
+    const { shared } = credentials;
+    if (isOwn(credentials) || shared.credentials.size === 1) setKey(shared, digest);
+    this.#divide(shared);
+    if (before !== undefined) this.#options.onKeyChange(credentials);
+  }
+
+  /** Those with another key leave; all, if the account is that of the operator's own credentials and their key is gone. */
+  #divide(shared: SharedAccount): void {
+    const lacksOwn = [...shared.credentials].some((one) => isOwn(one) && one.digest === undefined);
+    for (const one of [...shared.credentials]) if (lacksOwn || one.digest !== shared.digest) this.#leave(one);
+  }
+
+  /** Without effect for the operator's own credentials and for the last ones of an account: these stay in it. */
+  #leave(credentials: Credentials): void {
+    const { shared } = credentials;
+    if (isOwn(credentials) || shared.credentials.size === 1) return;
+    if (this.#options.recorded(credentials) > 0)
+      for (const digest of shared.account.keyProof.proved) credentials.proved.add(digest);
+    shared.credentials.delete(credentials);
+    credentials.shared = this.#open(credentials);
+  }
+
+  #move(credentials: Credentials, target: SharedAccount): void {
+    const { shared } = credentials;
+    target.credentials.add(credentials);
+    credentials.shared = target;
+    shared.credentials.delete(credentials);
+    if (shared.credentials.size === 0) this.#close(shared);
+    this.#divide(target);
+  }
+
+  #open(credentials: Credentials): SharedAccount {
+    const shared = this.#options.open(credentials);
+    setKey(shared, credentials.digest);
+    this.#all.add(shared);
+    return shared;
+  }
+
+  #close(shared: SharedAccount): void {
+    this.#all.delete(shared);
+    shared.abort.abort(new Outdated("the account is gone, or is shared by now"));
+    void shared.client.close();
+  }
+}
+
+function setKey(shared: SharedAccount, digest: string | undefined): void {
+  if (digest === undefined) return;
+  shared.digest = digest;
+  shared.account.keyProof.use(digest);
+}
+
+/** Proves the key by the list that objects need first, so that the proof costs no request of its own. */
+async function proveByList({ account, recorded }: SharedAccount): Promise<void> {
+  if (account.keyProof.holds) return;
+  const [first, ...others] = recorded();
+  if (first) {
+    const [resource] = others.reduce((one, other) => (other[1].size > one[1].size ? other : one), first);
+    await account
+      .collection(resource)
+      .listed(0, "retry")
+      .catch((error: unknown) => {
+        if (!isForbidden(error)) throw error;
+      });
+  }
+  await account.keyProof.ensure();
+}
+
+/** The key is read again for each request: it may be another one soon. */
+const isInTrouble = ({ account: { breaker, lossGuard, keyProof } }: SharedAccount): boolean =>
+  isUnauthorized(breaker.problem) || lossGuard.problem !== undefined || keyProof.problem !== undefined;
+
+/** Whether others may move to the account. */
+const isUsable = ({ account, credentials, digest }: SharedAccount): boolean =>
+  digest !== undefined && !account.keyProof.problem && [...credentials].some((one) => one.digest === digest);
