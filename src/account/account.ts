@@ -7,8 +7,8 @@ import type { EntryLocation, Kind, ModulesLocation } from "../schema/define.ts";
 import type { CallsOptions } from "./calls.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Collection } from "./collection.ts";
-import { CorrectionCounter } from "./correction-counter.ts";
-import { CreateSettlement } from "./create-settlement.ts";
+import type { CorrectionCounter } from "./correction-counter.ts";
+import type { CreateSettlement } from "./create-settlement.ts";
 import { DeferredDeletes } from "./deferred-deletes.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
@@ -17,6 +17,7 @@ import type { ListDelta } from "./inventory.ts";
 import { KeyProof, type KeyProofOptions } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { Modules } from "./modules.ts";
+import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
 import type { Remotes } from "./remotes.ts";
 import type { RequestBudget } from "./request-budget.ts";
@@ -35,6 +36,8 @@ export interface AccountOptions {
   deletesPerMinute: number;
   /** How often modules are read again, since no list has them. Default 5 minutes. */
   resyncSeconds?: number;
+  /** Shared by accounts between which objects may move. Default: its own. */
+  memory?: ObjectMemory;
   /** What is known of operations that the service may lack. Default: nothing. */
   operations?: OperationSupport;
   signal: AbortSignal;
@@ -78,15 +81,14 @@ export class Account {
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
   readonly #support: OperationSupport;
-  readonly #refusedCreates = new Map<string, number>();
+  readonly #memory: ObjectMemory;
   readonly #deferredDeletes: DeferredDeletes;
   #changesDoneAt: number | undefined;
-  /** Ids of remotes that were found again, by the uids of their objects. */
-  readonly #claims = new Map<string, string>();
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
-    this.corrections = new CorrectionCounter(options.clock);
+    this.#memory = options.memory ?? new ObjectMemory(options.clock, options.deadlineMs);
+    this.corrections = this.#memory.corrections;
     this.breaker = new CircuitBreaker(options);
     this.deleteLimiter = new DeleteRateLimiter(options.clock, options.deletesPerMinute);
     this.lossGuard = new MassLossGuard({
@@ -108,7 +110,7 @@ export class Account {
       },
     });
     this.#deferredDeletes = new DeferredDeletes(options.clock);
-    this.createSettlement = new CreateSettlement(options.clock, options.deadlineMs);
+    this.createSettlement = this.#memory.createSettlement;
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
     this.#support = options.operations ?? new OperationSupport(options.clock);
@@ -199,27 +201,14 @@ export class Account {
     });
   }
 
-  /**
-   * The create of this intent made nothing in this account: the service refused it, or a search has proved it. So there
-   * is no remote to search for.
-   */
-  recordRefusedCreate(object: ManagedObject, intent: Intent): void {
-    this.#refusedCreates.set(object.metadata.uid, intent.last);
-  }
+  recordRefusedCreate = (object: ManagedObject, intent: Intent): void =>
+    this.#memory.recordRefusedCreate(object, intent);
 
-  isCreateRefused(object: ManagedObject, intent: Intent): boolean {
-    return this.#refusedCreates.get(object.metadata.uid) === intent.last;
-  }
+  isCreateRefused = (object: ManagedObject, intent: Intent): boolean => this.#memory.isCreateRefused(object, intent);
 
-  /** Records that this remote was found for the object. No other object takes it, even before the status has its id. */
-  claim(id: string, { metadata }: ManagedObject): void {
-    this.#claims.set(id, metadata.uid);
-  }
+  claim = (id: string, object: ManagedObject): void => this.#memory.claim(id, object);
 
-  isClaimedByOther(id: string, { metadata }: ManagedObject): boolean {
-    const holder = this.#claims.get(id);
-    return holder !== undefined && holder !== metadata.uid;
-  }
+  isClaimedByOther = (id: string, object: ManagedObject): boolean => this.#memory.isClaimedByOther(id, object);
 
   /** A replaced remote cannot be deleted now. Each time in a row the delay doubles, from `first` to `longest` seconds. */
   deferDelete(id: string, seconds: readonly [first: number, longest: number]): void {
@@ -237,11 +226,8 @@ export class Account {
 
   /** Call it when the object is gone. */
   forget(uid: string): void {
-    this.#refusedCreates.delete(uid);
-    for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);
-    this.corrections.forget(uid);
+    this.#memory.forget(uid);
     this.lossGuard.forget(uid);
-    this.createSettlement.forget(uid);
   }
 
   /**

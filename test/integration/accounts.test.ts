@@ -127,6 +127,9 @@ describe("a key", () => {
     await world.kube.apply(keySecret("rotating", keys.next), policy("rotated", "rotating"));
     await world.ready("IPPolicy", "rotated");
     other.control.apiKeys.accept(keys.right);
+    // Those that still have the former key are one account, for which one of them asks.
+    await world.kube.annotate("GatewayAccount", "late", { [annotations.reconcileRequestedAt]: "now" });
+    await world.condition("GatewayAccount", "late", { type: "Ready", status: "True" });
     const [looked] = await world.reconcileNow(object);
     expect(isReady(looked)).toBe(true);
   });
@@ -192,7 +195,9 @@ describe("an object that has a remote", () => {
   // guards against a second remote in the new account, and a lost one in the old
   test("stays with its account when accountRef changes, and is deleted there", async () => {
     const { status } = await given("first");
-    await given("elsewhere");
+    const { apiKey, url: baseURL } = world.simulator;
+    await world.kube.apply(keySecret("elsewhere", apiKey), account("elsewhere", { baseURL }));
+    await world.ready("GatewayAccount", "elsewhere");
     const before = { here: here().count(), other: writesTo(other) };
     await world.kube.patch("IPPolicy", "in-first", { spec: { accountRef: { name: "elsewhere" } } });
     const told = await world.condition("IPPolicy", "in-first", { type: "Ready", reason: "AccountMismatch" });

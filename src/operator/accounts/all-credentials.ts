@@ -1,3 +1,4 @@
+import { ObjectMemory } from "../../account/object-memory.ts";
 import { parseBaseURL } from "../../gateway/http/base-url.ts";
 import type { Status } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
@@ -30,10 +31,12 @@ export class AllCredentials {
   readonly #options: CredentialsOptions;
   readonly #byKey = new Map<string, Credentials>();
   /** Keys of credentials that this process has used, also those that are gone. */
+  readonly #memory: ObjectMemory;
   readonly #used = new Set<string>();
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
+    this.#memory = new ObjectMemory(options.clock, options.config.requestSeconds * 1000);
     this.shared = new SharedAccounts({
       open: (credentials) => this.#open(credentials),
       recorded: ({ key }) => options.recordedIn(key).size,
@@ -88,6 +91,7 @@ export class AllCredentials {
     const isFirst = !this.#used.has(credentials.key);
     this.#used.add(credentials.key);
     return openAccount(credentials, this.#options, {
+      memory: this.#memory,
       isFirst,
       keyFor: (shared) => this.shared.keyFor(shared),
       listedElsewhere: (resource) => this.shared.listedElsewhere(credentials, resource),

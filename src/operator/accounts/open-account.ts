@@ -1,6 +1,7 @@
 import { Account } from "../../account/account.ts";
 import type { ListDelta } from "../../account/inventory.ts";
 import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
+import type { ObjectMemory } from "../../account/object-memory.ts";
 import { type Lane, RequestBudget } from "../../account/request-budget.ts";
 import type { Config } from "../../config.ts";
 import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
@@ -39,6 +40,7 @@ export interface OpenAccountOptions {
 }
 
 export interface AccountSource {
+  memory: ObjectMemory;
   /** Whether this process has used the credentials before. */
   isFirst: boolean;
   keyFor: (shared: SharedAccount) => Promise<string>;
@@ -49,7 +51,7 @@ export interface AccountSource {
 export function openAccount(
   credentials: Credentials,
   options: OpenAccountOptions,
-  { isFirst, keyFor, listedElsewhere }: AccountSource,
+  { memory, isFirst, keyFor, listedElsewhere }: AccountSource,
 ): SharedAccount {
   const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
   const { onListDelta, hasObjectFor } = options;
@@ -74,7 +76,7 @@ export function openAccount(
       available,
     );
   const account: Account = new Account({
-    ...{ client, clock, onListDelta, hasObjectFor, signal: abort.signal },
+    ...{ client, clock, onListDelta, hasObjectFor, memory, signal: abort.signal },
     budget: new RequestBudget({
       perMinute: config.requestsPerMinute,
       clock,

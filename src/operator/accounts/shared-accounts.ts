@@ -120,12 +120,12 @@ export class SharedAccounts {
     this.#move(credentials, target);
   }
 
-  /** The account of others with the same key. Of several, that of the operator's own credentials or of the most. */
+  /** The account of others with the same key. Of several, the operator's own, or one that is proved, or that of the most. */
   #targetOf({ baseURL, digest, shared }: Credentials): SharedAccount | undefined {
+    if ([...shared.credentials].some(isOwn)) return undefined;
     const fitting = this.all.filter((one) => one.baseURL === baseURL && one.digest === digest && isUsable(one));
-    const rank = ({ credentials }: SharedAccount) => ([...credentials].some(isOwn) ? Infinity : credentials.size);
-    const [best] = fitting.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(b) - rank(a)));
-    return best === shared || [...shared.credentials].some(isOwn) ? undefined : best;
+    const [best] = fitting.toSorted((a, b) => rankOf(b) - rankOf(a));
+    return best === shared ? undefined : best;
   }
 
   /** `read`: the number of the read. One that began earlier may end later. */
@@ -205,6 +205,14 @@ async function proveByList({ account, recorded }: SharedAccount): Promise<void> 
 /** The key is read again for each request: it may be another one soon. */
 const isInTrouble = ({ account: { breaker, lossGuard, keyProof } }: SharedAccount): boolean =>
   isUnauthorized(breaker.problem) || lossGuard.problem !== undefined || keyProof.problem !== undefined;
+
+/** More than credentials can be. */
+const PROVED = 1_000_000;
+
+function rankOf({ account, credentials }: SharedAccount): number {
+  if ([...credentials].some(isOwn)) return Number.MAX_VALUE;
+  return (account.keyProof.isProved ? PROVED : 0) + credentials.size;
+}
 
 /** Whether others may move to the account. */
 const isUsable = ({ account, credentials, digest }: SharedAccount): boolean =>

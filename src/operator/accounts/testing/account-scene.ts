@@ -2,6 +2,7 @@ import { onTestFinished } from "vitest";
 import { json, type Seen, serve } from "../../../../test/support/gateway-service.ts";
 import type { RecordedIDs } from "../../../account/key-proof.ts";
 import { type Config, readConfig } from "../../../config.ts";
+import { ipPolicies } from "../../../gateway/resources/index.ts";
 import { GatewayAccount } from "../../../kinds/gateway-account.ts";
 import { type Condition, conditionOf } from "../../../objects/object.ts";
 import type { SecretValue } from "../../../reconcile/cluster.ts";
@@ -38,6 +39,8 @@ export class AccountScene {
   readonly serviceURL: string;
   /** The requests that the service received. */
   readonly seen: Seen[];
+  /** The operator's own key. */
+  ownKey = OWN_KEY;
   /** Keys that the service accepts. */
   readonly accepted = new Set([OWN_KEY]);
   /** Keys that the service accepts, but answers with 403. */
@@ -54,6 +57,12 @@ export class AccountScene {
   readonly secretReads: string[] = [];
   /** Ids that objects have in each account. */
   recorded: RecordedIDs = new Map();
+  /** Ids of IP policies that objects have by a GatewayAccount, by its name. Those of others are in `recorded`. */
+  readonly recordedBy = new Map<string, readonly string[]>();
+  /** Ids of the IP policies that the service shows, by key. */
+  readonly shown = new Map<string, readonly string[]>();
+  /** Names of the GatewayAccounts whose keys have changed; "" for the operator's own. */
+  readonly changedKeys: string[] = [];
   /** Those of objects that are not being deleted. */
   staying: RecordedIDs = new Map();
   /** Awaited before the value of a Secret is returned. */
@@ -67,10 +76,11 @@ export class AccountScene {
     this.serviceURL = service.url;
     this.seen = service.seen;
     service.statusFor = (key) => this.#statusFor(key);
+    service.idsFor = (key) => this.shown.get(key) ?? [];
     const client = new KubeClient(this.#withFaults(transport), { fieldManager: "test" });
     this.#secretsWatched = options.secretsWatched ?? false;
     const env = { GATEWAY_BASE_URL: service.url, GATEWAY_API_KEY: OWN_KEY, REQUESTS_PER_MINUTE: "0", ...options.env };
-    this.#config = readConfig(env);
+    this.#config = { ...readConfig(env), apiKey: async () => this.ownKey };
     this.#objects = new AccountObjects(client, this.store);
     this.#watchAccounts();
     this.accounts = new Accounts({
@@ -79,7 +89,8 @@ export class AccountScene {
       assertMaySend: () => {},
       onListDelta: () => {},
       onAvailabilityChange: () => {},
-      recordedIn: (_, which) => (which?.staying ? this.staying : this.recorded),
+      recordedIn: (key, which) => this.#recordedIn(key, which),
+      onKeyChange: (key) => this.changedKeys.push(key.replace("n/", "")),
       hasObjectFor: () => true,
     });
   }
@@ -164,6 +175,12 @@ export class AccountScene {
     return this.seen.map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "");
   }
 
+  #recordedIn(key: string, which: { staying: boolean } | undefined): RecordedIDs {
+    const ids = this.recordedBy.get(key.replace("n/", ""));
+    if (ids) return new Map([[ipPolicies, new Set(ids)]]);
+    return which?.staying ? this.staying : this.recorded;
+  }
+
   readonly #readSecret = async (namespace: string, name: string): Promise<SecretValue | undefined> => {
     this.secretReads.push(`${namespace}/${name}`);
     const found = this.server.storage.get(SECRETS, `${namespace}/${name}`) as SecretObject | undefined;
@@ -227,14 +244,16 @@ interface Service {
   seen: Seen[];
   /** The status code of the answer to a request with this key. */
   statusFor: (key: string) => number;
+  idsFor: (key: string) => readonly string[];
 }
 
 async function startService(): Promise<Service> {
-  const service: Service = { url: "", seen: [], statusFor: () => 500 };
+  const service: Service = { url: "", seen: [], statusFor: () => 500, idsFor: () => [] };
   const { url, seen } = await serve((response, { headers }) => {
     const key = headers.authorization?.replace("Bearer ", "") ?? "";
     const status = service.statusFor(key);
-    if (status === 200) json(response, 200, { ip_policies: [], uri: "/ip_policies", next_page_uri: null });
+    const rows = service.idsFor(key).map((id) => ({ id, uri: `/ip_policies/${id}` }));
+    if (status === 200) json(response, 200, { ip_policies: rows, uri: "/ip_policies", next_page_uri: null });
     else json(response, status, { error_code: "refused", status_code: status, msg: "refused" });
   });
   return Object.assign(service, { url, seen });

@@ -1,0 +1,352 @@
+import { describe, expect, it } from "vitest";
+import type { Account } from "../../account/account.ts";
+import { ipPolicies } from "../../gateway/resources/index.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
+import { annotations } from "../../schema/contract.ts";
+import type { AccountObject } from "./all-credentials.ts";
+import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
+
+/** An object of a GatewayAccount; without a name, of the default. */
+function objectOf(name?: string, status?: Status, metadata: Partial<ManagedObject["metadata"]> = {}): ManagedObject {
+  return {
+    ...{ apiVersion: "tunnelgateway.dev/v1", kind: IPPolicy.kind },
+    metadata: { name: `of-${name}`, namespace: "n", uid: `uid-${name}`, generation: 1, ...metadata },
+    spec: name === undefined ? {} : { accountRef: { name } },
+    ...(status && { status }),
+  };
+}
+
+/** GatewayAccounts with these keys, which the service accepts. */
+async function given(keys: Record<string, string>): Promise<AccountScene> {
+  const scene = await AccountScene.begin();
+  for (const [name, key] of Object.entries(keys)) {
+    scene.accepted.add(key);
+    scene.secret(name, { key });
+    scene.account(name);
+  }
+  return scene;
+}
+
+/** The account of a GatewayAccount, after its key was read. */
+async function accountOf(scene: AccountScene, name?: string): Promise<Account> {
+  await scene.accounts.settle(objectOf(name));
+  return scene.accounts.accountOf(objectOf(name));
+}
+
+const accountsOf = async (scene: AccountScene, ...names: string[]): Promise<Account[]> => {
+  const all: Account[] = [];
+  for (const name of names) all.push(await accountOf(scene, name));
+  return all;
+};
+
+/** How many accounts these are. */
+const count = (accounts: readonly Account[]): number => new Set(accounts).size;
+
+async function rotate(scene: AccountScene, name: string, key: string): Promise<void> {
+  scene.accepted.add(key);
+  scene.secret(name, { key });
+  await scene.accounts.check(scene.latest(name) as AccountObject);
+}
+
+const probe = (account: Account) =>
+  account.collection(ipPolicies).probe({ lane: "edit", signal: new AbortController().signal });
+
+const list = (account: Account) => account.collection(ipPolicies).listed(0, "edit");
+
+describe("credentials with one base URL and one key", () => {
+  it("are one account, also the operator's own and a key with white space around it", async () => {
+    const scene = await given({ a: "one", b: " one\n", c: OWN_KEY, d: "two" });
+    const [a, b, c, d] = await accountsOf(scene, "a", "b", "c", "d");
+    expect(a).toBe(b);
+    expect(c).toBe(scene.accounts.own);
+    expect(count([a, c, d] as Account[])).toBe(3);
+    expect(new Set(scene.accounts.all)).toEqual(new Set([a, c, d]));
+  });
+
+  it("are two accounts where the base URLs differ, but not where they are written differently", async () => {
+    const scene = await given({ a: "one", b: "one", c: "one" });
+    scene.account("b", { baseURL: `${scene.serviceURL}/` });
+    scene.account("c", { baseURL: `${scene.serviceURL}/eu` });
+    const [a, b, c] = await accountsOf(scene, "a", "b", "c");
+    expect(a).toBe(b);
+    expect(c).not.toBe(a);
+  });
+
+  it("share one list, which is the proof for each of them", async () => {
+    const scene = await given({ a: "one", b: "one", c: "one" });
+    for (const name of ["a", "b", "c"]) scene.recordedBy.set(name, [`ipp_${name}`]);
+    scene.shown.set("one", ["ipp_a", "ipp_b", "ipp_c"]);
+    const objects = ["a", "b", "c"].map((name) => objectOf(name));
+    await Promise.all(objects.map((object) => scene.accounts.settle(object)));
+    const accounts = objects.map((object) => scene.accounts.accountOf(object));
+    await Promise.all(accounts.map(list));
+    expect(count(accounts)).toBe(1);
+    expect(scene.seen.map(({ url }) => url)).toEqual(["/ip_policies"]);
+  });
+
+  it("are asked once whether the key works", async () => {
+    const scene = await given({ a: "one", b: "one", c: "one" });
+    for (const name of ["a", "b", "c"]) await scene.reconcile(name);
+    for (const name of ["a", "b", "c"]) expect(scene.summary(name)).toEqual(["Ready True Available"]);
+    expect(scene.keysSent).toEqual(["one"]);
+    await scene.clock.advance(300_000);
+    for (const name of ["a", "b", "c"]) await scene.reconcile(name);
+    expect(scene.keysSent).toEqual(["one", "one"]);
+  });
+
+  it("that the service refuses send one probe at a time", async () => {
+    const scene = await given({ a: "one", b: "one", c: "one" });
+    await accountsOf(scene, "a", "b", "c");
+    scene.accepted.delete("one");
+    for (const name of ["a", "b", "c"]) await scene.reconcile(name);
+    for (const name of ["a", "b", "c"]) expect(scene.summary(name)).toContain("Stalled True Unauthorized");
+    expect(scene.keysSent).toEqual(["one"]);
+  });
+
+  it("have the name of the first of them in metrics and logs", async () => {
+    const scene = await given({ c: "one", b: "one", d: OWN_KEY });
+    const [c] = await accountsOf(scene, "c", "b", "d");
+    expect(scene.accounts.labelOf(c as Account)).toBe("n/b");
+    expect(scene.accounts.labelOf(scene.accounts.own)).toBe("");
+  });
+
+  it("go on while the Secret of one of them is gone, and without that one", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    const [shared] = await accountsOf(scene, "a", "b");
+    scene.secret("a", { other: "x" });
+    await scene.accounts.check(scene.latest("a") as AccountObject);
+    await probe(shared as Account);
+    const [a, b] = await accountsOf(scene, "a", "b");
+    expect(b).toBe(shared);
+    expect(a).not.toBe(shared);
+    await expect(probe(a as Account)).rejects.toMatchObject({ kind: "unsent", code: "no_api_key" });
+    expect(scene.keysSent).toEqual(["one"]);
+  });
+
+  it("go on while one GatewayAccount is deleted, and end with the last", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    const [shared] = await accountsOf(scene, "a", "b");
+    scene.deleteAccount("a");
+    scene.accounts.remove("n/a");
+    await probe(shared as Account);
+    expect(scene.keysSent).toEqual(["one"]);
+    scene.deleteAccount("b");
+    scene.accounts.remove("n/b");
+    await expect(probe(shared as Account)).rejects.toBeInstanceOf(Outdated);
+  });
+
+  it("of which one was another account until now, send nothing more to that one", async () => {
+    const scene = await given({ a: "one", b: "two" });
+    const [a, before] = await accountsOf(scene, "a", "b");
+    await rotate(scene, "b", "one");
+    expect(await accountOf(scene, "b")).toBe(a);
+    await expect(probe(before as Account)).rejects.toBeInstanceOf(Outdated);
+  });
+});
+
+describe("a key that is rotated", () => {
+  it("in the only GatewayAccount leaves it the same account", async () => {
+    const scene = await given({ a: "one" });
+    const before = await accountOf(scene, "a");
+    await rotate(scene, "a", "next");
+    expect(await accountOf(scene, "a")).toBe(before);
+  });
+
+  it("in one of several moves that one alone, until all have rotated", async () => {
+    const scene = await given({ a: "one", b: "one", c: "one" });
+    const ids = ["a", "b", "c"].map((name) => `ipp_${name}`);
+    for (const name of ["a", "b", "c"]) scene.recordedBy.set(name, [`ipp_${name}`]);
+    for (const key of ["one", "next"]) scene.shown.set(key, ids);
+    const [before] = await accountsOf(scene, "a", "b", "c");
+    await rotate(scene, "a", "next");
+    expect(await accountsOf(scene, "b", "c")).toEqual([before, before]);
+    const moved = await accountOf(scene, "a");
+    expect(moved).not.toBe(before);
+    await rotate(scene, "b", "next");
+    await rotate(scene, "c", "next");
+    expect(count(await accountsOf(scene, "a", "b", "c"))).toBe(1);
+    expect(scene.accounts.all).toHaveLength(2);
+    expect(scene.changedKeys).toEqual(["a", "b", "c"]);
+  });
+
+  it("of the operator's own leaves GatewayAccounts with the former key their account", async () => {
+    const scene = await given({ a: OWN_KEY, b: OWN_KEY });
+    expect(await accountsOf(scene, "a", "b")).toEqual([scene.accounts.own, scene.accounts.own]);
+    scene.ownKey = "next";
+    scene.accepted.add("next");
+    await probe(scene.accounts.own);
+    const [a, b] = await accountsOf(scene, "a", "b");
+    expect(a).toBe(b);
+    expect(a).not.toBe(scene.accounts.own);
+    await probe(a as Account);
+    expect(scene.keysSent).toEqual(["next", OWN_KEY]);
+  });
+
+  it("is read again after it was gone: the operator's own", async () => {
+    const scene = await given({ a: OWN_KEY });
+    await accountOf(scene, "a");
+    scene.ownKey = "";
+    await expect(probe(scene.accounts.own)).rejects.toMatchObject({ code: "no_api_key" });
+    const alone = await accountOf(scene, "a");
+    await probe(alone);
+    expect(scene.keysSent).toEqual([OWN_KEY]);
+    scene.ownKey = OWN_KEY;
+    await scene.accounts.readOwnKey();
+    expect(await accountOf(scene, "a")).toBe(scene.accounts.own);
+  });
+});
+
+describe("a GatewayAccount whose remotes are in another account than its key leads to", () => {
+  const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
+  /** Of `wrong`, five remotes are recorded: so many are not deleted by hand. */
+  async function mixed(): Promise<AccountScene> {
+    const scene = await given({ wrong: "one", right: "one" });
+    scene.recordedBy.set("right", ["ipp_r"]);
+    scene.recordedBy.set(
+      "wrong",
+      Array.from({ length: 5 }, (_, index) => `ipp_w${index}`),
+    );
+    scene.shown.set("one", ["ipp_r"]);
+    return scene;
+  }
+
+  it.each([
+    ["first", ["wrong", "right"]],
+    ["last", ["right", "wrong"]],
+  ])("stays alone and stops nobody else, when it comes %s", async (_, order) => {
+    const scene = await mixed();
+    await accountsOf(scene, ...order);
+    const [wrong, right] = await accountsOf(scene, "wrong", "right");
+    expect(wrong).not.toBe(right);
+    await expect((wrong as Account).keyProof.ensure()).rejects.toEqual(mismatch);
+    await (right as Account).keyProof.ensure();
+    expect((right as Account).keyProof.problem).toBeUndefined();
+  });
+
+  it("moves to the others when a person says that it is the right account", async () => {
+    const scene = await mixed();
+    const [wrong] = await accountsOf(scene, "wrong", "right");
+    const { keyProof } = wrong as Account;
+    await keyProof.ensure().catch(() => undefined);
+    keyProof.confirm(undefined);
+    keyProof.confirm("now");
+    expect(count(await accountsOf(scene, "wrong", "right"))).toBe(1);
+  });
+
+  it("is not recognised by the former key once the new account was confirmed", async () => {
+    const scene = await mixed();
+    scene.recordedBy.set("right", []);
+    scene.shown.set("former", ["ipp_w1"]);
+    await rotate(scene, "wrong", "former");
+    const account = await accountOf(scene, "wrong");
+    await account.keyProof.ensure();
+    await rotate(scene, "wrong", "one");
+    await account.keyProof.ensure().catch(() => undefined);
+    account.keyProof.confirm(undefined);
+    account.keyProof.confirm("now");
+    await rotate(scene, "wrong", "former");
+    expect(account.keyProof.isProved).toBe(false);
+  });
+});
+
+describe("while the service does not answer", () => {
+  it("it is not known whether the account is that of others: no request but one, and then one account", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    scene.recordedBy.set("a", ["ipp_a"]);
+    scene.recordedBy.set("b", ["ipp_b"]);
+    scene.shown.set("one", ["ipp_a", "ipp_b"]);
+    const a = await accountOf(scene, "a");
+    scene.broken = true;
+    await expect(scene.accounts.settle(objectOf("b"))).rejects.toMatchObject({ status: 503 });
+    expect(() => scene.accounts.accountOf(objectOf("b"))).toThrow(expect.objectContaining({ status: 503 }));
+    expect(scene.seen).toHaveLength(1);
+    scene.broken = false;
+    expect(await accountOf(scene, "b")).toBe(a);
+  });
+});
+
+describe("an object with a remote, whose spec comes to mean a GatewayAccount", () => {
+  const made = (account?: string): Status => ({ id: "ipp_1", observedGeneration: 1, ...(account && { account }) });
+
+  it("of the same account goes on as it is", async () => {
+    const scene = await given({ default: OWN_KEY, a: "one", b: "one" });
+    for (const [object, recorded] of [
+      [objectOf(undefined, made()), ""],
+      [objectOf("b", made("a")), "a"],
+    ] as const) {
+      await scene.accounts.settle(object);
+      expect(scene.accounts.nameOf(object)).toBe(recorded);
+      expect(scene.accounts.accountOf(object)).toBe(await accountOf(scene, recorded === "" ? undefined : recorded));
+    }
+  });
+
+  it("of the same account is recorded there with the next edit, or when the other one is about to go", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    const object = objectOf("b", made("a"));
+    await scene.accounts.settle(object);
+    expect(scene.accounts.nameOf({ ...object, metadata: { ...object.metadata, generation: 2 } })).toBe("b");
+    await scene.reconcile("a");
+    scene.deleteAccount("a");
+    expect(scene.accounts.nameOf(object)).toBe("b");
+    expect(scene.accounts.recordedNameOf(object)).toBe("a");
+  });
+
+  it("stays with its account while the keys of both are rotated, one after the other", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    scene.recordedBy.set("a", ["ipp_1"]);
+    for (const key of ["one", "next"]) scene.shown.set(key, ["ipp_1"]);
+    const object = objectOf("b", made("a"));
+    await scene.accounts.settle(object);
+    await list(scene.accounts.accountOf(object));
+    await rotate(scene, "a", "next");
+    await scene.accounts.settle(object);
+    expect(() => scene.accounts.accountOf(object)).not.toThrow();
+    await rotate(scene, "b", "next");
+    await scene.accounts.settle(object);
+    expect(() => scene.accounts.accountOf(object)).not.toThrow();
+  });
+
+  it.each([
+    [undefined, "", "default", 'Set the API key of GatewayAccount "default"'],
+    ["a", "a", "", "Set the API key of the operator"],
+  ])("without a key waits to know it: recorded %s", async (recorded, _, specified, words) => {
+    const scene = await given({ a: "one" });
+    if (specified === "default") scene.account("default");
+    else scene.ownKey = "";
+    const object = objectOf(undefined, made(recorded));
+    await scene.accounts.settle(object);
+    expect(() => scene.accounts.accountOf(object)).toThrow(
+      expect.objectContaining({ name: "Waiting", message: expect.stringContaining(words) }),
+    );
+    const leaving = { ...object, metadata: { ...object.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    expect(scene.accounts.accountOf(leaving)).toBe(recorded ? await accountOf(scene, recorded) : scene.accounts.own);
+  });
+
+  it("of the same account, with a create whose outcome is not known, goes on there", async () => {
+    const scene = await given({ default: OWN_KEY });
+    const intent = "2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z account=";
+    const object = objectOf(undefined, undefined, { annotations: { [annotations.createIntent]: intent } });
+    await scene.accounts.settle(object);
+    expect(scene.accounts.nameOf(object)).toBe("default");
+    expect(scene.accounts.accountOf(object)).toBe(scene.accounts.own);
+  });
+});
+
+describe("objects of several GatewayAccounts", () => {
+  it("belong to one account by the key, whatever else is known of it", async () => {
+    const scene = await given({ a: "one", b: "one", c: "two" });
+    scene.recordedBy.set("b", ["ipp_b"]);
+    scene.broken = true;
+    await scene.accounts.settle(objectOf("a"));
+    const together = (one?: string, other?: string) => scene.accounts.isSameAccount(objectOf(one), objectOf(other));
+    expect([together("a", "b"), together("a", "c"), together("a"), together("gone", "a")]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(scene.accounts.isSameInventory(objectOf("a"), objectOf("b"))).toBe(false);
+  });
+});
