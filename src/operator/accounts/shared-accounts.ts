@@ -115,9 +115,10 @@ export class SharedAccounts {
       credentials.failure = error;
       throw error;
     }
-    if (credentials.isGone || credentials.digest !== digest || this.#targetOf(credentials) !== target)
-      throw new Outdated("the API key has changed");
-    this.#move(credentials, target);
+    if (credentials.isGone || credentials.digest !== digest) throw new Outdated("the API key has changed");
+    // Another account may have been proved meanwhile, also the credentials' own.
+    if (this.#targetOf(credentials) !== target) await this.#search(credentials);
+    else this.#move(credentials, target);
   }
 
   /** The account of others with the same key. Of several, the operator's own, or one that is proved, or that of the most. */
