@@ -84,9 +84,19 @@ export class SharedAccounts {
    */
   async settle(credentials: Credentials): Promise<void> {
     await this.readKey(credentials).catch(() => undefined);
-    credentials.searching ??= this.#search(credentials).finally(() => {
-      credentials.searching = undefined;
-    });
+    credentials.searching ??= this.#search(credentials)
+      .then(
+        () => {
+          credentials.failure = undefined;
+        },
+        (error: unknown) => {
+          credentials.failure = error;
+          throw error;
+        },
+      )
+      .finally(() => {
+        credentials.searching = undefined;
+      });
     await credentials.searching;
   }
 
@@ -100,7 +110,6 @@ export class SharedAccounts {
   }
 
   async #search(credentials: Credentials): Promise<void> {
-    credentials.failure = undefined;
     // Nobody waits for the proof of somebody else: each proves the key by what is recorded by its own credentials.
     if (credentials.shared.account.keyProof.problem) this.#leave(credentials);
     const target = this.#targetOf(credentials);
@@ -112,7 +121,6 @@ export class SharedAccounts {
     } catch (error) {
       // The account stays alone, and says so itself.
       if (error instanceof Blocked) return;
-      credentials.failure = error;
       throw error;
     }
     if (credentials.isGone || credentials.digest !== digest) throw new Outdated("the API key has changed");

@@ -95,7 +95,9 @@ export class KubeCluster implements Cluster {
     const having = this.#store(kind)
       .list()
       .filter(({ status }) => status?.id !== undefined);
-    return having.filter((other) => this.#accounts.isSameInventory(other, object));
+    const byAccount = Map.groupBy(having, ({ metadata, status }) => `${metadata.namespace}/${status?.account ?? ""}`);
+    const isSame = ([other]: ManagedObject[]) => other !== undefined && this.#accounts.isSameInventory(other, object);
+    return [...byAccount.values()].filter(isSame).flat();
   }
 
   remoteIDsBeside(kind: Kind, object: ManagedObject): string[] {
