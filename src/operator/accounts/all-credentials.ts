@@ -92,6 +92,10 @@ export class AllCredentials {
     this.#used.add(credentials.key);
     return openAccount(credentials, this.#options, {
       memory: this.#memory,
+      concerned: (shared) =>
+        [this.own, ...this.#byKey.values()]
+          .filter((one) => one.shared === shared || (one.baseURL === shared.baseURL && one.digest === shared.digest))
+          .map(({ key }) => key),
       isFirst,
       keyFor: (shared) => this.shared.keyFor(shared),
       listedElsewhere: (resource) => this.shared.listedElsewhere(credentials, resource),

@@ -40,6 +40,8 @@ export interface OpenAccountOptions {
 }
 
 export interface AccountSource {
+  /** Keys of the credentials that share the account, or may come to share it. */
+  concerned: (shared: SharedAccount) => readonly string[];
   memory: ObjectMemory;
   /** Whether this process has used the credentials before. */
   isFirst: boolean;
@@ -51,7 +53,7 @@ export interface AccountSource {
 export function openAccount(
   credentials: Credentials,
   options: OpenAccountOptions,
-  { memory, isFirst, keyFor, listedElsewhere }: AccountSource,
+  { concerned, memory, isFirst, keyFor, listedElsewhere }: AccountSource,
 ): SharedAccount {
   const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
   const { onListDelta, hasObjectFor } = options;
@@ -70,11 +72,7 @@ export function openAccount(
     ...(metrics && { onExchange: metrics.onExchange }),
   });
   const label = () => labelOf({ credentials: members });
-  const told = (available: boolean) =>
-    onAvailabilityChange(
-      [...members].map(({ key }) => key),
-      available,
-    );
+  const told = (available: boolean) => onAvailabilityChange(concerned(shared), available);
   const account: Account = new Account({
     ...{ client, clock, onListDelta, hasObjectFor, memory, signal: abort.signal },
     budget: new RequestBudget({

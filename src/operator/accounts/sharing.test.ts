@@ -267,6 +267,26 @@ describe("while the service does not answer", () => {
   });
 });
 
+describe("while the service refuses the key", () => {
+  it("all that have the key are told, also those that wait to share the account", async () => {
+    const scene = await given({ a: "one", b: "one", c: "two" });
+    scene.recordedBy.set("a", ["ipp_a"]);
+    scene.recordedBy.set("b", ["ipp_b"]);
+    scene.shown.set("one", ["ipp_a", "ipp_b"]);
+    scene.accepted.delete("one");
+    await accountsOf(scene, "a", "c");
+    await expect(accountOf(scene, "b")).rejects.toMatchObject({ status: 401 });
+    scene.accepted.add("one");
+    await scene.clock.advance(2000);
+    await probe(await accountOf(scene, "a"));
+    expect(scene.told).toEqual([
+      [["a", "b"], false],
+      [["a", "b"], true],
+    ]);
+    expect(count(await accountsOf(scene, "a", "b"))).toBe(1);
+  });
+});
+
 describe("an object with a remote, whose spec comes to mean a GatewayAccount", () => {
   const made = (account?: string): Status => ({ id: "ipp_1", observedGeneration: 1, ...(account && { account }) });
 

@@ -63,6 +63,8 @@ export class AccountScene {
   readonly shown = new Map<string, readonly string[]>();
   /** Names of the GatewayAccounts whose keys have changed; "" for the operator's own. */
   readonly changedKeys: string[] = [];
+  /** Names of the GatewayAccounts that were told that requests are stopped, or go through again. */
+  readonly told: [names: string[], available: boolean][] = [];
   /** Those of objects that are not being deleted. */
   staying: RecordedIDs = new Map();
   /** Awaited before the value of a Secret is returned. */
@@ -88,9 +90,9 @@ export class AccountScene {
       store: () => this.store,
       assertMaySend: () => {},
       onListDelta: () => {},
-      onAvailabilityChange: () => {},
+      onAvailabilityChange: (keys, available) => this.told.push([keys.map(nameOf), available]),
       recordedIn: (key, which) => this.#recordedIn(key, which),
-      onKeyChange: (key) => this.changedKeys.push(key.replace("n/", "")),
+      onKeyChange: (key) => this.changedKeys.push(nameOf(key)),
       hasObjectFor: () => true,
     });
   }
@@ -176,7 +178,7 @@ export class AccountScene {
   }
 
   #recordedIn(key: string, which: { staying: boolean } | undefined): RecordedIDs {
-    const ids = this.recordedBy.get(key.replace("n/", ""));
+    const ids = this.recordedBy.get(nameOf(key));
     if (ids) return new Map([[ipPolicies, new Set(ids)]]);
     return which?.staying ? this.staying : this.recorded;
   }
@@ -234,6 +236,8 @@ export class AccountScene {
     });
   }
 }
+
+const nameOf = (key: string): string => key.replace("n/", "");
 
 type SecretObject = KubeObject & { data: Record<string, string> };
 
