@@ -251,6 +251,57 @@ describe("a GatewayAccount whose remotes are in another account than its key lea
   });
 });
 
+describe("an editor of another namespace", () => {
+  it("who changes a key back and forth leaves nothing behind, and changes nothing for others", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    scene.recordedBy.set("a", ["ipp_a"]);
+    scene.shown.set("one", ["ipp_a"]);
+    const shared = await accountOf(scene, "a");
+    await list(shared);
+    for (let times = 0; times < 10; times += 1)
+      for (const key of ["guess", "one"]) {
+        scene.secret("b", { key });
+        await scene.accounts.check(scene.latest("b") as AccountObject);
+      }
+    expect(await accountsOf(scene, "a", "b")).toEqual([shared, shared]);
+    expect(scene.accounts.all).toEqual([scene.accounts.own, shared]);
+    expect(scene.seen).toHaveLength(1);
+  });
+
+  it("who has the key and a base URL that throttles slows nobody else down", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    scene.account("b", { baseURL: `${scene.serviceURL}/slow` });
+    const [a, b] = (await accountsOf(scene, "a", "b")) as [Account, Account];
+    scene.broken = true;
+    for (let times = 0; times < 5; times += 1) await probe(b).catch(() => undefined);
+    scene.broken = false;
+    expect(b.breaker.problem).toBeDefined();
+    await probe(a);
+  });
+
+  it("who annotates a GatewayAccount confirms nothing for those that share its account", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    const shared = await accountOf(scene, "a");
+    expect(await accountOf(scene, "b")).toBe(shared);
+    // A backup is restored whose statuses name remotes of another account.
+    scene.recordedBy.set(
+      "a",
+      Array.from({ length: 5 }, (_, index) => `ipp_${index}`),
+    );
+    await expect(shared.keyProof.ensure()).rejects.toMatchObject({ reason: "AccountMismatch" });
+    for (const asked of ["1", "2"]) {
+      scene.server.storage.update("tunnelgateway.dev/v1/gatewayaccounts", "n/b", (now) => ({
+        ...now,
+        metadata: { ...now.metadata, annotations: { [annotations.reconcileRequestedAt]: asked } },
+      }));
+      await scene.reconcile("b");
+    }
+    expect(scene.summary("b")).toEqual(["Ready True Available"]);
+    expect(await accountOf(scene, "b")).not.toBe(shared);
+    await expect(shared.keyProof.ensure()).rejects.toMatchObject({ reason: "AccountMismatch" });
+  });
+});
+
 describe("while the service does not answer", () => {
   it("it is not known whether the account is that of others: no request but one, and then one account", async () => {
     const scene = await given({ a: "one", b: "one" });
