@@ -74,7 +74,8 @@ async function checkKey(options: AccountControllerOptions, object: AccountObject
   const { keyProof, breaker } = account;
   // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
-  if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000)) await probe(account, signal);
+  if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
+    await accounts.shareProbe(account, () => probe(account, signal));
   // Nobody confirms for others.
   if (!accounts.isShared(account)) keyProof.confirm(object.metadata.annotations?.[annotations.reconcileRequestedAt]);
   await keyProof.ensure();

@@ -17,6 +17,7 @@ export class Accounts {
   readonly #options: CredentialsOptions;
   readonly #credentials: AllCredentials;
   readonly #shared: SharedAccounts;
+  readonly #probes = new Map<Account, Promise<void>>();
   #firstReads: Promise<unknown> | undefined;
 
   constructor(options: CredentialsOptions) {
@@ -88,6 +89,13 @@ export class Accounts {
   /** Whether other credentials lead to the account as well. */
   isShared = (account: Account): boolean =>
     this.#shared.all.some((one) => one.account === account && one.credentials.size > 1);
+
+  /** Those that ask at the same time share a probe. */
+  shareProbe(account: Account, probe: () => Promise<void>): Promise<void> {
+    const probing = this.#probes.get(account) ?? probe().finally(() => this.#probes.delete(account));
+    this.#probes.set(account, probing);
+    return probing;
+  }
 
   /** The operator's own key, as it is now. */
   readOwnKey = (): Promise<string> => this.#shared.readKey(this.#credentials.own);
