@@ -96,6 +96,12 @@ export class KeyProof {
     return this.#proved;
   }
 
+  /** The key is known to be one of this account by what somebody else has recorded in it. */
+  accept(digest: string): void {
+    this.#proved.add(digest);
+    if (digest === this.#current) this.#solve();
+  }
+
   /** Whether the account may be changed. */
   get holds(): boolean {
     return this.isProved || this.#options.recorded().size === 0;

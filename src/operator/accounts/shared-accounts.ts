@@ -167,7 +167,9 @@ export class SharedAccounts {
   }
 
   #move(credentials: Credentials, target: SharedAccount): void {
-    const { shared } = credentials;
+    const { shared, digest } = credentials;
+    // What is recorded by these credentials counts for the account from now on, and so does its proof.
+    if (digest !== undefined && shared.account.keyProof.isProved) target.account.keyProof.accept(digest);
     target.credentials.add(credentials);
     credentials.shared = target;
     shared.credentials.delete(credentials);

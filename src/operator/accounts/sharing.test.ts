@@ -86,6 +86,17 @@ describe("credentials with one base URL and one key", () => {
     expect(scene.seen.map(({ url }) => url)).toEqual(["/ip_policies"]);
   });
 
+  it("need no proof again when those join who have it", async () => {
+    const scene = await given({ a: OWN_KEY });
+    scene.recordedBy.set("a", ["ipp_a"]);
+    scene.shown.set(OWN_KEY, ["ipp_a"]);
+    const account = await accountOf(scene, "a");
+    expect(account).toBe(scene.accounts.own);
+    await list(account);
+    await account.keyProof.ensure();
+    expect(scene.seen).toHaveLength(1);
+  });
+
   it("are asked once whether the key works", async () => {
     const scene = await given({ a: "one", b: "one", c: "one" });
     for (const name of ["a", "b", "c"]) await scene.reconcile(name);
