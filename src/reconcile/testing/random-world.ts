@@ -367,7 +367,10 @@ export class World {
     this.#noteOwners();
     const one = this.#owners.get(id);
     if (verb === "delete" && this.#isNeeded(id)) this.#faults.push(`delete ${id}, which an edge needs`);
-    if (this.#acting) return this.#checkRival(this.#acting, verb, id);
+    if (this.#acting) {
+      this.#checkRival(this.#acting, verb, id);
+      return;
+    }
     const object = one && this.#object(one);
     if (!object) this.#faults.push(`${verb} ${id}, which belongs to no object of ours`);
     else if (!object.metadata.finalizers?.includes(FINALIZER)) this.#faults.push(`${verb} ${id} without a finalizer`);
