@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../runtime/clock.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { Controller, type ControllerOptions } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
-import { keyOf } from "../runtime/object.ts";
+import { keyOf, splitKey } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
 import { annotations } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
@@ -100,10 +100,10 @@ export function createOperator(options: OperatorOptions): Operator {
     recordedIn: (key, which) => recordedIn(key, kinds, informers, which),
     hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,
     onKeyChange(key) {
-      if (!key) return;
-      enqueueAccount(key);
+      if (key) enqueueAccount(key);
       // Two GatewayAccounts may have become one account, or two of one.
-      enqueuer.enqueueUsers(key, (object) => accounts.recordedNameOf(object) !== accounts.specifiedNameOf(object));
+      const isDivided = (object: ManagedObject) => accounts.recordedNameOf(object) !== accounts.specifiedNameOf(object);
+      enqueuer.enqueueWhere(isDivided, key ? splitKey(key).namespace : undefined);
     },
     onAvailabilityChange(keys, available) {
       for (const key of keys) if (key) enqueueAccount(key);

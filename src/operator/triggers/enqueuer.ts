@@ -38,13 +38,17 @@ export class Enqueuer {
   }
 
   /** Objects whose spec means a GatewayAccount, by its `namespace/name`, or whose remote is in its account. */
-  enqueueUsers(key: string, which: (object: ManagedObject) => boolean = () => true): void {
+  enqueueUsers(key: string): void {
     const { namespace, name } = splitKey(key);
     const uses = ({ spec, status }: ManagedObject) =>
       status?.account === name || (spec.accountRef?.name ?? DEFAULT_ACCOUNT) === name;
+    this.enqueueWhere(uses, namespace);
+  }
+
+  /** Default: objects of all namespaces. */
+  enqueueWhere(which: (object: ManagedObject) => boolean, namespace?: string): void {
     for (const [kind, { store }] of this.#options.informers)
-      for (const object of store.list(namespace))
-        if (uses(object) && which(object)) this.#enqueue(kind, keyOf(object), "sync");
+      for (const object of store.list(namespace)) if (which(object)) this.#enqueue(kind, keyOf(object), "sync");
   }
 
   /** Everything that reads the Secret or has it written, by its `referenceKey`. */
