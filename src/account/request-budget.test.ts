@@ -58,6 +58,42 @@ describe("a budget of 60 requests a minute", () => {
     expect(names().slice(12)).toEqual(["edit", "edit 2", "retry", "sync"]);
   });
 
+  const tenth = (lane: Lane, passed: readonly { name: string }[]) => {
+    for (let from = 0; from + 10 <= passed.length; from += 1) {
+      const some = passed.slice(from, from + 10).filter(({ name }) => name === lane);
+      expect(some.length, `${lane} from ${from}`).toBeGreaterThanOrEqual(1);
+    }
+  };
+
+  it("gives a tenth to each lane while all are full", async () => {
+    const { passed, ask } = requester(budget);
+    await askFor(ask, 12);
+    for (const lane of lanes) for (let count = 0; count < 100; count += 1) void ask(lane, lane);
+    await clock.advance(60_000);
+    const after = passed.slice(12);
+    expect(after).toHaveLength(60);
+    for (const lane of lanes) tenth(lane, after);
+    expect(after.filter(({ name }) => name === "edit").length).toBeGreaterThanOrEqual(45);
+  });
+
+  it("gives a tenth to resyncs whatever else is asked for, and whenever", async () => {
+    const step = fc.record({ lane: fc.constantFrom("edit", "retry"), count: fc.nat(6), ms: fc.nat(2500) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 100 }), async (steps) => {
+        clock = new VirtualClock();
+        budget = new RequestBudget({ perMinute: 60, clock });
+        const { passed, ask } = requester(budget);
+        await askFor(ask, 12);
+        for (let count = 0; count < 300; count += 1) void ask("sync", "sync");
+        for (const { lane, count, ms } of steps) {
+          for (let index = 0; index < count; index += 1) void ask(lane, lane as Lane);
+          await clock.advance(ms);
+        }
+        tenth("sync", passed.slice(12));
+      }),
+    );
+  });
+
   it("keeps the order within a lane, even when a token is there", async () => {
     const { names, ask } = requester(budget);
     await askFor(ask, 12);

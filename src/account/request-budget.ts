@@ -2,7 +2,10 @@ import { LONGEST_PAUSE_MS } from "../gateway/errors.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Clock, Timer } from "../runtime/clock.ts";
 
-/** The order in which requests wait: first for what people edit, then for retries after failures, then for resyncs. */
+/**
+ * The order in which requests wait: first for what people edit, then for retries after failures, then for resyncs. Each
+ * lane gets a tenth of the requests at least.
+ */
 export const lanes = ["edit", "retry", "sync"] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -19,6 +22,12 @@ export interface RequestBudgetOptions {
   onWait?: (lane: Lane, seconds: number) => void;
 }
 
+/**
+ * A lane that waits while so many requests of other lanes are let through has the next turn. So each gets a tenth of the
+ * requests, also when two are passed over at the same time.
+ */
+const LONGEST_PASSED_OVER = 8;
+
 const MINUTE_MS = 60_000;
 /** A 429 lowers the rate to this share; it recovers by a tenth of the full rate per minute. */
 const SLOWDOWN = 0.7;
@@ -31,6 +40,8 @@ const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
 export class RequestBudget {
   readonly #options: RequestBudgetOptions;
   readonly #queues: Record<Lane, Set<Waiter>> = { edit: new Set(), retry: new Set(), sync: new Set() };
+  /** Requests of other lanes since one of this lane was let through, while it waited. */
+  readonly #passedOver: Record<Lane, number> = { edit: 0, retry: 0, sync: 0 };
   readonly #burst: number;
   #tokens: number;
   #rateShare = 1;
@@ -54,7 +65,7 @@ export class RequestBudget {
     signal?.throwIfAborted();
     const since = this.#options.clock.now();
     if (!this.#mustWait(lane)) {
-      this.#tokens -= 1;
+      this.#letThrough(lane);
       return;
     }
     if (this.#isShutDown) throw shutDownError();
@@ -98,7 +109,7 @@ export class RequestBudget {
     const now = this.#options.clock.now();
     this.#refill(now);
     const othersWait = lanes.slice(0, lanes.indexOf(lane) + 1).some((name) => this.#queues[name].size > 0);
-    return othersWait || now < this.#pausedUntil || !this.#hasToken();
+    return othersWait || this.#passedOverLane() !== undefined || now < this.#pausedUntil || !this.#hasToken();
   }
 
   #enqueue(lane: Lane, signal?: AbortSignal): Promise<void> {
@@ -140,22 +151,27 @@ export class RequestBudget {
     const now = this.#options.clock.now();
     this.#refill(now);
     while (now >= this.#pausedUntil && this.#hasToken()) {
-      const waiter = this.#next();
-      if (!waiter) return;
-      this.#tokens -= 1;
+      const lane = this.#passedOverLane() ?? lanes.find((one) => this.#queues[one].size > 0);
+      const [waiter] = lane ? this.#queues[lane] : [];
+      if (!lane || !waiter) return;
+      this.#queues[lane].delete(waiter);
+      this.#letThrough(lane);
       waiter.resolve();
     }
     this.#schedule();
   }
 
-  #next(): Waiter | undefined {
-    for (const lane of lanes) {
-      const [first] = this.#queues[lane];
-      if (!first) continue;
-      this.#queues[lane].delete(first);
-      return first;
-    }
-    return undefined;
+  #letThrough(lane: Lane): void {
+    this.#tokens -= 1;
+    for (const other of lanes) this.#passedOver[other] = this.#queues[other].size > 0 ? this.#passedOver[other] + 1 : 0;
+    this.#passedOver[lane] = 0;
+  }
+
+  /** The lane that has waited for its turn the longest, if one has waited too long. */
+  #passedOverLane(): Lane | undefined {
+    const waiting = lanes.filter((lane) => this.#queues[lane].size > 0);
+    const [lane] = waiting.sort((one, other) => this.#passedOver[other] - this.#passedOver[one]);
+    return lane && this.#passedOver[lane] >= LONGEST_PASSED_OVER ? lane : undefined;
   }
 
   #schedule(): void {
