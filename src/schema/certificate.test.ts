@@ -82,6 +82,11 @@ describe("readiness with a managed certificate", () => {
     });
   });
 
+  it("looks at a missing record every minute for ten minutes, and then only now and then", () => {
+    const after = (startedAt: string) => judge(managed({ ...dns, started_at: startedAt })).readiness.afterSeconds;
+    expect([at(-599), at(-600)].map(after)).toEqual([60, 3600]);
+  });
+
   it.each<[string, Answer, string]>([
     ["the CNAME of a host", { cname_target: "x.example.net" }, "Make the DNS record a.example.com CNAME x.example.net"],
     [

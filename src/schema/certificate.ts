@@ -3,6 +3,10 @@ import { type Answer, type Kind, type KindReadiness, type Readiness, usable } fr
 /** A new custom domain has DNS_ERROR until somebody makes its DNS record. The object is Stalled only after this time. */
 const DNS_GRACE_MS = 10 * 60_000;
 
+/** When to look again. After the grace, the next list shows a record that was made meanwhile, so a look is a spare one. */
+const DNS_GRACE_SECONDS = 60;
+const DNS_STALLED_SECONDS = 3600;
+
 interface Job {
   error_code?: string | null;
   msg?: string | null;
@@ -83,12 +87,13 @@ function failing(job: Job, answer: Answer, now: number): NotUsable {
     };
   }
   const startedAt = Date.parse(job.started_at ?? String(answer["created_at"]));
+  const stalledAt = (Number.isFinite(startedAt) ? startedAt : now) + DNS_GRACE_MS;
   return {
     state: "failing",
     reason: "CertificateDNSError",
     message: `${recordToMake(answer)}: ${job.msg || job.error_code}`,
-    afterSeconds: 60,
-    stalledAt: (Number.isFinite(startedAt) ? startedAt : now) + DNS_GRACE_MS,
+    afterSeconds: now < stalledAt ? DNS_GRACE_SECONDS : DNS_STALLED_SECONDS,
+    stalledAt,
   };
 }
 
