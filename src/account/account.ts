@@ -1,5 +1,6 @@
 import type { GatewayClient } from "../gateway/client.ts";
 import type { Resource, Verb } from "../gateway/resource.ts";
+import { ipPolicies, reservedDomains } from "../gateway/resources/index.ts";
 import { type Intent, maxProcessingMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -13,6 +14,7 @@ import { DeferredDeletes } from "./deferred-deletes.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { Entries } from "./entries.ts";
+import { Failures } from "./failures.ts";
 import type { ListDelta } from "./inventory.ts";
 import { KeyProof, type KeyProofOptions } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
@@ -20,9 +22,7 @@ import { Modules } from "./modules.ts";
 import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
 import type { Remotes } from "./remotes.ts";
-import type { RequestBudget } from "./request-budget.ts";
-
-const RESYNC_SECONDS = 300;
+import type { Lane, RequestBudget } from "./request-budget.ts";
 
 export interface AccountOptions {
   client: GatewayClient;
@@ -50,6 +50,8 @@ export interface AccountOptions {
   assertMaySend: () => void;
   /** Called when the service answers, or accepts the key, again: reconcile what failed meanwhile. */
   onRecovered?: () => void;
+  /** Called when objects whose last attempt failed may be tried again. */
+  onReleased?: () => void;
   /** Called when the circuit breaker opens. */
   onOpened?: () => void;
   /** Called when so many remotes of objects are missing that the API key may belong to another account. */
@@ -72,24 +74,34 @@ export class Account {
   readonly deadlineMs: number;
   readonly corrections: CorrectionCounter;
   readonly breaker: CircuitBreaker;
+  readonly failures: Failures;
   readonly deleteLimiter: DeleteRateLimiter;
   readonly lossGuard: MassLossGuard;
   readonly keyProof: KeyProof;
   readonly createSettlement: CreateSettlement;
   readonly deletionBurst: DeletionBurst;
+  readonly deferredDeletes: DeferredDeletes;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
   readonly #support: OperationSupport;
   readonly #memory: ObjectMemory;
-  readonly #deferredDeletes: DeferredDeletes;
+  #probes = 0;
   #changesDoneAt: number | undefined;
 
   constructor(options: AccountOptions) {
     this.deadlineMs = options.deadlineMs;
     this.#memory = options.memory ?? new ObjectMemory(options.clock, options.deadlineMs);
     this.corrections = this.#memory.corrections;
-    this.breaker = new CircuitBreaker(options);
+    this.failures = new Failures(options.clock, options.onReleased);
+    this.breaker = new CircuitBreaker({
+      ...options,
+      probe: (error) => this.probe("edit", options.signal, error),
+      onRecovered: (failingSince) => {
+        this.failures.releaseSince(failingSince);
+        options.onRecovered?.();
+      },
+    });
     this.deleteLimiter = new DeleteRateLimiter(options.clock, options.deletesPerMinute);
     this.lossGuard = new MassLossGuard({
       clock: options.clock,
@@ -107,9 +119,10 @@ export class Account {
       readOne: (resource, id) => this.collection(resource).proveKeyBy(id, { lane: "sync", signal: options.signal }),
       onKeyChange: () => {
         for (const collection of this.#collections.values()) collection.invalidateList();
+        this.failures.releaseAll();
       },
     });
-    this.#deferredDeletes = new DeferredDeletes(options.clock);
+    this.deferredDeletes = new DeferredDeletes(options.clock);
     this.createSettlement = this.#memory.createSettlement;
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
@@ -149,6 +162,12 @@ export class Account {
       ensureKey: (read) => this.keyProof.ensure(read),
       assertKey: () => this.keyProof.assertHolds(),
     };
+  }
+
+  /** Asks whether the service answers and accepts the key: by turns on two routes, or on another one than the error. */
+  probe(lane: Lane, signal: AbortSignal, error?: { route: string }): Promise<void> {
+    const first = error ? error.route !== ipPolicies.path : ++this.#probes % 2 === 1;
+    return this.collection(first ? ipPolicies : reservedDomains).probe({ lane, signal });
   }
 
   #written(): void {
@@ -192,7 +211,7 @@ export class Account {
   }
 
   #modules({ modules }: Kind, location: ModulesLocation): Modules {
-    const { client, clock, resyncSeconds = RESYNC_SECONDS } = this.#options;
+    const { client, clock, resyncSeconds = 300 } = this.#options;
     return new Modules({
       ...{ ...this.#calls, client, location, modules, clock },
       onUnansweredChange: () => this.recordUnansweredChange(),
@@ -210,23 +229,10 @@ export class Account {
 
   isClaimedByOther = (id: string, object: ManagedObject): boolean => this.#memory.isClaimedByOther(id, object);
 
-  /** A replaced remote cannot be deleted now. Each time in a row the delay doubles, from `first` to `longest` seconds. */
-  deferDelete(id: string, seconds: readonly [first: number, longest: number]): void {
-    this.#deferredDeletes.defer(id, seconds);
-  }
-
-  /** Seconds until a postponed remote is looked at again; 0 when it may be looked at now. */
-  deferredDeleteSeconds(id: string): number {
-    return this.#deferredDeletes.secondsUntil(id);
-  }
-
-  isDeleteDeferred(id: string): boolean {
-    return this.deferredDeleteSeconds(id) > 0;
-  }
-
   /** Call it when the object is gone. */
   forget(uid: string): void {
     this.#memory.forget(uid);
+    this.failures.forget(uid);
     this.lossGuard.forget(uid);
   }
 

@@ -10,6 +10,8 @@ export interface RequestOptions {
   signal: AbortSignal;
   /** Members of a body with values of Secrets: an error of a request that has one contains no words of the service. */
   secretMembers?: ReadonlySet<string>;
+  /** Sent to see whether the service answers and accepts the key. The circuit breaker lets nothing else through. */
+  isProbe?: true;
   /** Called after the wait for the budget. Throws if what made the request right no longer holds: it is not sent then. */
   assertValid?: () => void;
 }
@@ -49,12 +51,13 @@ export class Calls {
   /** Waits until one request may be sent. */
   async admit(request: RequestOptions): Promise<void> {
     const { budget, breaker } = this.#options;
-    breaker.check();
+    if (!request.isProbe) await breaker.ready();
     await budget.acquire(request.lane, request.signal);
     try {
-      request.assertValid?.();
       // the breaker may have opened during the wait
-      breaker.beginRequest();
+      if (request.isProbe) breaker.beginProbe();
+      else await breaker.ready();
+      request.assertValid?.();
     } catch (error) {
       budget.refund();
       throw error;
@@ -108,16 +111,17 @@ export class Calls {
     const { budget, breaker, assertMaySend } = this.#options;
     assertMaySend();
     const accepted = this.#options.onBegin?.();
+    const { era } = breaker;
     try {
       const answer = await call(this.callOptions(signal));
-      breaker.succeeded();
+      breaker.succeeded(era);
       accepted?.();
       return answer;
     } catch (error) {
       // a request that was not sent because this process may not send must not count as a failure of the service
       assertMaySend();
       if (isLimited(error)) budget.pauseAfter429(error.retryAfterSeconds);
-      if (isGatewayError(error)) breaker.failed(error);
+      if (isGatewayError(error)) breaker.failed(error, era);
       throw error;
     }
   }

@@ -1,7 +1,14 @@
-import { type GatewayError, isUnauthorized, isUnavailable, LONGEST_PAUSE_MS, NO_API_KEY } from "../gateway/errors.ts";
+import {
+  type GatewayError,
+  isGatewayError,
+  isUnauthorized,
+  isUnavailable,
+  LONGEST_PAUSE_MS,
+  NO_API_KEY,
+} from "../gateway/errors.ts";
 import type { Clock } from "../runtime/clock.ts";
 
-/** This many failures in a row to reach the service count as an outage. */
+/** After this many failures in a row to reach the service, the account is asked by another route. */
 const OUTAGE_FAILURES = 5;
 
 const FIRST_PROBE_MS = 2_000;
@@ -17,20 +24,32 @@ interface OpenState {
 
 export interface CircuitBreakerOptions {
   clock: Clock;
-  /** Called when the breaker closes again: reconcile what it failed meanwhile. */
-  onRecovered?: () => void;
+  /**
+   * Sends one harmless request, by another route than that of the error if there is one, and rejects as it does. By
+   * default the breaker opens without asking.
+   */
+  probe?: (error: GatewayError) => Promise<void>;
+  /** Called when the breaker closes again: reconcile what failed since `failingSince`. */
+  onRecovered?: (failingSince: number) => void;
   onOpened?: () => void;
 }
 
 /**
- * Stops requests that would fail like the last one: the service is away, or refuses the account's key. While the
- * breaker is open, one request at a time goes through as a probe, with growing pauses between probes. Every other
- * request fails at once with the error of the last one. An answer to a probe closes the breaker.
+ * Stops requests that would fail like the last one: the service is away, or refuses the account's key. One route that
+ * fails says little about the others, so the breaker opens only if a probe by another route fails as well; until that is
+ * answered, other requests wait. While the breaker is open, one probe at a time goes through, with growing pauses. Every
+ * other request fails at once with the error of the last probe. An answer to a probe closes the breaker.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #failures = 0;
+  #failingSince = 0;
   #open: OpenState | undefined;
+  #asking: Promise<void> | undefined;
+  /** Changes when a probe has told something. Answers to requests that began before that are old news. */
+  #era = 0;
+  /** A breaker that opens soon after it was closed goes on with this delay. */
+  #lastPause = { delayMs: FIRST_PROBE_MS, endedAt: Number.NEGATIVE_INFINITY };
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options;
@@ -41,58 +60,97 @@ export class CircuitBreaker {
     return this.#open?.error;
   }
 
-  /** The breaker is open, and would let the next request through as a probe. */
+  /** The breaker is open, and would let a probe through. */
   get isProbeDue(): boolean {
     return this.#open !== undefined && this.#options.clock.now() >= this.#open.probeAt;
   }
 
-  /** Throws the error that opened the breaker, unless a request may be sent now. */
-  check(): void {
-    if (this.#open && !this.isProbeDue) throw this.#open.error;
+  /** Resolves when it is known whether requests may be sent. Throws the error that keeps the breaker open. */
+  async ready(): Promise<void> {
+    while (this.#asking) await this.#asking;
+    if (this.#open) throw this.#open.error;
   }
 
-  /** Like `check`, for a request that is sent right after. If it is a probe, the next probe has to wait. */
-  beginRequest(): void {
-    this.check();
+  /** Call it right before a probe. Throws unless one is due; the next one has to wait. */
+  beginProbe(): void {
     const open = this.#open;
     if (!open) return;
+    if (!this.isProbeDue) throw open.error;
     open.probeAt = this.#options.clock.now() + open.delayMs;
     open.probing = true;
   }
 
+  /** Pass it with the answer to a request that begins now. */
+  get era(): number {
+    return this.#era;
+  }
+
   /** The service answered, whatever it said about the request. */
-  succeeded(): void {
+  succeeded(era = this.#era): void {
+    if (era !== this.#era) return;
     this.#failures = 0;
-    if (!this.#open) return;
+    const open = this.#open;
+    if (!open) return;
     this.#open = undefined;
-    this.#options.onRecovered?.();
+    this.#era += 1;
+    this.#lastPause = { delayMs: open.delayMs, endedAt: this.#options.clock.now() };
+    this.#options.onRecovered?.(this.#failingSince);
   }
 
-  failed(error: GatewayError): void {
-    if (!affectsAllRequests(error)) {
-      this.succeeded();
-      return;
-    }
+  failed(error: GatewayError, era = this.#era): void {
+    if (!affectsAllRequests(error)) this.succeeded(era);
+    else if (era !== this.#era || this.#asking) return;
+    else if (this.#open) this.#probeFailed(this.#open, error);
+    else this.#countFailure(error);
+  }
+
+  #probeFailed({ probing, delayMs }: OpenState, error: GatewayError): void {
+    // a request that had been admitted when the breaker opened is no probe
+    if (probing) this.#pause(error, Math.min(delayMs * 2, MAX_PROBE_MS));
+  }
+
+  #countFailure(error: GatewayError): void {
     this.#failures += 1;
-    if (!this.#open && isUnavailable(error) && error.code !== NO_API_KEY && this.#failures < OUTAGE_FAILURES) return;
-    if (!this.#open) {
-      this.#openWith(error, FIRST_PROBE_MS);
-      this.#options.onOpened?.();
-      return;
-    }
-    // ignore requests that were under way when the breaker opened: only the failure of a probe delays the next probe
-    if (this.#open.probing) this.#openWith(error, Math.min(this.#open.delayMs * 2, MAX_PROBE_MS));
+    if (this.#failures === 1) this.#failingSince = this.#options.clock.now();
+    const { probe } = this.#options;
+    const hasKey = error.code !== NO_API_KEY;
+    if (hasKey && isUnavailable(error) && this.#failures < OUTAGE_FAILURES) return;
+    if (hasKey && probe) this.#ask(error, probe);
+    else this.#openWith(error);
   }
 
-  #openWith(error: GatewayError, delayMs: number): void {
+  /** Lets a probe through now. Call it when the account changed, for example its key. */
+  probeSoon(): void {
+    if (this.#open) this.#open.probeAt = this.#options.clock.now();
+  }
+
+  #ask(error: GatewayError, probe: (error: GatewayError) => Promise<void>): void {
+    this.#era += 1;
+    this.#asking = probe(error)
+      .then(
+        () => undefined,
+        (problem: unknown) => problem,
+      )
+      .then((problem) => {
+        this.#asking = undefined;
+        this.#era += 1;
+        this.#failures = 0;
+        if (isGatewayError(problem) && affectsAllRequests(problem)) this.#openWith(problem);
+      });
+  }
+
+  #openWith(error: GatewayError): void {
+    const { clock, onOpened } = this.#options;
+    const { delayMs, endedAt } = this.#lastPause;
+    this.#era += 1;
+    this.#pause(error, clock.now() - endedAt < delayMs ? delayMs : FIRST_PROBE_MS);
+    onOpened?.();
+  }
+
+  #pause(error: GatewayError, delayMs: number): void {
     const asked = Math.min((error.retryAfterSeconds ?? 0) * 1000, LONGEST_PAUSE_MS);
     const probeAt = this.#options.clock.now() + Math.max(delayMs, asked);
     this.#open = { error, delayMs, probeAt, probing: false };
-  }
-
-  /** Lets the next request through as a probe. Call it when the account changed, for example its key. */
-  probeSoon(): void {
-    if (this.#open) this.#open.probeAt = this.#options.clock.now();
   }
 }
 

@@ -203,7 +203,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Sends one harmless request, to see whether the service answers and accepts the key. */
   async probe(request: RequestOptions): Promise<void> {
     const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
-    await this.#calls.read(() => pages.next(), request);
+    await this.#calls.read(() => pages.next(), { ...request, isProbe: true });
     await pages.return();
   }
 

@@ -12,7 +12,7 @@ export class DeferredDeletes {
     this.#clock = clock;
   }
 
-  /** Each time in a row the delay doubles, from `first` to `longest` seconds. */
+  /** The remote cannot be deleted now. Each time in a row the delay doubles, from `first` to `longest` seconds. */
   defer(id: string, [first, longest]: readonly [first: number, longest: number]): void {
     const now = this.#clock.now();
     for (const [other, { until }] of this.#deferred)

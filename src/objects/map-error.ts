@@ -56,9 +56,8 @@ const isQuota = ({ status, code = "" }: GatewayError): boolean =>
 
 function refused(error: GatewayError, text: string): ReconcileError {
   if (error.status === 401) {
-    return new Blocked("Unauthorized", `Check the API key: the service does not accept it (${text})`, {
-      cause: error,
-    });
+    const what = `Check the API key and what it may do: the service refused it at ${error.method} ${error.route}`;
+    return new Blocked("Unauthorized", `${what} (${text})`, { cause: error });
   }
   if (isQuota(error)) {
     return new Blocked("QuotaExceeded", `Delete something in the account, or raise its limit: ${text}`, {

@@ -99,6 +99,7 @@ export function createOperator(options: OperatorOptions): Operator {
     },
     recordedIn: (key, which) => recordedIn(key, kinds, informers, which),
     hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,
+    onReleased: () => enqueuer.enqueueUnfinished(),
     onKeyChange(key) {
       if (key) enqueueAccount(key);
       // Two GatewayAccounts may have become one account, or two of one.

@@ -33,7 +33,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
   const renewsAt = state.remote && kind.renewsAt(state.remote, object.spec);
   const needsResync = kind.output !== undefined || listOf(kind) === undefined || hasUnwatchedInputs(context);
   return [
-    ...retiringOf(context).map((id) => context.account.deferredDeleteSeconds(id) || RETIRING_SECONDS),
+    ...retiringOf(context).map((id) => context.account.deferredDeletes.secondsUntil(id) || RETIRING_SECONDS),
     renewsAt === undefined ? undefined : Math.max((renewsAt - now(context)) / 1000, 1),
     needsResync ? resyncSeconds : undefined,
   ];

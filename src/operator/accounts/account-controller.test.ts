@@ -77,7 +77,7 @@ describe("a key", () => {
     scene.secret("a", { key: "right" });
     await scene.reconcile("a");
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
-    expect(scene.keysSent).toEqual(["wrong", "right"]);
+    expect(scene.keysSent).toEqual(["wrong", "wrong", "right"]);
   });
 
   it("that was rotated is used from the next reconcile on", async () => {

@@ -1,5 +1,5 @@
 import type { Account } from "../../account/account.ts";
-import { isGatewayError } from "../../gateway/errors.ts";
+import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
@@ -87,7 +87,9 @@ async function probe(account: Account, signal: AbortSignal): Promise<void> {
     await account.collection(ipPolicies).probe({ lane: "sync", signal });
   } catch (error) {
     // the service accepts a key that has no permission to list these
-    if (!isGatewayError(error) || error.status !== 403) throw error;
+    if (!isForbidden(error) && !isUnauthorized(error)) throw error;
+    // unless another route refuses it as well
+    await account.breaker.ready();
   }
 }
 

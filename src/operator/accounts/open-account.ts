@@ -37,6 +37,8 @@ export interface OpenAccountOptions {
    * through again. `keys`: see `Credentials`.
    */
   onAvailabilityChange: (keys: readonly string[], available: boolean) => void;
+  /** Objects whose last attempt failed may be tried again. */
+  onReleased?: () => void;
 }
 
 export interface AccountSource {
@@ -56,7 +58,7 @@ export function openAccount(
   { concerned, memory, isFirst, keyFor, listedElsewhere }: AccountSource,
 ): SharedAccount {
   const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
-  const { onListDelta, hasObjectFor } = options;
+  const { onListDelta, hasObjectFor, onReleased } = options;
   const abort = new AbortController();
   const members = new Set([credentials]);
   const recorded = (which?: { staying: boolean }) => union([...members].map(({ key }) => recordedIn(key, which)));
@@ -75,6 +77,7 @@ export function openAccount(
   const told = (available: boolean) => onAvailabilityChange(concerned(shared), available);
   const account: Account = new Account({
     ...{ client, clock, onListDelta, hasObjectFor, memory, signal: abort.signal },
+    ...(onReleased && { onReleased }),
     budget: new RequestBudget({
       perMinute: config.requestsPerMinute,
       clock,

@@ -15,12 +15,10 @@ function accountWith(answer: (signal: AbortSignal) => Promise<void>) {
         return account.due;
       },
     },
-    collection: () => ({
-      probe({ signal }: { signal: AbortSignal }) {
-        account.probes += 1;
-        return answer(signal);
-      },
-    }),
+    probe(_: unknown, signal: AbortSignal) {
+      account.probes += 1;
+      return answer(signal);
+    },
     async recheckMissing() {
       account.rechecks += 1;
     },

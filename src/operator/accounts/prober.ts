@@ -1,5 +1,4 @@
 import type { Account } from "../../account/account.ts";
-import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 
 export interface ProberOptions {
@@ -36,12 +35,7 @@ export async function probe({ accounts, readOwnKey, clock }: ProberOptions, sign
 
 /** Ignores failures: the circuit breaker and the mass-loss guard have recorded them. */
 async function probeAccount(account: Account, signal: AbortSignal): Promise<void> {
-  const { breaker } = account;
-  if (breaker.isProbeDue)
-    await account
-      .collection(ipPolicies)
-      .probe({ lane: "retry", signal })
-      .catch(() => undefined);
+  if (account.breaker.isProbeDue) await account.probe("retry", signal).catch(() => undefined);
   await account.recheckMissing(signal).catch(() => undefined);
 }
 

@@ -10,6 +10,9 @@ import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
 import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";
 
+/** How many objects are woken in a second when an account answers again. */
+const WOKEN_PER_SECOND = 50;
+
 export interface EnqueuerOptions {
   informers: Informers;
   accountStore: Pick<Store<AccountObject>, "by">;
@@ -30,11 +33,15 @@ export class Enqueuer {
     for (const { kind, key, lane } of requests) this.#enqueue(kind, key, lane);
   }
 
-  /** Objects that are not Ready and Synced or are being deleted. Default: of all namespaces. */
+  /**
+   * Objects that are not Ready and Synced or are being deleted, one after the other. Default: of all namespaces. They
+   * may all have waited for the same, and would send all their requests at the same moment.
+   */
   enqueueUnfinished(namespace?: string): void {
-    for (const [kind, { store }] of this.#options.informers) {
-      for (const object of store.list(namespace)) if (isUnfinished(object)) this.#enqueue(kind, keyOf(object), "retry");
-    }
+    let count = 0;
+    for (const [kind, { store }] of this.#options.informers)
+      for (const object of store.list(namespace))
+        if (isUnfinished(object)) this.#enqueue(kind, keyOf(object), "retry", count++ / WOKEN_PER_SECOND);
   }
 
   /** Objects whose spec means a GatewayAccount, by its `namespace/name`, or whose remote is in its account. */
@@ -64,8 +71,8 @@ export class Enqueuer {
       this.enqueue(requestsByIndex(this.#options.informers, "remoteID", id, "sync"));
   }
 
-  #enqueue(kind: string, key: string, lane: Lane): void {
-    this.#options.controllers.get(kind)?.enqueue(key, { priority: priorities[lane] });
+  #enqueue(kind: string, key: string, lane: Lane, afterSeconds = 0): void {
+    this.#options.controllers.get(kind)?.enqueue(key, { priority: priorities[lane], afterSeconds });
   }
 }
 

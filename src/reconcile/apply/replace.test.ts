@@ -140,7 +140,7 @@ describe("a renewed certificate", () => {
     for (const name of ["second", "third"] as const) {
       scene.cluster.setSecret("tls", keyPair(name));
       await scene.reconcile(object);
-      scene.account.deferDelete("cert_1", [3600, 3600]);
+      scene.account.deferredDeletes.defer("cert_1", [3600, 3600]);
     }
     scene.cluster.delete(object);
     await scene.settle(object, 3);

@@ -60,7 +60,8 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
 /** Deletes each replaced remote that nothing refers to any more. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
-    if (id !== context.state.remote?.id && !context.account.isDeleteDeferred(id)) await deleteUnlessUsed(context, id);
+    if (id !== context.state.remote?.id && context.account.deferredDeletes.secondsUntil(id) === 0)
+      await deleteUnlessUsed(context, id);
   }
 }
 
@@ -68,7 +69,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
   const { state, account } = context;
   const { users, hidden, assertValid } = await usageOf(context, id, STILL_USED_MS);
   if (users.length + hidden.length > 0) {
-    account.deferDelete(id, users.some((user) => user.object) ? STILL_USED : REFUSED);
+    account.deferredDeletes.defer(id, users.some((user) => user.object) ? STILL_USED : REFUSED);
     return;
   }
   try {
@@ -77,7 +78,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
   } catch (error) {
     // Something that cannot be seen still uses it. Trying later harms nobody.
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
-    account.deferDelete(id, REFUSED);
+    account.deferredDeletes.defer(id, REFUSED);
     return;
   }
   context.changes.push({ type: "Deleted", id });

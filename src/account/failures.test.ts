@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayError } from "../gateway/errors.ts";
+import { reconcileErrorOf } from "../objects/map-error.ts";
+import type { ReconcileError } from "../objects/reconcile-error.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { Failures } from "./failures.ts";
+
+const HOUR = 3600;
+const answered = (status: number, method = "PATCH", route = "/ip_policies/{id}"): GatewayError =>
+  new GatewayError({ kind: status < 500 ? "refused" : "failed", method, route, status, problem: "no" });
+
+let clock: VirtualClock;
+let released: number;
+let failures: Failures;
+
+/** Chance is fair in the middle, so that delays are known. */
+beforeEach(() => {
+  clock = new VirtualClock();
+  released = 0;
+  failures = new Failures(
+    clock,
+    () => {
+      released += 1;
+    },
+    () => 0.5,
+  );
+});
+
+function fail(uid: string, cause: GatewayError, asked = "1", inputs?: string): void {
+  failures.failed(uid, { error: reconcileErrorOf(cause) as ReconcileError, cause, asked, inputs });
+}
+
+/** Tries objects that fail as soon as they may be tried, and counts the attempts in this many seconds. */
+async function attemptsIn(seconds: number, uids: readonly string[], cause: GatewayError, step = 1): Promise<number> {
+  let attempts = 0;
+  for (let passed = 0; passed < seconds; passed += step) {
+    for (const uid of uids) {
+      if (failures.secondsLeft(uid) > 0) continue;
+      failures.trying(uid);
+      fail(uid, cause);
+      attempts += 1;
+    }
+    await clock.advance(step * 1000);
+  }
+  return attempts;
+}
+
+const ten = Array.from({ length: 10 }, (_, index) => `uid-${index}`);
+
+describe("an object that fails", () => {
+  it.each([
+    ["a failure that may pass", answered(500), [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 150, 150]],
+    ["a refusal of the key", answered(401), [60, 120, 240, 480, 960, 1920, 3600, 3600]],
+    ["a refusal of the permission", answered(403), [60, 120, 240]],
+    ["a refusal of what was sent", answered(422), [1620, 3240, 3600, 3600]],
+  ])("is tried again after delays that grow: %s", async (_, cause, delays) => {
+    const found: number[] = [];
+    for (const _delay of delays) {
+      fail("uid", cause);
+      found.push(failures.secondsLeft("uid"));
+      await clock.advance((found.at(-1) as number) * 1000);
+    }
+    expect(found).toEqual(delays);
+  });
+
+  it("is tried no earlier than the service asked", () => {
+    const cause = new GatewayError({
+      ...{ kind: "failed", method: "GET", route: "/ip_policies", status: 503, problem: "no" },
+      retryAfterSeconds: 90,
+    });
+    fail("uid", cause);
+    expect(failures.secondsLeft("uid")).toBe(90);
+  });
+
+  it.each([400, 401, 403, 409, 422])("with %d is tried once in an hour in the long run", async (status) => {
+    await attemptsIn(4 * HOUR, ["uid"], answered(status), 60);
+    expect(await attemptsIn(10 * HOUR, ["uid"], answered(status), 60)).toBeLessThanOrEqual(10);
+  });
+
+  it.each([
+    ["its spec", ["2", "a"]],
+    ["what its spec refers to", ["1", "b"]],
+  ])("starts anew after a change of %s", (_, [asked, inputs]) => {
+    for (let count = 0; count < 5; count += 1) fail("uid", answered(500), "1", "a");
+    expect(failures.secondsLeft("uid")).toBe(8);
+    fail("uid", answered(500), asked, inputs);
+    expect(failures.secondsLeft("uid")).toBe(0.5);
+  });
+
+  it("is forgotten when it succeeds or ends", () => {
+    for (const end of [() => failures.succeeded("uid"), () => failures.forget("uid")]) {
+      fail("uid", answered(500));
+      expect(failures.of("uid")).toBeDefined();
+      end();
+      expect(failures.of("uid")).toBeUndefined();
+      expect(failures.secondsLeft("uid")).toBe(0);
+    }
+  });
+});
+
+describe("a route on which several fail", () => {
+  it("is tried less and less, however many they are", async () => {
+    const minutes: number[] = [];
+    for (let minute = 0; minute < 10; minute += 1) minutes.push(await attemptsIn(60, ten, answered(500)));
+    expect(minutes[0]).toBeLessThanOrEqual(20);
+    expect(Math.max(...minutes.slice(2))).toBeLessThanOrEqual(1);
+    expect(minutes.reduce((sum, count) => sum + count)).toBeGreaterThan(15);
+  });
+
+  it("holds nobody up who has not failed there", async () => {
+    await attemptsIn(60, ten, answered(500));
+    expect(failures.secondsLeft("fresh")).toBe(0);
+    fail("elsewhere", answered(500, "POST", "/reserved_addrs"));
+    expect(failures.secondsLeft("elsewhere")).toBe(0.5);
+  });
+
+  it("releases the others when one of them succeeds, and nobody else", async () => {
+    await attemptsIn(60, ten, answered(500));
+    fail("elsewhere", answered(401, "POST", "/reserved_addrs"));
+    const [first, ...others] = ten as [string, ...string[]];
+    failures.succeeded("fresh");
+    expect(released).toBe(0);
+    failures.succeeded(first);
+    expect(released).toBe(1);
+    expect(others.map((uid) => failures.secondsLeft(uid))).toEqual(others.map(() => 0));
+    expect(failures.secondsLeft("elsewhere")).toBeGreaterThan(0);
+  });
+
+  it("releases nobody twice who goes on failing when the others succeed one by one", async () => {
+    await attemptsIn(1, ten, answered(500));
+    const [broken, ...others] = ten as [string, ...string[]];
+    await clock.advance(60_000);
+    for (const uid of others) {
+      failures.succeeded(uid);
+      if (failures.secondsLeft(broken) === 0) fail(broken, answered(500));
+    }
+    expect(released).toBe(1);
+    expect(failures.secondsLeft(broken)).toBeGreaterThan(0);
+  });
+
+  it("says nothing about what was refused to one object", async () => {
+    for (const uid of ten) fail(uid, answered(422));
+    failures.succeeded("uid-0");
+    expect(released).toBe(0);
+    expect(failures.secondsLeft("uid-1")).toBeGreaterThan(1600);
+  });
+});
+
+describe("when the account answers again", () => {
+  it("what failed meanwhile may be tried, with longer delays after that; what failed before may not", async () => {
+    fail("before", answered(401));
+    await clock.advance(1000);
+    for (let count = 0; count < 3; count += 1) fail("meanwhile", answered(500));
+    failures.releaseSince(1000);
+    expect(released).toBe(1);
+    expect(failures.secondsLeft("meanwhile")).toBe(0);
+    expect(failures.secondsLeft("before")).toBe(59);
+    fail("meanwhile", answered(500));
+    expect(failures.secondsLeft("meanwhile")).toBe(4);
+  });
+
+  it("with another key, everything may be tried", () => {
+    fail("before", answered(403));
+    failures.releaseAll();
+    expect(failures.secondsLeft("before")).toBe(0);
+  });
+});

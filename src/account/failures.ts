@@ -1,0 +1,191 @@
+import { type GatewayError, isForbidden, isUnauthorized, isUnavailable } from "../gateway/errors.ts";
+import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
+import type { Random } from "../runtime/backoff.ts";
+import type { Clock } from "../runtime/clock.ts";
+
+/** The delay after a first failure, which doubles with each further one, and the longest delay. Milliseconds. */
+interface Delays {
+  readonly first: number;
+  readonly longest: number;
+  /** The share of a delay that is not left to chance. */
+  readonly certain: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** After a failure that may pass by itself. */
+const FAILED: Delays = { first: 1000, longest: 5 * MINUTE_MS, certain: 0 };
+
+/** After a refusal of the key for one route: somebody may be about to give the permission. */
+const DENIED: Delays = { first: MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
+
+/** After a refusal of what was sent. An attempt may cost two requests, so in the long run it is made once an hour. */
+const REFUSED: Delays = { first: 27 * MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
+
+/** Where this many objects fail on a route, they take turns. */
+const TURNS_FROM = 5;
+const FIRST_TURN_MS = 2000;
+const LONGEST_TURN_MS = MINUTE_MS;
+const NO_TURN = { turnMs: FIRST_TURN_MS, nextTurnAt: 0 };
+
+/** A failed attempt of one object. */
+export interface Failure {
+  /** What its status says. */
+  readonly error: ReconcileError;
+  /** What the service answered. */
+  readonly cause: GatewayError;
+  /** What the object asked for: when it asks for something else, that is sent at once. */
+  readonly asked: string;
+  /** The same of what its spec refers to. Undefined: the attempt failed before that was read. */
+  readonly inputs: string | undefined;
+}
+
+interface Entry extends Failure {
+  readonly route: string;
+  readonly count: number;
+  readonly at: number;
+  readonly until: number;
+}
+
+interface Route {
+  /** The objects whose last attempt failed there. */
+  readonly uids: Set<string>;
+  turnMs: number;
+  nextTurnAt: number;
+  /** When one of the objects last succeeded. */
+  answeredAt: number;
+}
+
+/**
+ * What has failed in one account, by object and by route (method and path, without ids).
+ *
+ * - An object that failed is not tried again before its own delay is over, whatever wakes it.
+ * - Where several objects fail on one route, they are tried one at a time, less and less often. When one of them
+ *   succeeds, the others are released.
+ * - An object that has not failed waits for nobody.
+ */
+export class Failures {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #onReleased: () => void;
+  readonly #entries = new Map<string, Entry>();
+  readonly #routes = new Map<string, Route>();
+
+  /** `onReleased` is called when objects that were waiting may be tried. */
+  constructor(clock: Clock, onReleased: () => void = () => {}, random: Random = Math.random) {
+    this.#clock = clock;
+    this.#onReleased = onReleased;
+    this.#random = random;
+  }
+
+  /** The last failure of an object, until it succeeds. */
+  of(uid: string): Failure | undefined {
+    return this.#entries.get(uid);
+  }
+
+  /** Seconds until the object may be tried again. */
+  secondsLeft(uid: string): number {
+    const entry = this.#entries.get(uid);
+    if (!entry) return 0;
+    const { nextTurnAt = 0 } = this.#turns(entry) ?? {};
+    return Math.max(entry.until - this.#now(), nextTurnAt - this.#now(), 0) / 1000;
+  }
+
+  /** The object is about to be tried: the others that failed on the same route wait for their turn. */
+  trying(uid: string): void {
+    const entry = this.#entries.get(uid);
+    const turns = entry && this.#turns(entry);
+    if (turns) turns.nextTurnAt = this.#now() + turns.turnMs;
+  }
+
+  failed(uid: string, failure: Failure): void {
+    const { cause } = failure;
+    const route = `${cause.method} ${cause.route}`;
+    const before = this.#remove(uid);
+    const count = before && isSameRequest(before, failure) ? before.count + 1 : 1;
+    const delay = this.#delay(delaysAfter(failure), count);
+    const atLeast = (failure.error.afterSeconds ?? 0) * 1000;
+    const at = this.#now();
+    this.#entries.set(uid, { ...failure, route, count, at, until: at + Math.max(delay, atLeast) });
+    if (isOfRoute(cause)) this.#failedOnRoute(route, uid, before !== undefined);
+  }
+
+  /** Nothing is left of the object's failures. Others that failed on the same route need not wait any longer. */
+  succeeded(uid: string): void {
+    const entry = this.#remove(uid);
+    const route = entry && this.#routes.get(entry.route);
+    // one that failed before the route last answered well tells nothing new about those that failed after that
+    if (!route || entry.at <= route.answeredAt) return;
+    Object.assign(route, { ...NO_TURN, answeredAt: this.#now() });
+    this.#release((other) => other.route === entry.route && isOfRoute(other.cause));
+  }
+
+  /** The account was away, or refused the key, from this time on: what failed meanwhile may be tried. */
+  releaseSince(at: number): void {
+    for (const route of this.#routes.values()) Object.assign(route, NO_TURN);
+    this.#release((entry) => entry.at >= at);
+  }
+
+  /** The account has another key. */
+  releaseAll(): void {
+    this.releaseSince(Number.NEGATIVE_INFINITY);
+  }
+
+  forget(uid: string): void {
+    this.#remove(uid);
+  }
+
+  #remove(uid: string): Entry | undefined {
+    const entry = this.#entries.get(uid);
+    if (!entry) return undefined;
+    this.#entries.delete(uid);
+    const uids = this.#routes.get(entry.route)?.uids;
+    uids?.delete(uid);
+    if (uids?.size === 0) this.#routes.delete(entry.route);
+    return entry;
+  }
+
+  /** Lets go of the delays. The counts stay, so that the next failure is followed by a longer delay. */
+  #release(isReleased: (entry: Entry) => boolean): void {
+    const released = [...this.#entries].filter(([, entry]) => isReleased(entry));
+    for (const [uid, entry] of released) this.#entries.set(uid, { ...entry, until: this.#now() });
+    if (released.length > 0) this.#onReleased();
+  }
+
+  /** The turns on the route of this failure; undefined while everybody is tried. */
+  #turns({ route, cause }: Entry): Route | undefined {
+    const found = isOfRoute(cause) ? this.#routes.get(route) : undefined;
+    return found && found.uids.size >= TURNS_FROM ? found : undefined;
+  }
+
+  #failedOnRoute(name: string, uid: string, again: boolean): void {
+    const route = this.#routes.get(name) ?? {
+      ...NO_TURN,
+      answeredAt: Number.NEGATIVE_INFINITY,
+      uids: new Set<string>(),
+    };
+    route.uids.add(uid);
+    if (again && route.uids.size >= TURNS_FROM) route.turnMs = Math.min(route.turnMs * 2, LONGEST_TURN_MS);
+    route.nextTurnAt = this.#now() + route.turnMs;
+    this.#routes.set(name, route);
+  }
+
+  #delay({ first, longest, certain }: Delays, count: number): number {
+    const delay = Math.min(first * 2 ** Math.min(count - 1, 30), longest);
+    return delay * (certain + (1 - certain) * this.#random());
+  }
+
+  #now = (): number => this.#clock.now();
+}
+
+/** What a failure left unread is not compared. */
+const isSameRequest = (one: Failure, other: Failure): boolean =>
+  one.asked === other.asked && (one.inputs === undefined || other.inputs === undefined || one.inputs === other.inputs);
+
+/** Another object may well be answered the same. */
+const isOfRoute = (cause: GatewayError): boolean => isUnavailable(cause) || isUnauthorized(cause) || isForbidden(cause);
+
+function delaysAfter({ error, cause }: Failure): Delays {
+  if (error instanceof Retry) return FAILED;
+  return isUnauthorized(cause) || isForbidden(cause) ? DENIED : REFUSED;
+}
