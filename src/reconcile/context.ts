@@ -48,6 +48,8 @@ export interface RemoteState {
   sentFields?: readonly string[];
   appliedSecrets?: SecretVersion[];
   appliedDigest?: string;
+  /** Tells what the spec refers to from other values of it. Set once that has been read. */
+  inputs?: string;
   /** Name of the Secret that has the value of the remote now; empty: none. */
   outputSecret?: string;
   /** A create or update was sent, whatever its outcome. */

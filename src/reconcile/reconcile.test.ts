@@ -131,7 +131,9 @@ describe("an outage", () => {
     const object = await scene.given(IPPolicy, "office");
     scene.restart();
     scene.gateway.refuse("list", 503);
-    expect(await scene.reconcile(object)).toEqual({ backoff: true });
+    expect(await scene.reconcile(object)).toEqual({
+      requeueAfterSeconds: expect.toSatisfy((seconds: number) => seconds <= 1.2),
+    });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "ServiceUnavailable" });
     await scene.reconcile(object);

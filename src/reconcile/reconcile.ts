@@ -23,6 +23,7 @@ import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
+import { inputsOf, recordFailure, recordSuccess, refuseTooSoon } from "./too-soon.ts";
 
 /**
  * Brings the remote of one object to the object's spec, and reports the outcome in the status. The process may be
@@ -43,17 +44,21 @@ export async function reconcile(context: ReconcileContext, options: RequeueOptio
 async function reconcileObject(context: ReconcileContext): Promise<Outcome | "deleted"> {
   if (isPaused(context.object)) return { type: "paused" };
   try {
+    await refuseTooSoon(context);
     if (isDeleting(context.object)) {
       await deleteObject(context);
+      recordSuccess(context);
       return "deleted";
     }
     if (isInFormerAccount(context)) await stayInFormerAccount(context);
     const remote = isObserveOnly(context.object) ? await observe(context) : await converge(context);
     const { readiness, conditions = [] } = readinessOf(context.kind, remote, context.object.spec, now(context));
+    recordSuccess(context);
     return { type: "settled", readiness, conditions };
   } catch (cause) {
     const error = reconcileErrorOf(cause) ?? (has(context, "Created") && continueCreate());
     if (!error) throw cause;
+    recordFailure(context, error);
     return { type: "unfinished", error };
   }
 }
@@ -96,6 +101,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
   if (found && hasFinalizer(context)) state.remote = found;
   const desired = await resolveDesired(kind, context.object, context.cluster);
+  state.inputs = inputsOf(desired);
   if (found) {
     await ensureFinalizer(context);
     state.remote = found;

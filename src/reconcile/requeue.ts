@@ -1,3 +1,4 @@
+import type { Failure } from "../account/failures.ts";
 import { retryAfterSeconds } from "../objects/map-error.ts";
 import { conditionOf, isObserveOnly } from "../objects/object.ts";
 import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
@@ -6,6 +7,7 @@ import { listOf } from "../schema/define.ts";
 import { needsOf } from "../schema/wire/needs.ts";
 import { now, type ReconcileContext, retiringOf } from "./context.ts";
 import type { Outcome } from "./status/report.ts";
+import { failureOf } from "./too-soon.ts";
 
 /** How soon a remote that was just replaced is checked, whether it may be deleted. */
 const RETIRING_SECONDS = 2;
@@ -52,11 +54,26 @@ function resultOfError(
 ): Result {
   if (error.reason === "SecretNotReady")
     return { requeueAfterSeconds: secretsWatched ? resyncSeconds : secretPollSeconds(context) };
+  const failure = failureOf(context, error);
+  if (failure) return { requeueAfterSeconds: secondsUntilRetry(context, failure, resyncSeconds) };
   const seconds = retryAfterSeconds(error);
   if (seconds === undefined) return { backoff: true };
   if (error instanceof Retry) return { backoff: true, atLeastSeconds: seconds };
   // A person may correct the error in a ConfigMap or Secret, which nothing reports.
-  return { requeueAfterSeconds: hasUnwatchedInputs(context) ? Math.min(seconds, resyncSeconds) : seconds };
+  const mayBeMended = MENDED_BY_INPUTS.has(error.reason) && hasUnwatchedInputs(context);
+  return { requeueAfterSeconds: mayBeMended ? Math.min(seconds, resyncSeconds) : seconds };
+}
+
+/** Reasons that depend on what a spec refers to. To look at these again costs no request. */
+const MENDED_BY_INPUTS: ReadonlySet<string> = new Set(["InvalidSpec", "ImmutableField", "ReplacementRequired"]);
+
+/** No reconcile comes so much earlier than it was asked for. */
+const EARLIEST = 0.9;
+
+/** A look before that sends nothing, unless what the spec refers to has changed meanwhile. */
+function secondsUntilRetry(context: ReconcileContext, { inputs }: Failure, resyncSeconds: number): number {
+  const seconds = context.account.failures.secondsLeft(context.object.metadata.uid) / EARLIEST;
+  return inputs !== undefined && hasUnwatchedInputs(context) ? Math.min(seconds, resyncSeconds) : seconds;
 }
 
 /** A Secret that is not watched is polled: each second at first, and at most every 30 seconds later. */

@@ -112,7 +112,9 @@ describe("a create whose answer is unreadable except for the id", () => {
     scene.gateway.loseAnswer("create", unreadable);
     scene.gateway.loseAnswer("get", unreadable);
     const object = scene.cluster.apply(ReservedDomain, "web", { domain: "a.example.com" });
-    expect(await scene.reconcile(object)).toEqual({ backoff: true });
+    expect(await scene.reconcile(object)).toEqual({
+      requeueAfterSeconds: expect.toSatisfy((seconds: number) => seconds <= 1.2),
+    });
     expect(scene.idOf(object)).toBe("rd_1");
     expect(scene.reason(object)).toMatch(/^UnexpectedResponse: /);
     scene.restart();

@@ -77,7 +77,9 @@ describe("a deletion", () => {
   it("continues after an outage", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("delete", 503);
-    expect(await deleted(object)).toEqual({ backoff: true });
+    expect(await deleted(object)).toEqual({
+      requeueAfterSeconds: expect.toSatisfy((seconds: number) => seconds <= 1.2),
+    });
     expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
     await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
@@ -89,7 +91,9 @@ describe("a deletion", () => {
     scene.cluster.delete(object);
     for (let count = 0; count < 5; count += 1) {
       scene.gateway.refuse("delete", status, { serviceMessage: "not today" });
-      expect(await scene.reconcile(object)).toEqual({ backoff: true });
+      expect(await scene.reconcile(object)).toEqual({
+        requeueAfterSeconds: expect.toSatisfy((seconds: number) => seconds <= 18),
+      });
       expect(scene.reason(object)).toMatch(/^UnexpectedResponse: .*not today/);
       expect(scene.condition(object, "Stalled")).toBeUndefined();
     }

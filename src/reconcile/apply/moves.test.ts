@@ -70,7 +70,7 @@ describe("a create that the service refuses", () => {
     return scene.reconcile(scene.cluster.apply(CertificateAuthority, "partners", spec));
   };
 
-  it("is tried again at the next resync when a value comes from a ConfigMap or Secret", async () => {
+  it("is looked at again at the next resync when a value comes from a ConfigMap or Secret", async () => {
     scene.cluster.setConfigMap("ca", { pem: pem("one") });
     scene.cluster.setSecret("ca", { pem: pem("one") });
     const key = { name: "ca", key: "pem" };

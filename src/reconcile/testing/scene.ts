@@ -1,6 +1,6 @@
 import { Account } from "../../account/account.ts";
 import { OperationSupport } from "../../account/operation-support.ts";
-import { RequestBudget } from "../../account/request-budget.ts";
+import { type Lane, RequestBudget } from "../../account/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { Condition, ManagedObject } from "../../objects/object.ts";
 import { conditionOf } from "../../objects/object.ts";
@@ -35,6 +35,8 @@ export class Scene {
   readonly cluster: FakeCluster;
   /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
+  /** What causes the reconciles. */
+  lane: Lane = "edit";
   /** Whether the namespace of the objects may adopt. */
   mayAdopt = true;
   /** What the specs of all objects ask for. Unset: `accountName`. */
@@ -80,7 +82,7 @@ export class Scene {
       object: this.cluster.now(object),
       owner: { cluster: this.#options.clusterID ?? "c1", namespace, name },
       ...{ cluster: this.cluster, account: this.#account, clock: this.clock },
-      lane: "edit",
+      lane: this.lane,
       signal: new AbortController().signal,
       accountName: this.accountName,
       mayAdopt: this.mayAdopt,

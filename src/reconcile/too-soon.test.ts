@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../kinds/certificate-authority.ts";
+import { IPPolicy } from "../kinds/ip-policy.ts";
+import { ReservedDomain } from "../kinds/reserved-domain.ts";
+import type { ManagedObject } from "../objects/object.ts";
+import { annotations } from "../schema/contract.ts";
+import { Scene } from "./testing/scene.ts";
+
+const HOUR = 3600;
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+/** Something wakes the object every few seconds: a resync, a list, a write. The calls in this time. */
+async function wokenFor(seconds: number, object: ManagedObject, every = 20): Promise<string[]> {
+  scene.lane = "retry";
+  scene.gateway.takeCalls();
+  for (let passed = 0; passed < seconds; passed += every) {
+    await scene.reconcile(object);
+    await scene.clock.advance(every * 1000);
+  }
+  scene.lane = "edit";
+  return scene.gateway.takeCalls();
+}
+
+function refuse(verb: "update" | "create" | "delete", status: number): void {
+  for (let count = 0; count < 200; count += 1) scene.gateway.refuse(verb, status);
+}
+
+/** An object whose edit the service does not take. */
+async function givenRefused(status: number): Promise<ManagedObject> {
+  const object = await scene.given(IPPolicy, "office", { description: "one" });
+  refuse("update", status);
+  return scene.apply(IPPolicy, "office", { description: "two" }).then(() => scene.cluster.now(object));
+}
+
+describe("an object whose request failed, and that is woken all the time,", () => {
+  it.each([
+    // full jitter: every 150 s on average in the end
+    [500, 45],
+    // and each time, whether the key is accepted elsewhere
+    [401, 12],
+    [403, 6],
+    [400, 2],
+    [422, 2],
+  ])("with %d sends at most %d requests in the first hour", async (status, limit) => {
+    const object = await givenRefused(status);
+    scene.cluster.writes.length = 0;
+    const calls = await wokenFor(HOUR, object);
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.length).toBeLessThanOrEqual(limit);
+    // what it says is as before
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
+  it.each([400, 409, 422])("with %d sends at most two an hour in the long run", async (status) => {
+    const object = await givenRefused(status);
+    await wokenFor(2 * HOUR, object, 60);
+    expect((await wokenFor(10 * HOUR, object, 60)).length).toBeLessThanOrEqual(20);
+  });
+
+  it("sends a create that is refused at most twice an hour", async () => {
+    refuse("create", 422);
+    const object = await scene.apply(IPPolicy, "office", {});
+    await wokenFor(2 * HOUR, object, 60);
+    expect((await wokenFor(10 * HOUR, object, 60)).length).toBeLessThanOrEqual(20);
+  });
+
+  it("sends a deletion less and less often", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    refuse("delete", 503);
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    // each time, lists have shown before that nothing uses it
+    const calls = (await wokenFor(HOUR, object)).filter((call) => call.startsWith("delete"));
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.length).toBeLessThanOrEqual(45);
+    expect(scene.reason(object)).toMatch(/^ServiceUnavailable: /);
+  });
+});
+
+describe("an object that waits after a failure sends its request at once", () => {
+  let object: ManagedObject;
+
+  beforeEach(async () => {
+    object = await givenRefused(422);
+    expect(await wokenFor(60, object)).toEqual([]);
+  });
+
+  it("when its spec changes", async () => {
+    await scene.apply(IPPolicy, "office", { description: "three" });
+    expect(scene.gateway.takeCalls()).toEqual([`update ${scene.idOf(object)}`]);
+  });
+
+  it("when somebody asks for it, once", async () => {
+    scene.cluster.annotateByHand(object, annotations.reconcileRequestedAt, "now");
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toContain(`update ${scene.idOf(object)}`);
+    expect(await wokenFor(60, object)).toEqual([]);
+  });
+
+  it("when the account has another key", async () => {
+    scene.account.failures.releaseAll();
+    expect(await wokenFor(20, object)).toEqual([`update ${scene.idOf(object)}`]);
+  });
+});
+
+it("an object is tried as soon as a value that its spec refers to has changed, which no watch tells", async () => {
+  scene.cluster.setConfigMap("ca", { pem: "one" });
+  refuse("create", 422);
+  const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
+  const authority = await scene.apply(CertificateAuthority, "partners", { caPemFrom });
+  expect(await wokenFor(600, authority, 300)).toEqual([]);
+  scene.cluster.setConfigMap("ca", { pem: "two" });
+  expect(await wokenFor(600, authority, 300)).toEqual(["create"]);
+});
+
+describe("a domain whose DNS record is missing", () => {
+  const job = { error_code: "DNS_ERROR", msg: "no CNAME", started_at: "2025-12-31T00:00:00Z" };
+
+  async function given(): Promise<ManagedObject> {
+    const certificateManagementPolicy = { authority: "freeca", privateKeyType: "rsa" };
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com", certificateManagementPolicy });
+    const members = { certificate: null, certificate_management_status: { provisioning_job: job } };
+    scene.gateway.change(ReservedDomain.resource, scene.idOf(object), members);
+    await scene.resync(ReservedDomain);
+    await scene.reconcile(object);
+    expect(scene.condition(object, "Stalled")?.reason).toBe("CertificateDNSError");
+    return object;
+  }
+
+  async function callsIn(hours: number, object: ManagedObject, resyncs: boolean): Promise<number> {
+    let calls = 0;
+    for (let passed = 0; passed < hours * HOUR; passed += 300) {
+      await scene.clock.advance(300_000);
+      if (resyncs) await scene.resync(ReservedDomain);
+      await scene.reconcile(object);
+      calls += scene.gateway.takeCalls().length;
+    }
+    return calls;
+  }
+
+  it.each([
+    ["nothing beside the lists that are due anyway", true, 0],
+    ["two requests an hour where no list is due", false, 2],
+  ])("costs %s", async (_, resyncs, limit) => {
+    const object = await given();
+    expect(await callsIn(10, object, resyncs)).toBeLessThanOrEqual(10 * limit);
+  });
+});
+
+it("an object that has not failed is held up by no other", async () => {
+  await givenRefused(500);
+  scene.lane = "sync";
+  const other = await scene.apply(IPPolicy, "home", {});
+  expect(scene.condition(other, "Ready")?.status).toBe("True");
+});

@@ -1,0 +1,61 @@
+import type { Failure, Failures } from "../account/failures.ts";
+import { isGatewayError } from "../gateway/errors.ts";
+import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
+import { type ReconcileError, Waiting } from "../objects/reconcile-error.ts";
+import type { ReconcileContext } from "./context.ts";
+import { type Desired, resolveDesired } from "./desired/desired.ts";
+
+/**
+ * Throws the error of the object's last attempt while it is too soon to ask the service for the same again, whatever
+ * caused this reconcile. Sends nothing. What somebody has just changed is never too soon.
+ */
+export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
+  const { object, lane } = context;
+  const { uid } = object.metadata;
+  const failures = failuresOf(context);
+  const last = failures?.of(uid);
+  if (!failures || !last) return;
+  const isSoon = lane !== "edit" && failures.secondsLeft(uid) > 0 && last.asked === askedBy(object);
+  if (isSoon && (await hasSameInputs(context, last))) throw last.error;
+  failures.trying(uid);
+}
+
+/** Records that the attempt failed, if it was the service that did not do what was asked. */
+export function recordFailure(context: ReconcileContext, error: ReconcileError): void {
+  const { object, state } = context;
+  const { cause } = error;
+  // after a 429 the budget waits for all, and what the circuit breaker holds back was no attempt
+  if (error instanceof Waiting || !isGatewayError(cause) || cause.kind === "limited") return;
+  if (cause === context.account.breaker.problem || failureOf(context, error)) return;
+  const failure = { error, cause, asked: askedBy(object), inputs: state.inputs };
+  context.account.failures.failed(object.metadata.uid, failure);
+}
+
+export function recordSuccess(context: ReconcileContext): void {
+  failuresOf(context)?.succeeded(context.object.metadata.uid);
+}
+
+/** The recorded failure that the object reports with this error. */
+export function failureOf(context: ReconcileContext, error: ReconcileError): Failure | undefined {
+  const last = failuresOf(context)?.of(context.object.metadata.uid);
+  return last?.error === error ? last : undefined;
+}
+
+/** What tells one set of values that a spec refers to from another. */
+export const inputsOf = ({ digest, secrets }: Desired): string => JSON.stringify([digest, secrets]);
+
+async function hasSameInputs({ kind, object, cluster }: ReconcileContext, { inputs }: Failure): Promise<boolean> {
+  return inputs === undefined || inputs === inputsOf(await resolveDesired(kind, object, cluster));
+}
+
+const askedBy = (object: ManagedObject): string =>
+  JSON.stringify([object.metadata.generation, isDeleting(object), isOrphan(object), reconcileRequestedAt(object)]);
+
+/** Undefined when the object has no account (any more): the reconcile says so itself. */
+function failuresOf(context: ReconcileContext): Failures | undefined {
+  try {
+    return context.account.failures;
+  } catch {
+    return undefined;
+  }
+}
