@@ -152,6 +152,23 @@ describe("a domain whose DNS record is missing", () => {
   });
 });
 
+it("a list that the key may not read says nothing about the account, where another one is read", async () => {
+  const [policy, domain] = [
+    await scene.given(IPPolicy, "office"),
+    await scene.given(ReservedDomain, "web", { domain: "a.example.com" }),
+  ];
+  scene.restart();
+  scene.gateway.refuse("list", 401);
+  await scene.reconcile(policy);
+  expect(scene.condition(policy, "Synced")?.reason).toBe("Unauthorized");
+  expect(scene.gateway.calls.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+    "list ip_policies",
+    "list reserved_domains",
+  ]);
+  await scene.reconcile(domain);
+  expect(scene.condition(domain, "Synced")?.status).toBe("True");
+});
+
 it("an object that has not failed is held up by no other", async () => {
   await givenRefused(500);
   scene.lane = "sync";
