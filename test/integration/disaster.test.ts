@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { annotations } from "../../src/schema/contract.ts";
+import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { useWorld } from "../support/world.ts";
+
+// The steps of docs/disaster-recovery.md. Restored backups are in lifecycle.test.ts, keys of other accounts in
+// other-account.test.ts.
+
+const world = useWorld({ startOperator: false });
+const control = () => world.simulator.control;
+const creates = () => control().requests({ method: "POST", status: 201 }).length;
+
+const inGit: KubeJSON[] = [
+  manifest("IPPolicy", "office", { description: "the office" }),
+  manifest("ReservedDomain", "shop", { domain: "shop.example.org" }),
+  manifest("TunnelGroupBackend", "web", { labels: { app: "web" } }),
+  manifest("TCPEdge", "database", {
+    backend: { backendRef: { kind: "TunnelGroupBackend", name: "web" } },
+    ipRestriction: { ipPolicyRefs: [{ name: "office" }] },
+  }),
+];
+
+const idsOf = (objects: readonly KubeJSON[]) => objects.map(({ kind, status }) => `${kind} ${status.id}`).sort();
+
+/** The cluster is gone, with all that it had; the account is as it was. */
+async function loseCluster(): Promise<void> {
+  await world.operator.stop("SIGKILL");
+  for (const { kind, metadata } of await world.kube.custom()) {
+    await world.kube.patch(kind, metadata.name, { metadata: { finalizers: null } });
+    await world.kube.delete(kind, metadata.name);
+  }
+}
+
+describe("a cluster that is rebuilt from Git alone", () => {
+  let ids: string[];
+  let made: number;
+
+  beforeAll(async () => {
+    await world.startOperator({ CLUSTER_ID: "blue" });
+    await world.kube.apply(...inGit);
+    ids = idsOf(await world.allReady(inGit));
+    made = creates();
+    await loseCluster();
+  });
+
+  test("has what the cluster before it had, when it is given the id of that cluster", async () => {
+    await world.startOperator({ CLUSTER_ID: "blue" });
+    await world.kube.apply(...inGit);
+    expect(idsOf(await world.allReady(inGit))).toEqual(ids);
+    expect(creates()).toBe(made);
+  });
+
+  test("touches nothing of the cluster before it under another id, and takes it up when the id is corrected", async () => {
+    await loseCluster();
+    await world.startOperator({ CLUSTER_ID: "green" });
+    const domain = inGit.filter(({ kind }) => kind === "ReservedDomain");
+    await world.kube.apply(...domain);
+    const stalled = await world.condition("ReservedDomain", "shop", { type: "Stalled", status: "True" });
+    expect(conditionOf(stalled, "Ready").message).toContain("blue/");
+    expect(creates()).toBe(made);
+    await world.restartOperator("SIGTERM", { CLUSTER_ID: "blue" });
+    await world.kube.apply(...inGit);
+    expect(idsOf(await world.allReady(inGit))).toEqual(ids);
+    expect(creates()).toBe(made);
+  });
+
+  test("gets all of it from a cluster that lets go, when that one is released and not deleted", async () => {
+    await world.kube.patch("ReservedDomain", "shop", { metadata: { annotations: { [annotations.orphan]: "true" } } });
+    await world.kube.delete("ReservedDomain", "shop");
+    await world.gone("ReservedDomain", "shop");
+    await loseCluster();
+    await world.startOperator({ CLUSTER_ID: "blue" });
+    await world.kube.apply(...inGit);
+    expect(idsOf(await world.allReady(inGit))).toEqual(ids);
+    expect(creates()).toBe(made);
+  });
+});
+
+test("objects of an account that is closed can be let go of, without a request", async () => {
+  control().fault({ action: { status: 401, body: { msg: "closed" } }, times: Number.POSITIVE_INFINITY });
+  for (const { kind, metadata } of inGit) {
+    await world.kube.annotate(kind, metadata.name, { [annotations.orphan]: "true" });
+    await world.kube.delete(kind, metadata.name);
+  }
+  for (const { kind, metadata } of inGit) await world.gone(kind, metadata.name);
+  expect(control().count({ method: "DELETE" })).toBe(0);
+});
