@@ -59,7 +59,10 @@ async function runOperator(): Promise<number> {
       "event-loop": eventLoopCheck(),
       workers: () => operator.controllers.find(({ problem }) => problem)?.problem,
     },
-    readiness: { informers: () => operator.informers.find(({ reason }) => reason)?.reason },
+    readiness: {
+      informers: () => operator.informers.find(({ reason }) => reason)?.reason,
+      preparations: () => operator.preparations.find(({ problem }) => problem)?.problem,
+    },
   });
   const listening = {
     async listen() {
@@ -75,6 +78,7 @@ async function runOperator(): Promise<number> {
       health: listening,
       informers: operator.informers,
       ...(elector && { elector }),
+      preparations: operator.preparations,
       controllers: operator.controllers,
       background: [operator.background],
       recorder,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { annotations } from "../schema/contract.ts";
-import { formatIntent, type Intent, intentOf, mayHaveCreated, sendWindowMs, settledAt } from "./intent.ts";
+import { formatIntent, mayHaveCreated, parseIntent, type SignedIntent, sendWindowMs, settledAt } from "./intent.ts";
 import type { ManagedObject } from "./object.ts";
 
 const deadline = 30_000;
@@ -24,6 +24,7 @@ describe("the annotation", () => {
     // fast-check's unit "binary" takes seconds to generate
     const anything = fc.nat(0x10ffff).map((point) => String.fromCodePoint(point));
     const intents = fc.record({
+      signed: fc.constant(true as const),
       first: time,
       last: time,
       account: fc.option(fc.stringMatching(/^[a-z0-9-]*$/), { nil: undefined }),
@@ -35,25 +36,31 @@ describe("the annotation", () => {
     });
     fc.assert(
       fc.property(intents, (intent) => {
-        expect(intentOf(objectWith(formatIntent(intent)))).toEqual(intent);
+        expect(parseIntent(objectWith(formatIntent(intent)))).toEqual(intent);
       }),
     );
   });
 
   it("is an ISO 8601 interval", () => {
-    expect(formatIntent({ first: noon, last: noon + 60_000 })).toBe(
+    expect(formatIntent({ signed: true, first: noon, last: noon + 60_000 })).toBe(
       "2026-01-01T12:00:00.000Z/2026-01-01T12:01:00.000Z",
     );
   });
 
   it("leaves out a body that is too large", () => {
-    const text = formatIntent({ first: noon, last: noon, fields: ["labels"], sent: { metadata: "x".repeat(40_000) } });
+    const text = formatIntent({
+      signed: true,
+      first: noon,
+      last: noon,
+      fields: ["labels"],
+      sent: { metadata: "x".repeat(40_000) },
+    });
     expect(text.length).toBeLessThan(100);
-    expect(intentOf(objectWith(text))).toMatchObject({ first: noon, fields: ["labels"], sent: undefined });
+    expect(parseIntent(objectWith(text))).toMatchObject({ first: noon, fields: ["labels"], sent: undefined });
   });
 
   it("may be missing", () => {
-    expect(intentOf(objectWith(undefined))).toBeUndefined();
+    expect(parseIntent(objectWith(undefined))).toBeUndefined();
   });
 
   it.each([
@@ -62,27 +69,27 @@ describe("the annotation", () => {
     ["cut off", "2026-01-01T12:00:00.000Z/"],
   ])("counts from the creation of the object when somebody has %s it", (_, text) => {
     const created = Date.parse("2026-01-01T00:00:00Z");
-    expect(intentOf(objectWith(text))).toMatchObject({ first: created, last: created });
+    expect(parseIntent(objectWith(text))).toMatchObject({ first: created, last: created });
   });
 
   it("is read for the old id even when somebody has edited the times", () => {
-    expect(intentOf(objectWith("now old=ipp_1"))?.old).toBe("ipp_1");
+    expect(parseIntent(objectWith("now old=ipp_1"))?.old).toBe("ipp_1");
   });
 
   it("may have one time, which is the first and the last", () => {
-    expect(intentOf(objectWith(at(0)))).toMatchObject({ first: noon, last: noon });
+    expect(parseIntent(objectWith(at(0)))).toMatchObject({ first: noon, last: noon });
   });
 });
 
 describe("settledAt", () => {
   it("is later than the deadline of any create that the intent allowed", () => {
-    const intent: Intent = { first: noon, last: noon + 5000 };
+    const intent: SignedIntent = { signed: true, first: noon, last: noon + 5000 };
     expect(settledAt(intent, deadline)).toBeGreaterThan(intent.last + sendWindowMs(deadline) + deadline);
   });
 });
 
 describe("mayHaveCreated", () => {
-  const intent: Intent = { first: noon, last: noon + 10_000 };
+  const intent: SignedIntent = { signed: true, first: noon, last: noon + 10_000 };
   const settled = (settledAt(intent, deadline) - noon) / 1000;
 
   it.each<[string, unknown, boolean]>([
@@ -99,7 +106,7 @@ describe("mayHaveCreated", () => {
   });
 
   it("covers both ends when the system clock was set back between them", () => {
-    const reversed: Intent = { first: noon, last: noon - 3_600_000 };
+    const reversed: SignedIntent = { signed: true, first: noon, last: noon - 3_600_000 };
     expect([at(-3600), at(0)].map((time) => mayHaveCreated(reversed, time, deadline))).toEqual([true, true]);
   });
 });

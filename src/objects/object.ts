@@ -1,5 +1,6 @@
 import type { KubeObject } from "../runtime/object.ts";
 import { annotations } from "../schema/contract.ts";
+import type { Intent } from "./intent.ts";
 
 export interface Condition {
   type: string;
@@ -58,6 +59,11 @@ export interface ManagedObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
   spec: CommonSpec & Record<string, unknown>;
   status?: Status;
+  /**
+   * What the annotation `create-intent` says, as far as it may be believed. Set when an object is read from the API
+   * server, which knows no such member.
+   */
+  intent?: Intent | undefined;
 }
 
 /** Ids of remotes that were replaced and are not deleted yet, oldest first. */

@@ -1,21 +1,26 @@
 import { describe, expect, it } from "vitest";
 import { annotations } from "../schema/contract.ts";
+import { parseIntent } from "./intent.ts";
 import type { ManagedObject, Status } from "./object.ts";
 import { isRetained, originOf } from "./origin.ts";
 
 const createdAt = "2026-01-01T12:00:00Z";
 const fitting = "2026-01-01T11:59:59.000Z/2026-01-01T12:00:00.000Z";
 
-const object = (spec: ManagedObject["spec"], status?: Status, intent?: string): ManagedObject => ({
-  apiVersion: "tunnelgateway.dev/v1",
-  kind: "ReservedDomain",
-  metadata: {
+function object(spec: ManagedObject["spec"], status?: Status, intent?: string, signed = true): ManagedObject {
+  const metadata = {
     ...{ name: "a", namespace: "n", uid: "u", generation: 1, creationTimestamp: "2026-01-01T11:00:00Z" },
     ...(intent && { annotations: { [annotations.createIntent]: intent } }),
-  },
-  spec,
-  ...(status && { status }),
-});
+  };
+  const given = { apiVersion: "tunnelgateway.dev/v1", kind: "ReservedDomain", metadata };
+  const parsed = parseIntent(given);
+  return {
+    ...given,
+    spec,
+    ...(status && { status }),
+    intent: signed ? parsed : parsed && { ...parsed, signed: false },
+  };
+}
 
 const adopt = { id: "rd_1" };
 
@@ -34,12 +39,18 @@ describe("the origin of a remote", () => {
       object({ adopt: { existing: true } }, {}, fitting),
       "Created",
     ],
+    [
+      "is an adoption when adopt is there and nobody has signed the create",
+      object({ adopt: { existing: true } }, {}, fitting, false),
+      "Adopted",
+    ],
   ])("%s", (_, given, origin) => {
     expect(originOf(given)).toBe(origin);
   });
 
   it.each<[string, ManagedObject, string]>([
     ["an intent fits", object({}, { id: "rd_1", createdAt }, fitting), "Created"],
+    ["nobody has signed the intent that fits", object({}, { id: "rd_1", createdAt }, fitting, false), "Adopted"],
     ["an intent is of another time", object({}, { id: "rd_1", createdAt: "2025-01-01T00:00:00Z" }, fitting), "Adopted"],
     ["there is no intent", object({}, { id: "rd_1", createdAt }), "Adopted"],
     ["there is no intent, and spec.adopt has gone after an import", object({}, { id: "rd_1", createdAt }), "Adopted"],

@@ -1,4 +1,4 @@
-import { intentOf, mayHaveCreated } from "./intent.ts";
+import { mayHaveCreated, signedIntentOf } from "./intent.ts";
 import type { ManagedObject } from "./object.ts";
 
 /** How the account came to have the remote of an object: the operator created it, or it was there and was adopted. */
@@ -15,12 +15,16 @@ const DEADLINE_MS = 60_000;
 export function originOf(object: ManagedObject): Origin {
   const { spec, status = {} } = object;
   if (status.origin) return status.origin;
-  const intent = intentOf(object);
+  const intent = signedIntentOf(object);
   if (status.id === undefined) return intent === undefined && spec.adopt ? "Adopted" : "Created";
   // Entries and modules have no time of creation.
   if (status["createdAt"] === undefined) return spec.adopt ? "Adopted" : "Created";
   return intent && mayHaveCreated(intent, status["createdAt"], DEADLINE_MS) ? "Created" : "Adopted";
 }
+
+/** Of a remote with the object's own mark: it had it before, so only `spec.adopt` can make it an adoption. */
+export const originOfMarked = ({ spec, status }: ManagedObject): Origin =>
+  status?.origin ?? (spec.adopt ? "Adopted" : "Created");
 
 /** The remote is not deleted with the object. Default: retain adopted remotes, delete created ones. */
 export function isRetained(object: ManagedObject): boolean {

@@ -1,19 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
+import { IntentSignatures } from "../objects/intent-signatures.ts";
 import { conditionOf, type ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
+import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer, type InformerOptions } from "../runtime/cache/informer.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { Controller, type ControllerOptions } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
-import { keyOf, splitKey } from "../runtime/object.ts";
+import { type KubeObject, keyOf, splitKey } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
 import { annotations } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 import type { SessionMetrics } from "../sessions/metrics.ts";
-import { createSessions } from "../sessions/sessions.ts";
+import { createSessions, namespaceOf } from "../sessions/sessions.ts";
 import { reconcileAccount } from "./accounts/account-controller.ts";
 import { AccountObjects } from "./accounts/account-objects.ts";
 import { Accounts } from "./accounts/accounts.ts";
@@ -23,9 +25,12 @@ import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
+import { FormerIntents } from "./kubernetes/former-intents.ts";
 import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
+import { IntentKey } from "./kubernetes/intent-key.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
+import { type StartStep, startedAfter } from "./kubernetes/start-step.ts";
 import { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { objectController, serviceTimes } from "./object-controller.ts";
@@ -52,6 +57,8 @@ export interface OperatorOptions {
 /** The parts of the operator, not started. Start and stop them in the order of `runtime/process/runner.ts`. */
 export interface Operator {
   informers: readonly Pick<Informer, "start" | "stop" | "synced" | "reason">[];
+  /** What the leader does before its controllers start. */
+  preparations: readonly StartStep<void>[];
   controllers: readonly Controller[];
   /** Start it together with the controllers. Runs until the signal aborts. */
   background: (signal: AbortSignal) => Promise<void>;
@@ -62,7 +69,17 @@ export interface Operator {
 export function createOperator(options: OperatorOptions): Operator {
   const { config, kinds, client, log, clock = systemClock, metrics, controllerMetrics } = options;
   const common = { client, log, clock, namespaces: config.watchNamespaces };
-  const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, common)]));
+  const identity = new ClusterIdentity({ client, config, clock, log });
+  const ownNamespace = namespaceOf(config);
+  const intentKey = new IntentKey({ client, namespace: ownNamespace, clock, log });
+  let signatures: IntentSignatures | undefined;
+  const intentSignatures = () => {
+    signatures ??= new IntentSignatures(intentKey.value, identity.id);
+    return signatures;
+  };
+  // An intent is an annotation, which others can write too. It is checked where its object comes in.
+  const transform = (object: KubeObject) => intentSignatures().admit(withoutManagedFields(object)) as ManagedObject;
+  const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, { ...common, transform })]));
   const endedObjects = new EndedObjects({
     clock,
     watches: (namespace) => config.watchNamespaces.length === 0 || config.watchNamespaces.includes(namespace),
@@ -71,12 +88,12 @@ export function createOperator(options: OperatorOptions): Operator {
   const unfinalizedObjects = new UnfinalizedObjects(clock);
   const cluster = new KubeCluster({
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
+    intentSignatures,
     accounts: {
       isSameAccount: (one, other) => accounts.isSameAccount(one, other),
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
     },
   });
-  const identity = new ClusterIdentity({ client, config, clock, log });
   const accountInformer = new Informer<AccountObject>({
     ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },
   });
@@ -162,10 +179,17 @@ export function createOperator(options: OperatorOptions): Operator {
   return {
     informers: [
       identity,
-      ...informers.values(),
+      intentKey,
+      ...[...informers.values()].map((informer) => startedAfter([identity, intentKey], informer)),
       accountInformer,
       ...(secretInformer ? [secretInformer] : []),
       ...sessions.informers,
+    ],
+    preparations: [
+      new FormerIntents({
+        ...{ client, kinds, informers, clock, log, watchNamespaces: config.watchNamespaces },
+        ...{ namespace: ownNamespace, signatures: intentSignatures },
+      }),
     ],
     controllers: [...controllers.values(), accountController, ...sessions.controllers],
     async background(signal) {
@@ -200,5 +224,5 @@ const readyStatus = ({ status }: AccountObject): string | undefined => condition
 
 const informerOf = (
   kind: Kind,
-  common: Pick<InformerOptions<ManagedObject>, "client" | "log" | "clock" | "namespaces">,
+  common: Pick<InformerOptions<ManagedObject>, "client" | "log" | "clock" | "namespaces" | "transform">,
 ): Informer<ManagedObject> => new Informer({ ...common, type: typeOf(kind), indexers: indexersOf(kind) });

@@ -1,3 +1,4 @@
+import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject, Status } from "../objects/object.ts";
 import type { Kind } from "../schema/define.ts";
 
@@ -66,7 +67,7 @@ export interface Cluster {
   /** Kinds whose objects can refer to objects of this kind. */
   kindsReferringTo(kind: Pick<Kind, "kind">): Kind[];
   /** Throws Outdated when the object is no longer at the resourceVersion that is given. */
-  annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: string }): Promise<ManagedObject>;
+  annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: Intent }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;
   /** Replaces the status of the object. False when the object is gone. */
   writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<boolean>;

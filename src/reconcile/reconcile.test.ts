@@ -18,12 +18,12 @@ const bodies = () => scene.gateway.calls.filter(({ verb }) => verb === "update")
 describe("a value from a Secret", () => {
   const spec = { format: "json", target: { monitoring: { apiKeyRef: { name: "dd", key: "api" } } } };
 
-  beforeEach(() => scene.cluster.setSecret("dd", { api: "first" }));
+  beforeEach(() => scene.cluster.setSecret("dd", { api: "initial" }));
 
   it("is read at each reconcile, and again at the next resync", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", spec);
     expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
-    expect(scene.gateway.calls[0]?.body).toMatchObject({ target: { monitoring: { api_key: "first" } } });
+    expect(scene.gateway.calls[0]?.body).toMatchObject({ target: { monitoring: { api_key: "initial" } } });
   });
 
   it("is sent again only when it has changed", async () => {
@@ -44,7 +44,7 @@ describe("a value from a Secret", () => {
     scene.gateway.refuse("create", 400, { serviceMessage: "bad key" });
     await scene.reconcile(object);
     await scene.settle(object);
-    expect(JSON.stringify([scene.cluster.now(object), scene.cluster.events])).not.toContain("first");
+    expect(JSON.stringify([scene.cluster.now(object), scene.cluster.events])).not.toContain("initial");
   });
 
   it("is waited for", async () => {

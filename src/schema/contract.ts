@@ -19,10 +19,14 @@ export const annotations = {
   orphan: `${GROUP}/orphan`,
   /** The operator sets it before it sends a create: see objects/intent.ts. */
   createIntent: `${GROUP}/create-intent`,
+  /** Proves that the operator has written the intent: see objects/intent-signatures.ts. */
+  createIntentSignature: `${GROUP}/create-intent-signature`,
 } as const;
 
 /** Annotations of a Secret that the operator writes. */
 export const secretAnnotations = {
+  /** On the Secret with the key of intents: when those were signed that a version before had written. */
+  intentsSignedAt: `${GROUP}/intents-signed-at`,
   /** The id of the remote whose value the Secret has. */
   remoteID: `${GROUP}/remote-id`,
   /** The uid of the object that the Secret was written for. It stays when the owner reference goes. */
@@ -31,10 +35,13 @@ export const secretAnnotations = {
   digest: `${GROUP}/sha-256`,
 } as const;
 
-/** Key inside a remote's `metadata` that names the object it belongs to. */
 /** Name of the GatewayAccount of objects that name none. */
 export const DEFAULT_ACCOUNT = "default";
 
+/** The Secret in the operator's own namespace with the key that signs create intents. */
+export const INTENT_KEY_SECRET = `${OPERATOR_NAME}-intent-key`;
+
+/** Key inside a remote's `metadata` that names the object it belongs to. */
 export const OWNER_KEY = `${GROUP}/owner`;
 
 /** Every reason that a condition can have; each is a heading of docs/troubleshooting.md. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Account } from "../../account/account.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
-import { type Intent, intentOf } from "../../objects/intent.ts";
+import { type Intent, intentOf, parseIntent } from "../../objects/intent.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { AccountObject } from "./all-credentials.ts";
@@ -16,6 +16,9 @@ function object(accountRef?: string, status?: Status, more: Partial<ManagedObjec
     ...(status && { status }),
   };
 }
+
+/** With what its annotation says, as if the operator had written it. */
+const signed = (given: ManagedObject): ManagedObject => ({ ...given, intent: parseIntent(given) });
 
 const probe = (account: Account) =>
   account.collection(ipPolicies).probe({ lane: "edit", signal: new AbortController().signal });
@@ -94,7 +97,7 @@ describe("the account of an object", () => {
 describe("an object with a create whose outcome is not known", () => {
   const creating = (accountRef: string | undefined, account: string) => {
     const intent = `2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z account=${account}`;
-    return object(accountRef, undefined, { annotations: { [annotations.createIntent]: intent } });
+    return signed(object(accountRef, undefined, { annotations: { [annotations.createIntent]: intent } }));
   };
 
   it.each([
@@ -110,6 +113,12 @@ describe("an object with a create whose outcome is not known", () => {
     expect(account).toBe(intended ? scene.accounts.accountOf(object("a")) : scene.accounts.own);
     account.recordRefusedCreate(one, intentOf(one) as Intent);
     expect(scene.accounts.nameOf(one)).toBe(specified);
+  });
+
+  it("belongs to the account that its spec asks for when nobody has signed the intent", async () => {
+    const scene = await given();
+    const intent: Intent = { signed: false, last: Date.parse("2026-01-01T00:00:00Z") };
+    expect(scene.accounts.nameOf({ ...creating(undefined, "a"), intent })).toBe("");
   });
 
   it("waits for that account when it is gone", async () => {
@@ -169,7 +178,7 @@ describe("an account that is being deleted", () => {
     const intent = "2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z";
     const owners = [
       object("a", { id: "ipp_1", account: "a" }),
-      object("a", undefined, { annotations: { [annotations.createIntent]: intent } }),
+      signed(object("a", undefined, { annotations: { [annotations.createIntent]: intent } })),
       object("a", undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
     ];
     for (const one of owners) expect(scene.accounts.all).toContain(scene.accounts.accountOf(one));

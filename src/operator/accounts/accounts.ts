@@ -1,5 +1,5 @@
 import type { Account } from "../../account/account.ts";
-import { intentOf } from "../../objects/intent.ts";
+import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, DEFAULT_ACCOUNT } from "../../schema/contract.ts";
@@ -143,7 +143,7 @@ export class Accounts {
   recordedNameOf(object: ManagedObject): string {
     const { status, metadata } = object;
     if (status?.id !== undefined) return status.account ?? "";
-    const intent = intentOf(object);
+    const intent = signedIntentOf(object);
     if (intent?.account === undefined) return this.specifiedNameOf(object);
     const account = this.#credentials.known(metadata.namespace, intent.account)?.shared.account;
     return account?.isCreateRefused(object, intent) ? this.specifiedNameOf(object) : intent.account;
@@ -241,4 +241,4 @@ function refuseUnless(relation: Relation, { object, name, specified }: Division)
 
 /** No create was sent for the object yet, so any account can become its account. */
 const isNew = (object: ManagedObject): boolean =>
-  object.status?.id === undefined && !isDeleting(object) && intentOf(object) === undefined;
+  object.status?.id === undefined && !isDeleting(object) && signedIntentOf(object) === undefined;

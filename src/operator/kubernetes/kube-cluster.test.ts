@@ -1,5 +1,7 @@
+import { createSecretKey, randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Store } from "../../runtime/cache/store.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -9,13 +11,16 @@ import type { KubeObject } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
-import { annotations, FINALIZER } from "../../schema/contract.ts";
+import { FINALIZER } from "../../schema/contract.ts";
 import { type Informers, indexersOf } from "./indexes.ts";
 import { KubeCluster } from "./kube-cluster.ts";
 import { UnfinalizedObjects } from "./unfinalized-objects.ts";
 
 const POLICIES = "tunnelgateway.dev/v1/ippolicies";
 const SECRETS = "v1/secrets";
+
+const signatures = new IntentSignatures(createSecretKey(randomBytes(32)), "c1");
+const intent = { signed: true as const, first: 1_000, last: 2_000 };
 
 let server: FakeApiServer;
 let transport: Transport;
@@ -35,6 +40,7 @@ beforeEach(async () => {
     endedObjects: { has: () => false },
     unfinalizedObjects: new UnfinalizedObjects(systemClock),
     accounts: { isSameAccount: () => true, isSameInventory: () => true },
+    intentSignatures: () => signatures,
   });
 });
 
@@ -70,11 +76,12 @@ const outdated = expect.objectContaining({ name: "Outdated" });
 describe("a write", () => {
   it("is in the cache at once", async () => {
     const object = given();
-    await cluster.annotate(IPPolicy, object, { finalizer: true, intent: "now" });
+    await cluster.annotate(IPPolicy, object, { finalizer: true, intent });
     expect(cached()?.metadata).toMatchObject({
       finalizers: [FINALIZER],
-      annotations: { [annotations.createIntent]: "now" },
+      annotations: signatures.annotationsOf(object, intent),
     });
+    expect(cached()?.intent).toEqual(expect.objectContaining(intent));
     await cluster.writeStatus(IPPolicy, object, { id: "ipp_1" });
     expect(cached()?.status).toEqual({ id: "ipp_1" });
   });
@@ -99,14 +106,14 @@ describe("a write of an outdated object", () => {
   it("fails for an intent when somebody wrote first", async () => {
     const object = given();
     touch();
-    await expect(cluster.annotate(IPPolicy, object, { intent: "now" })).rejects.toEqual(outdated);
+    await expect(cluster.annotate(IPPolicy, object, { intent })).rejects.toEqual(outdated);
   });
 
   it("fails for an intent when the object is gone, and is ignored for status and finalizer", async () => {
     const object = given({ finalizers: [FINALIZER] });
     server.storage.update(POLICIES, "n/office", (now) => ({ ...now, metadata: { ...now.metadata, finalizers: [] } }));
     server.storage.delete(POLICIES, "n/office");
-    await expect(cluster.annotate(IPPolicy, object, { intent: "now" })).rejects.toEqual(outdated);
+    await expect(cluster.annotate(IPPolicy, object, { intent })).rejects.toEqual(outdated);
     await cluster.writeStatus(IPPolicy, object, {});
     await cluster.removeFinalizer(IPPolicy, object);
   });

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { remoteIDsOf } from "../../objects/identity.ts";
+import type { Intent } from "../../objects/intent.ts";
+import type { IntentSignatures } from "../../objects/intent-signatures.ts";
 import { type ManagedObject, retiringIDs, type Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
@@ -11,7 +13,7 @@ import type { Logger } from "../../runtime/log.ts";
 import { type KubeObject, keyOf, type ResourceType } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
-import { API_VERSION, annotations, FINALIZER, GROUP } from "../../schema/contract.ts";
+import { API_VERSION, FINALIZER, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { toReconcileError } from "./api-error.ts";
@@ -42,6 +44,8 @@ export interface KubeClusterOptions {
   accounts: AccountSharing;
   endedObjects: Pick<EndedObjects, "has">;
   unfinalizedObjects: UnfinalizedObjects;
+  /** Known before the informers start. */
+  intentSignatures: () => IntentSignatures;
 }
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
@@ -54,6 +58,7 @@ export class KubeCluster implements Cluster {
   readonly #accounts: AccountSharing;
   readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #unfinalizedObjects: UnfinalizedObjects;
+  readonly #intentSignatures: () => IntentSignatures;
   readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
   constructor(options: KubeClusterOptions) {
@@ -65,6 +70,7 @@ export class KubeCluster implements Cluster {
     this.#accounts = options.accounts;
     this.#endedObjects = options.endedObjects;
     this.#unfinalizedObjects = options.unfinalizedObjects;
+    this.#intentSignatures = options.intentSignatures;
   }
 
   get(kind: string, namespace: string, name: string): ManagedObject | undefined {
@@ -132,7 +138,7 @@ export class KubeCluster implements Cluster {
   async annotate(
     kind: Kind,
     object: ManagedObject,
-    change: { finalizer?: true; intent?: string },
+    change: { finalizer?: true; intent?: Intent },
   ): Promise<ManagedObject> {
     const { metadata } = object;
     const { finalizers = [], resourceVersion } = metadata;
@@ -141,14 +147,12 @@ export class KubeCluster implements Cluster {
       metadata: {
         resourceVersion,
         ...(missing && { finalizers: [...finalizers, FINALIZER] }),
-        ...(change.intent && { annotations: { [annotations.createIntent]: change.intent } }),
+        ...(change.intent && { annotations: this.#intentSignatures().annotationsOf(object, change.intent) }),
       },
     };
     if (missing) this.#unfinalizedObjects.finalizerAdded(object);
     try {
-      const written = await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch);
-      this.#store(kind.kind).put(written);
-      return written;
+      return this.#keep(kind, await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch));
     } catch (error) {
       if (isNotFound(error)) throw new Outdated("the object is gone", { cause: error });
       throw toReconcileError(error);
@@ -164,7 +168,7 @@ export class KubeCluster implements Cluster {
     const store = this.#store(kind.kind);
     const { finalizers = [], deletionTimestamp } = written.metadata;
     if (deletionTimestamp && finalizers.length === 0) store.forget(keyOf(object), object.metadata.uid);
-    else store.put(written);
+    else this.#keep(kind, written as ManagedObject);
   }
 
   async writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<boolean> {
@@ -173,7 +177,7 @@ export class KubeCluster implements Cluster {
       return true;
     }
     try {
-      this.#store(kind.kind).put(await this.#client.replaceStatus(typeOf(kind), object, status));
+      this.#keep(kind, await this.#client.replaceStatus(typeOf(kind), object, status));
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
@@ -183,6 +187,13 @@ export class KubeCluster implements Cluster {
 
   recordUnfinalized(object: ManagedObject): void {
     if (this.#unfinalizedObjects.record(object)) this.#log.warn(aboutObject(object), UNFINALIZED);
+  }
+
+  /** An answer of the API server is an object that comes in: what its annotations say is not believed as it is. */
+  #keep({ kind }: Kind, written: ManagedObject): ManagedObject {
+    const object = this.#intentSignatures().admit(written);
+    this.#store(kind).put(object);
+    return object;
   }
 
   async secret(namespace: string, name: string): Promise<SecretValue | undefined> {

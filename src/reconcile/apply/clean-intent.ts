@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { formatIntent, type Intent, intentOf } from "../../objects/intent.ts";
+import { type Intent, intentOf, parseIntent, type SignedIntent } from "../../objects/intent.ts";
 import type { Kind } from "../../schema/define.ts";
 import { traitsOf, unwrap } from "../../schema/traits.ts";
 import { membersOf } from "../../schema/wire/compare.ts";
@@ -12,16 +12,17 @@ import type { ReconcileContext } from "../context.ts";
  */
 export async function cleanIntent(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster } = context;
-  const intent = intentOf(object);
-  const { sent = {} } = intent ?? {};
-  const open = Object.entries(sent).filter(([member]) => !isFromSecret(kind, member, intent?.fields));
+  const [intent, written] = [intentOf(object), parseIntent(object)];
+  const { sent = {}, fields } = written ?? {};
+  const open = Object.entries(sent).filter(([member]) => !isFromSecret(kind, member, fields));
   if (!intent || open.length === Object.keys(sent).length) return;
-  const cleaned = formatIntent({ ...intent, sent: Object.fromEntries(open) });
+  // What nobody has signed goes as a whole.
+  const cleaned: Intent = intent.signed ? { ...intent, sent: Object.fromEntries(open) } : intent;
   context.object = await cluster.annotate(kind, object, { intent: cleaned });
 }
 
 /** Whether a member has the value of a Secret, if these fields of the spec were sent. */
-function isFromSecret({ spec }: Kind, member: string, sent: Intent["fields"] = []): boolean {
+function isFromSecret({ spec }: Kind, member: string, sent: SignedIntent["fields"] = []): boolean {
   const { fields = [] } = membersOf(spec).get(member) ?? {};
   return fields.some((field) => {
     const schema = spec.shape[field] as z.ZodType;

@@ -2,7 +2,7 @@ import type { RequestOptions } from "../../account/calls.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
-import { formatIntent, type Intent, intentOf, sendWindowMs } from "../../objects/intent.ts";
+import { type Intent, type SignedIntent, sendWindowMs, signedIntentOf } from "../../objects/intent.ts";
 import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { type Body, createDefaults } from "../../schema/wire/request.ts";
@@ -94,12 +94,13 @@ function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): 
 }
 
 /** `open`: the body without the values of Secrets, since many may read annotations. */
-async function recordIntent(context: ReconcileContext, open: Body): Promise<Intent> {
+async function recordIntent(context: ReconcileContext, open: Body): Promise<SignedIntent> {
   const { kind, object, owner } = context;
-  const before = intentOf(object);
+  const before = signedIntentOf(object);
   const last = now(context);
   const isRecognisable = kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
-  const intent: Intent = {
+  const intent: SignedIntent = {
+    signed: true,
     first: before?.first ?? last,
     last,
     account: context.accountName,
@@ -108,10 +109,7 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Inte
     sent: isRecognisable ? undefined : open,
   };
   context.account.createSettlement.recordIntent(object, intent, context.clock.now());
-  context.object = await context.cluster.annotate(context.kind, context.object, {
-    finalizer: true,
-    intent: formatIntent(intent),
-  });
+  context.object = await context.cluster.annotate(context.kind, context.object, { finalizer: true, intent });
   return intent;
 }
 

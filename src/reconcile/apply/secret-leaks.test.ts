@@ -82,7 +82,7 @@ describe.each(unmarked)("a %s whose values come from a Secret", (_, kind, spec) 
     const object = await scene.given(kind, "web", spec);
     const leaked = kind === TLSCertificate ? "certificate_pem" : "ca_pem";
     const older = intentNow(object)?.replace('sent={"', `sent={"${leaked}":${JSON.stringify(first)},"`) ?? "";
-    scene.cluster.annotateByHand(object, annotations.createIntent, older);
+    scene.cluster.recordIntent(object, older);
     await scene.reconcile(object);
     expect(intentNow(object)).not.toMatch(/CERTIFICATE/);
     expect(intentNow(object)).toContain('"description":"ours"');

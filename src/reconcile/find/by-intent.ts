@@ -2,6 +2,7 @@ import type { Find } from "../../account/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../objects/intent.ts";
 import { isDeleting } from "../../objects/object.ts";
+import { originOfMarked } from "../../objects/origin.ts";
 import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
@@ -18,7 +19,7 @@ import { hasForeignMark, isUnclaimed, oldestOf } from "./conflicts.ts";
  */
 export async function findByIntent(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
   const created = await findCreated(context, intent);
-  if (intent.old === undefined || (created && !context.kind.replacement)) return created;
+  if (!intent.signed || intent.old === undefined || (created && !context.kind.replacement)) return created;
   const replaced = await findReplaced(context, intent.old);
   if (created && replaced) retire(context, replaced.id);
   return created ?? replaced;
@@ -59,8 +60,8 @@ export async function findInterruptedCreate(
   const created = await (wait > 0 ? findSoFar(context, find) : findSettled(context, find, context.clock.now() + wait));
   if (created) {
     context.changes.push({ type: "Recovered", id: created.id });
-    context.state.origin = "Created";
-    if (intent.fields) context.state.sentFields = intent.fields;
+    context.state.origin = intent.signed ? "Created" : originOfMarked(context.object);
+    if (intent.signed && intent.fields) context.state.sentFields = intent.fields;
     return created;
   }
   refuseUnsettled(wait);
@@ -88,7 +89,7 @@ export function refuseUnsettled(wait: number): void {
 
 /**
  * Finds what the create made: by the owner mark. Where it was sent without one, by the natural key, else by all that
- * was sent, and in both cases by its time.
+ * was sent, and in both cases by its time. An intent that nobody has signed is no reason to take what has no mark.
  */
 async function selectCreated(
   context: ReconcileContext,
@@ -96,14 +97,17 @@ async function selectCreated(
   all: () => readonly Remote[],
 ): Promise<Remote | undefined> {
   const { kind, object, owner, account } = context;
-  const isCandidate = (remote: Remote) => remote.id !== intent.old && isUnclaimed(context, remote);
+  const signed = intent.signed ? intent : undefined;
+  const isCandidate = (remote: Remote) => remote.id !== signed?.old && isUnclaimed(context, remote);
   const isUnmarkedInTime = (remote: Remote) =>
-    mayHaveCreated(intent, remote["created_at"], account.deadlineMs) && ownerMarkOf(remote) === undefined;
+    signed !== undefined &&
+    mayHaveCreated(signed, remote["created_at"], account.deadlineMs) &&
+    ownerMarkOf(remote) === undefined;
   if (kind.naturalKey) {
     const remote = all().find((one) => isCandidate(one) && hasNaturalKey(context, one));
     if (!remote || ownerMarkOf(remote) === ownerMark(owner)) return remote;
     // The name only proves that the remote exists. Where our create sent a mark, somebody else made it.
-    return intent.sent && isUnmarkedInTime(remote) ? remote : undefined;
+    return signed?.sent && isUnmarkedInTime(remote) ? remote : undefined;
   }
   const matching = (expected: Expected) => {
     const candidates = all().filter((one) => isCandidate(one) && isUnmarkedInTime(one));
@@ -115,13 +119,13 @@ async function selectCreated(
     if (remote) account.claim(remote.id, object);
     return remote;
   };
-  if (intent.sent) {
-    return matching(await expectedOfIntent(context, intent.sent)) ?? matchingSpec(context, matching);
+  if (signed?.sent) {
+    return matching(await expectedOfIntent(context, signed.sent)) ?? matchingSpec(context, matching);
   }
   const marked = remotesOf(context).ownedBy(ownerMark(owner));
   const ours = marked.filter((remote) => isCandidate(remote) && canBeOf(context, intent, remote));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
-  if (ours.length > 0 || markable) return oldestOf(context, ours);
+  if (ours.length > 0 || markable || !signed) return oldestOf(context, ours);
   return matching(await expectedOf(context));
 }
 
@@ -131,7 +135,7 @@ async function selectCreated(
  */
 const canBeOf = ({ object, account }: ReconcileContext, intent: Intent, { created_at: createdAt }: Remote): boolean =>
   createdAt === undefined ||
-  mayHaveCreated(intent, createdAt, account.deadlineMs) ||
+  (intent.signed && mayHaveCreated(intent, createdAt, account.deadlineMs)) ||
   wasCreatedInLifetimeOf(object, createdAt);
 
 /** When it was the status that got lost, the remote may have been updated to a later spec since it was created. */

@@ -1,4 +1,5 @@
 import type { Remote } from "../../gateway/resource.ts";
+import { originOfMarked } from "../../objects/origin.ts";
 import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import type { Body } from "../../schema/wire/request.ts";
@@ -23,8 +24,7 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   const remote = await remotes.read(listed.id, requestOptions(context));
   if (!remote || ownerMarkOf(remote) !== ownerMark(owner)) return undefined;
   changes.push({ type: "Adopted", id: remote.id });
-  // An object of this name had the remote before. Finding it again is an adoption only when the spec asks for one.
-  context.state.origin = context.object.status?.origin ?? (context.object.spec.adopt ? "Adopted" : "Created");
+  context.state.origin = originOfMarked(context.object);
   return remote;
 }
 

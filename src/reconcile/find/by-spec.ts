@@ -21,12 +21,12 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   if (kind.location.type !== "entry") refuseOtherHolder(context, id);
   retireFormer(context, id);
   const intent = unsettledIntent(context);
-  if (object.status?.id !== id && !intent) refuseEntryOfOthers(context, id);
+  if (object.status?.id !== id && !intent?.signed) refuseEntryOfOthers(context, id);
   const remote =
     (await getByName(context, id)) ??
     (intent && (await findInterruptedCreate(context, intent, (all) => all().find((remote) => remote.id === id))));
   if (!remote) return noteAbsence(context, id);
-  if (intent) context.state.preexisting = false;
+  if (intent?.signed) context.state.preexisting = false;
   else if (object.status?.id !== id) context.state.preexisting = isPreexisting(context, id);
   return remote;
 }

@@ -30,7 +30,9 @@ const strategies: readonly Strategy[] = [
     name: "successor of the id in the status",
     search: (context, intent) => {
       const id = context.object.status?.id;
-      return id !== undefined && intent?.old === id ? () => findSuccessor(context, intent, id) : undefined;
+      return id !== undefined && intent?.signed && intent.old === id
+        ? () => findSuccessor(context, intent, id)
+        : undefined;
     },
     final: true,
   },
@@ -47,7 +49,8 @@ const strategies: readonly Strategy[] = [
     search: (context, intent) => {
       const id = context.object.spec.adopt?.id;
       // An intent with an old id says that the adopted remote has been replaced, or is about to be.
-      return id && intent?.old === undefined ? () => findByAdoptID(context, id) : undefined;
+      const replaced = intent?.signed ? intent.old : undefined;
+      return id && replaced === undefined ? () => findByAdoptID(context, id) : undefined;
     },
     final: true,
   },

@@ -5,7 +5,7 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
-import { type Intent, intentOf, settleTimeMs } from "../../objects/intent.ts";
+import { type SignedIntent, settleTimeMs, signedIntentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
@@ -316,7 +316,7 @@ describe("a create whose outcome is unknown when the spec comes to mean another 
     scene.gateway.swallow("create");
     const object = scene.cluster.apply(kind, "one", spec);
     await scene.reconcile(object);
-    const intent = intentOf(scene.cluster.now(object)) as Intent;
+    const intent = signedIntentOf(scene.cluster.now(object)) as SignedIntent;
     expect(intent.account).toBe("first");
     scene.specifiedAccountName = "second";
     await scene.reconcile(object);

@@ -1,5 +1,5 @@
 import { idFromSpec } from "../../objects/identity.ts";
-import { intentOf } from "../../objects/intent.ts";
+import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly, isOrphan, type ManagedObject } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
 import type { EntryLocation } from "../../schema/define.ts";
@@ -90,4 +90,4 @@ const leaves = (object: ManagedObject): boolean =>
 /** Whether the object may have created the entry. Without an id and an intent it has sent nothing. */
 const mayHaveMade = (object: ManagedObject): boolean =>
   !isObserveOnly(object) &&
-  (object.status?.id === undefined ? intentOf(object) !== undefined : !object.status.preexisting);
+  (object.status?.id === undefined ? signedIntentOf(object) !== undefined : !object.status.preexisting);

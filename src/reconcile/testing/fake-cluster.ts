@@ -1,4 +1,7 @@
+import { createSecretKey } from "node:crypto";
 import { parentIDsOf, remoteIDsOf, wantedIDOf } from "../../objects/identity.ts";
+import type { Intent } from "../../objects/intent.ts";
+import { IntentSignatures } from "../../objects/intent-signatures.ts";
 import { type ManagedObject, retiringIDs, type Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -27,6 +30,7 @@ export class FakeCluster implements Cluster {
   readonly kindsDeleting = new Set<string>();
   /** Called before each of the operator's writes. What it throws, the write throws. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
+  readonly intentSignatures = new IntentSignatures(createSecretKey(Buffer.alloc(32, 1)), "c1");
   readonly #kinds: readonly Kind[];
   readonly #clock: Clock;
   readonly #objects = new Map<string, ManagedObject>();
@@ -73,6 +77,13 @@ export class FakeCluster implements Cluster {
       ...this.now(object),
       metadata: { ...metadata, annotations: { ...metadata.annotations, [name]: value } },
     });
+  }
+
+  /** As the operator would write it, or a version of it before. */
+  recordIntent(object: ManagedObject, text: string): void {
+    const signature = this.intentSignatures.sign(object, text);
+    this.annotateByHand(object, annotations.createIntentSignature, signature);
+    this.annotateByHand(object, annotations.createIntent, text);
   }
 
   delete(object: ManagedObject): void {
@@ -179,18 +190,19 @@ export class FakeCluster implements Cluster {
   async annotate(
     kind: Kind,
     object: ManagedObject,
-    change: { finalizer?: true; intent?: string },
+    change: { finalizer?: true; intent?: Intent },
   ): Promise<ManagedObject> {
     await this.#write("annotate");
     const known = this.get(kind.kind, object.metadata.namespace, object.metadata.name);
     if (!known || known.metadata.resourceVersion !== object.metadata.resourceVersion) throw new Outdated("changed");
     const { finalizers = [], annotations: present } = known.metadata;
     const added = change.finalizer && !finalizers.includes(FINALIZER) ? [FINALIZER] : [];
-    const intent = change.intent ? { [annotations.createIntent]: change.intent } : {};
+    const intent = change.intent ? this.intentSignatures.annotationsOf(object, change.intent) : {};
+    const wanted = Object.entries({ ...present, ...intent }).filter(([, value]) => value !== null);
     const metadata = {
       ...known.metadata,
       finalizers: [...finalizers, ...added],
-      annotations: { ...present, ...intent },
+      annotations: Object.fromEntries(wanted) as Record<string, string>,
     };
     return this.#store({ ...known, metadata });
   }
@@ -277,7 +289,8 @@ export class FakeCluster implements Cluster {
   }
 
   #store(object: ManagedObject): ManagedObject {
-    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: this.#next() } };
+    const metadata = { ...object.metadata, resourceVersion: this.#next() };
+    const stored = this.intentSignatures.admit({ ...object, metadata });
     this.#objects.set(keyOf(stored), stored);
     return stored;
   }

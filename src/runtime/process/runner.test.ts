@@ -87,6 +87,20 @@ describe("run", () => {
     await code;
   });
 
+  it("starts controllers when the preparations of the leader are done", async () => {
+    const prepared = Promise.withResolvers<void>();
+    const preparation = { start: () => did.push("prepare"), synced: prepared.promise, stop: doing("stop preparation") };
+    const [code] = await started({ ...parts(), preparations: [preparation] });
+    expect(did.splice(0)).toEqual(["listen", "start informer", "start election", "prepare"]);
+    prepared.resolve();
+    await settle();
+    expect(did.splice(0)).toEqual(["start controller"]);
+    drained.resolve();
+    proc.emit("SIGTERM");
+    await code;
+    expect(did).toContain("stop preparation");
+  });
+
   it("stops in order, and leaves no listener and no timer", async () => {
     const [code] = await started();
     did.length = 0;

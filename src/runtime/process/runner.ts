@@ -13,6 +13,8 @@ export interface Parts {
     release(): Promise<void>;
     stop(): Promise<void>;
   };
+  /** Started when the election is won. Controllers start when all of them are done. */
+  preparations?: readonly { start(): void; synced: Promise<void>; stop(): Promise<void> }[];
   controllers?: readonly { start(hardStop: AbortSignal): void; drain(): Promise<void> }[];
   /** Started with the controllers, and aborted when the controllers start to drain. */
   background?: readonly ((signal: AbortSignal) => Promise<void>)[];
@@ -41,7 +43,8 @@ export interface RunOptions {
 /**
  * Runs an operator from start to stop, and resolves with the exit code: 0 when all work ended in time.
  *
- * Start: health; informers, until all are synced; the election, until it is won; controllers.
+ * Start: health; informers, until all are synced; the election, until it is won; preparations, until all are done;
+ * controllers.
  *
  * Stop, at SIGTERM or SIGINT: controllers take no more work. Running work has the grace period to end, and is then
  * aborted. Informers stop, events are written, health closes. The lease is released, unless work is still running.
@@ -101,7 +104,7 @@ class Run {
 
   /** Resolves at the request to stop, however far the start has got. */
   async #start(): Promise<undefined> {
-    const { health, informers = [], elector, controllers = [], background = [] } = this.#parts;
+    const { health, informers = [], elector, preparations = [], controllers = [], background = [] } = this.#parts;
     await health?.listen();
     for (const informer of informers) informer.start();
     await this.#unlessStopped(Promise.all(informers.map(({ synced }) => synced)));
@@ -112,6 +115,10 @@ class Run {
     await this.#unlessStopped(elector?.elected);
     if (this.#stop.signal.aborted) return;
 
+    for (const preparation of preparations) preparation.start();
+    await this.#unlessStopped(Promise.all(preparations.map(({ synced }) => synced)));
+    if (this.#stop.signal.aborted) return;
+
     for (const controller of controllers) controller.start(this.#hardStop.signal);
     this.#background = Promise.all(background.map((begin) => begin(this.#stop.signal).catch(this.#backgroundFailed)));
     this.#log.info({ controllers: controllers.length }, "Started");
@@ -119,8 +126,9 @@ class Run {
   }
 
   async #shutDown(): Promise<boolean> {
-    const { health, informers = [], elector, recorder, close = [] } = this.#parts;
+    const { health, informers = [], elector, preparations = [], recorder, close = [] } = this.#parts;
     this.#stop.abort();
+    await Promise.all(preparations.map((preparation) => preparation.stop()));
     const drained = await this.#drain();
     await Promise.all(informers.map((informer) => informer.stop()));
     await recorder?.close();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
-import { intentOf, settledAt } from "../../../src/objects/intent.ts";
+import { parseIntent, settledAt } from "../../../src/objects/intent.ts";
 import type { ManagedObject } from "../../../src/objects/object.ts";
 import { isNotFound } from "../../../src/runtime/connection/errors.ts";
 import { isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
@@ -156,7 +156,7 @@ export class Stage {
 
   /** Whether an interrupted create was settled before the process that runs did anything for the object. */
   wasSettled(name: string): boolean {
-    const intent = intentOf(this.#left.get(name) as ManagedObject);
+    const intent = parseIntent(this.#left.get(name) as ManagedObject);
     const { time = 0 } = this.#steps.find(({ of }) => of === name) ?? {};
     return intent !== undefined && time > settledAt(intent, SHORT_SECONDS * 1000);
   }

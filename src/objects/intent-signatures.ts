@@ -1,0 +1,54 @@
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { KubeObject } from "../runtime/object.ts";
+import { annotations } from "../schema/contract.ts";
+import { formatIntent, type Intent, parseIntent } from "./intent.ts";
+
+/** 128 bits, as 22 characters of base64url. */
+const SIGNATURE_BYTES = 16;
+
+/**
+ * Signs create intents, and tells which of them this operator has written. An annotation can be written by everybody
+ * who may edit the object. So the signature is over cluster, kind, namespace and name of the object, and over the whole
+ * intent: on another object, in another cluster or after an edit it is worth nothing. The uid is not in it, since an
+ * object that is restored from a backup has another one.
+ */
+export class IntentSignatures {
+  readonly #key: KeyObject;
+  readonly #cluster: string;
+
+  /** `cluster`: as in owner marks. */
+  constructor(key: KeyObject, cluster: string) {
+    this.#key = key;
+    this.#cluster = cluster;
+  }
+
+  /** The annotations with which the operator writes an intent; null takes one away. */
+  annotationsOf(object: KubeObject, intent: Intent): Record<string, string | null> {
+    const text = formatIntent(intent);
+    return {
+      [annotations.createIntent]: text,
+      [annotations.createIntentSignature]: intent.signed ? this.sign(object, text) : null,
+    };
+  }
+
+  sign = (object: KubeObject, text: string): string => this.#signature(object, text).toString("base64url");
+
+  /** The object as the operator may use it: what its annotation says is in `intent`, as far as it may be believed. */
+  admit<T extends KubeObject>(object: T): T & { intent: Intent | undefined } {
+    const intent = parseIntent(object);
+    if (!intent || this.#isSigned(object)) return { ...object, intent };
+    return { ...object, intent: { signed: false, last: intent.last } };
+  }
+
+  #isSigned(object: KubeObject): boolean {
+    const { [annotations.createIntent]: text = "", [annotations.createIntentSignature]: given = "" } =
+      object.metadata.annotations ?? {};
+    const signature = Buffer.from(given, "base64url");
+    return signature.length === SIGNATURE_BYTES && timingSafeEqual(signature, this.#signature(object, text));
+  }
+
+  #signature({ kind, metadata: { namespace, name } }: KubeObject, text: string): Buffer {
+    const signed = JSON.stringify([this.#cluster, kind, namespace, name, text]);
+    return createHmac("sha256", this.#key).update(signed).digest().subarray(0, SIGNATURE_BYTES);
+  }
+}

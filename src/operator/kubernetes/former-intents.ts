@@ -1,0 +1,102 @@
+import { wasRecordedInLifetimeOf } from "../../objects/intent.ts";
+import type { IntentSignatures } from "../../objects/intent-signatures.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { annotations, INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import type { Informers } from "./indexes.ts";
+import { secrets, typeOf } from "./resource-types.ts";
+import { StartStep } from "./start-step.ts";
+
+/** Objects that are patched at a time. */
+const AT_A_TIME = 16;
+
+export interface FormerIntentsOptions {
+  client: Pick<KubeClient, "get" | "listAll" | "patchMerge">;
+  kinds: readonly Kind[];
+  informers: Informers;
+  /** Empty: all. */
+  watchNamespaces: readonly string[];
+  /** Where the Secret with the key is. */
+  namespace: string;
+  signatures: () => IntentSignatures;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Signs the intents that a version before has written, which signed none. The first leader does it, before its
+ * controllers start, and notes it on the Secret of the key when all are signed: what comes later without a signature
+ * was not written by an operator. An intent is the same when it is signed twice, so the next leader does it all again
+ * after one that was killed. An intent that is edited meanwhile does not fit its signature.
+ */
+export class FormerIntents extends StartStep<void> {
+  constructor(options: FormerIntentsOptions) {
+    super({
+      ...{ what: "signing the create intents of the version before", clock: options.clock, log: options.log },
+      where: "create intents of the version before",
+      run: (signal) => signAll(options, signal),
+    });
+  }
+}
+
+async function signAll(options: FormerIntentsOptions, signal: AbortSignal): Promise<void> {
+  const { client, clock, namespace, log, signatures } = options;
+  const ref = { namespace, name: INTENT_KEY_SECRET };
+  const { metadata } = await client.get(secrets, ref, { metadataOnly: true, signal });
+  if (metadata.annotations?.[secretAnnotations.intentsSignedAt] !== undefined) return;
+  const found = await objectsWithIntent(options, signal);
+  const stranger = found.find((object) => isSigned(object) && !signatures().admit(object).intent?.signed);
+  if (stranger) {
+    const { kind, metadata } = stranger;
+    const about = { kind, namespace: metadata.namespace, name: metadata.name };
+    log.warn(about, "Signed no create intent: this one was signed with another key, so the key was lost");
+  } else {
+    const former = found.filter((object) => !isSigned(object) && wasRecordedInLifetimeOf(object));
+    for (let begin = 0; begin < former.length; begin += AT_A_TIME) {
+      await Promise.all(former.slice(begin, begin + AT_A_TIME).map((object) => sign(options, object, signal)));
+    }
+    log.info({ count: former.length }, "Signed the create intents of the version before");
+  }
+  const signedAt = { [secretAnnotations.intentsSignedAt]: clock.date().toISOString() };
+  await client.patchMerge(secrets, ref, { metadata: { uid: metadata.uid, annotations: signedAt } }, { signal });
+}
+
+/** Read anew: an informer may not have seen yet what the leader before this one has written last. */
+async function objectsWithIntent(
+  { client, kinds, watchNamespaces }: FormerIntentsOptions,
+  signal: AbortSignal,
+): Promise<KubeObject[]> {
+  const found: KubeObject[] = [];
+  for (const kind of kinds) {
+    for (const namespace of watchNamespaces.length > 0 ? watchNamespaces : [undefined]) {
+      const { items } = await client.listAll(typeOf(kind), { namespace, metadataOnly: true, signal });
+      found.push(...items.filter(({ metadata }) => metadata.annotations?.[annotations.createIntent] !== undefined));
+    }
+  }
+  return found;
+}
+
+const isSigned = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations?.[annotations.createIntentSignature] !== undefined;
+
+async function sign(options: FormerIntentsOptions, object: KubeObject, signal: AbortSignal): Promise<void> {
+  const { client, kinds, informers, signatures, log } = options;
+  const { uid, annotations: given = {} } = object.metadata;
+  const kind = kinds.find((one) => one.kind === object.kind) as Kind;
+  const signature = signatures().sign(object, given[annotations.createIntent] ?? "");
+  const patch = { metadata: { uid, annotations: { [annotations.createIntentSignature]: signature } } };
+  try {
+    const written = await client.patchMerge<ManagedObject>(typeOf(kind), object.metadata, patch, { signal });
+    informers.get(kind.kind)?.store.put(signatures().admit(written));
+  } catch (error) {
+    if (isNotFound(error)) return;
+    if (!isConflict(error) && !isInvalid(error)) throw error;
+    const { namespace, name } = object.metadata;
+    log.warn({ kind: object.kind, namespace, name, error }, "Could not sign a create intent");
+  }
+}

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../runtime/clock.ts";
+import { KubeClient } from "../../runtime/connection/client.ts";
+import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { recordingLogger } from "../../runtime/testing/logs.ts";
+import { until } from "../../runtime/testing/until.ts";
+import { INTENT_KEY_SECRET } from "../../schema/contract.ts";
+import { IntentKey } from "./intent-key.ts";
+
+const SECRETS = "v1/secrets";
+const stored = `own/${INTENT_KEY_SECRET}`;
+
+let server: FakeApiServer;
+let transport: Transport;
+let keys: IntentKey[];
+let log: ReturnType<typeof recordingLogger>;
+
+beforeEach(async () => {
+  server = await FakeApiServer.start();
+  transport = new Transport(server.connection);
+  keys = [];
+  log = recordingLogger();
+});
+
+afterEach(async () => {
+  await Promise.all(keys.map((key) => key.stop()));
+  await transport.close();
+  await server[Symbol.asyncDispose]();
+});
+
+function start(): IntentKey {
+  const client = new KubeClient(transport, { fieldManager: "test" });
+  const key = new IntentKey({ client, namespace: "own", clock: systemClock, log, random: () => 0 });
+  keys.push(key);
+  key.start();
+  return key;
+}
+
+const secret = (more: Record<string, unknown>): KubeObject =>
+  server.storage.create(SECRETS, {
+    ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace: "own", name: INTENT_KEY_SECRET } },
+    ...more,
+  });
+
+const writes = () => server.received.filter(({ method }) => method !== "GET");
+
+async function exported(key: IntentKey): Promise<string> {
+  await key.synced;
+  return key.value.export().toString("base64");
+}
+
+describe("the key of intents", () => {
+  it("is made once, of 32 random bytes, in a Secret that nobody can change", async () => {
+    const value = await exported(start());
+    expect(Buffer.from(value, "base64")).toHaveLength(32);
+    expect(server.storage.get(SECRETS, stored)).toMatchObject({ immutable: true, data: { key: value } });
+    expect(await exported(start())).toBe(value);
+    expect(writes()).toHaveLength(1);
+  });
+
+  it("is the same for all that start at once", async () => {
+    const values = await Promise.all([start(), start(), start(), start()].map(exported));
+    expect(new Set(values).size).toBe(1);
+  });
+
+  it("is that of another process which has made it in between", async () => {
+    const theirs = Buffer.alloc(32, 7).toString("base64");
+    const client = new KubeClient(transport, { fieldManager: "test" });
+    let asked = 0;
+    const get: KubeClient["get"] = async (type, ref, options) => {
+      const answer = client.get<never>(type, ref, options);
+      if (++asked === 1) {
+        await answer.catch(() => {});
+        secret({ data: { key: theirs } });
+      }
+      return answer;
+    };
+    const create: KubeClient["create"] = (type, object, options) => client.create(type, object, options);
+    const key = new IntentKey({ client: { get, create }, namespace: "own", clock: systemClock, log });
+    keys.push(key);
+    key.start();
+    expect(await exported(key)).toBe(theirs);
+  });
+
+  it("is in no log line", async () => {
+    const value = await exported(start());
+    expect(JSON.stringify(log.lines)).not.toContain(value);
+    expect(JSON.stringify(log.lines)).toContain(INTENT_KEY_SECRET);
+  });
+});
+
+describe("a Secret without a whole key", () => {
+  it.each([
+    ["is empty", {}],
+    ["has no key", { data: { other: "AAAA" } }],
+    ["has an empty key", { data: { key: "" } }],
+    ["has a key that was cut off", { data: { key: Buffer.alloc(31, 7).toString("base64") } }],
+    ["has more than a key", { data: { key: Buffer.alloc(33, 7).toString("base64") } }],
+  ])("is never replaced, and says what to do, when it %s", async (_, content) => {
+    secret(content);
+    const key = start();
+    await until(() => key.problem !== undefined);
+    expect(key.reason).toBe(
+      `Secret own/${INTENT_KEY_SECRET}: restore it from a backup, or delete it so that a new key is made: its member "key" is not a key of 32 bytes`,
+    );
+    expect(writes()).toEqual([]);
+    server.storage.delete(SECRETS, stored);
+    await key.synced;
+    expect(key.reason).toBeUndefined();
+  });
+});
+
+it("a right that is missing is named, and the start goes on when it is there", async () => {
+  server.faults.push({ status: 403 });
+  const key = start();
+  await until(() => key.problem !== undefined);
+  expect(key.reason).toContain(
+    `Secret own/${INTENT_KEY_SECRET}: grant the operator's service account get and patch on this Secret, and create on Secrets in namespace own: it keeps there the key that signs create intents`,
+  );
+  await key.synced;
+});
+
+it("a create whose answer was lost is read again", async () => {
+  server.faults.push(undefined, { reset: true });
+  const key = start();
+  await key.synced;
+  expect(server.storage.get(SECRETS, stored)).toMatchObject({ data: { key: await exported(key) } });
+});

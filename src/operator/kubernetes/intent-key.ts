@@ -1,0 +1,93 @@
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import type { Clock } from "../../runtime/clock.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isAlreadyExists, isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { INTENT_KEY_SECRET } from "../../schema/contract.ts";
+import { secrets } from "./resource-types.ts";
+import { StartStep } from "./start-step.ts";
+
+const KEY_BYTES = 32;
+
+/** The member of the Secret that has the key. */
+const MEMBER = "key";
+
+type SecretObject = KubeObject & { data?: Record<string, string>; immutable?: true };
+
+export interface IntentKeyOptions {
+  client: Pick<KubeClient, "get" | "create">;
+  /** The operator's own namespace. */
+  namespace: string;
+  clock: Clock;
+  log: Logger;
+  random?: () => number;
+}
+
+/**
+ * The key that signs create intents. The first process makes it and keeps it in a Secret, which is created only if there
+ * is none: of several that start at once, all take the one that came first. A Secret that has no whole key is never
+ * replaced, since nobody else knows the key that it had.
+ */
+export class IntentKey extends StartStep<KeyObject> {
+  constructor({ client, namespace, clock, log, random }: IntentKeyOptions) {
+    super({
+      ...{ what: "the key that signs create intents", clock, log, random },
+      where: `Secret ${namespace}/${INTENT_KEY_SECRET}`,
+      async run(signal) {
+        const key = await readOrMake(client, namespace, signal);
+        log.info({ namespace, secret: INTENT_KEY_SECRET }, "Create intents are signed with the key of this Secret");
+        return key;
+      },
+    });
+  }
+}
+
+type Client = IntentKeyOptions["client"];
+
+async function readOrMake(client: Client, namespace: string, signal: AbortSignal): Promise<KeyObject> {
+  try {
+    return keyOf((await read(client, namespace, signal)) ?? (await make(client, namespace, signal)));
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const rights = `get and patch on this Secret, and create on Secrets in namespace ${namespace}`;
+    throw new Error(
+      `grant the operator's service account ${rights}: it keeps there the key that signs create intents`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function read(client: Client, namespace: string, signal: AbortSignal): Promise<SecretObject | undefined> {
+  try {
+    return await client.get<SecretObject>(secrets, { namespace, name: INTENT_KEY_SECRET }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function make(client: Client, namespace: string, signal: AbortSignal): Promise<SecretObject> {
+  const secret: SecretObject = {
+    ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace, name: INTENT_KEY_SECRET } },
+    data: { [MEMBER]: randomBytes(KEY_BYTES).toString("base64") },
+    immutable: true,
+  };
+  try {
+    return await client.create(secrets, secret, { signal });
+  } catch (error) {
+    const others = isAlreadyExists(error) ? await read(client, namespace, signal) : undefined;
+    if (!others) throw error;
+    return others;
+  }
+}
+
+function keyOf({ data }: SecretObject): KeyObject {
+  const bytes = Buffer.from(data?.[MEMBER] ?? "", "base64");
+  if (bytes.length === KEY_BYTES) return createSecretKey(bytes);
+  throw new Error(
+    `restore it from a backup, or delete it so that a new key is made: its member "${MEMBER}" is not a key of ${KEY_BYTES} bytes`,
+  );
+}

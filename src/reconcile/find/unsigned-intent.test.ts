@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import { formatIntent, type SignedIntent } from "../../objects/intent.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMark } from "../../objects/ownership.ts";
+import { annotations, FINALIZER, OWNER_KEY } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { DEADLINE_MS, Scene } from "../testing/scene.ts";
+
+// An editor of the namespace writes a create intent by hand. Without the right to adopt, nothing of others is theirs.
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+  scene.mayAdopt = false;
+});
+
+const forged = (more: Partial<SignedIntent> = {}): string => {
+  const now = scene.clock.date().getTime();
+  return formatIntent({ signed: true, first: now - 3_600_000, last: now, ...more });
+};
+
+function applyForged(kind: Kind, spec: ManagedObject["spec"], more: Partial<SignedIntent> = {}): ManagedObject {
+  return scene.cluster.apply(kind, "one", spec, { annotations: { [annotations.createIntent]: forged(more) } });
+}
+
+/** Lets all waiting pass. Then deletes the object, and lets the operator finish. Returns its last reason before that. */
+async function live(object: ManagedObject): Promise<string> {
+  await scene.settle(object);
+  await scene.clock.advance(4 * DEADLINE_MS);
+  await scene.settle(object);
+  const reason = scene.reason(object);
+  scene.cluster.delete(object);
+  if (scene.cluster.exists(object)) await scene.settle(object);
+  return reason;
+}
+
+const labels = { app: "db" };
+
+describe("a forged intent takes nothing over", () => {
+  it("by the old id", async () => {
+    const theirs = scene.gateway.seed(TunnelGroupBackend.resource, { labels });
+    const object = applyForged(TunnelGroupBackend, { labels: { app: "mine" } }, { old: theirs.id });
+    await scene.settle(object);
+    expect(scene.idOf(object)).not.toBe(theirs.id);
+    await live(object);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toEqual([theirs]);
+  });
+
+  it("by the old id, of an object that has a remote", async () => {
+    const object = await scene.given(TunnelGroupBackend, "one", { labels });
+    const id = scene.idOf(object);
+    scene.gateway.seed(TunnelGroupBackend.resource, { labels, metadata: "opaque" });
+    scene.cluster.annotateByHand(
+      object,
+      annotations.createIntent,
+      forged({ old: id, sent: { labels, metadata: "opaque" } }),
+    );
+    await scene.reconcile(object);
+    expect(scene.idOf(object)).toBe(id);
+    expect(scene.cluster.now(object).status).not.toHaveProperty("retiring");
+  });
+
+  it.each<[string, Kind, Record<string, unknown>]>([
+    ["a group", TunnelGroupBackend, { labels, metadata: "opaque" }],
+    ["a certificate", TLSCertificate, { certificatePem: "c", metadata: "opaque" }],
+    ["a policy", IPPolicy, { description: "d", metadata: "opaque" }],
+  ])("by likeness: %s", async (_, kind, spec) => {
+    scene.cluster.setSecret("tls", { "tls.crt": "c", "tls.key": "k" });
+    const { certificatePem, ...rest } = spec;
+    const sent = { ...rest, ...(certificatePem !== undefined && { certificate_pem: certificatePem }) };
+    const theirs = scene.gateway.seed(kind.resource, sent);
+    const object = applyForged(kind, certificatePem ? { ...rest, secretName: "tls" } : rest, { sent });
+    await scene.settle(object);
+    expect(scene.idOf(object)).not.toBe(theirs.id);
+    await live(object);
+    expect(scene.gateway.remotesOf(kind.resource)).toContainEqual(theirs);
+  });
+
+  it("by the natural key", async () => {
+    const sent = { domain: "a.example.com", metadata: "opaque" };
+    const theirs = scene.gateway.seed(ReservedDomain.resource, sent);
+    scene.gateway.refuse("create", 409);
+    const object = applyForged(ReservedDomain, sent, { sent });
+    expect(await live(object)).toMatch(/^AlreadyExists: /);
+    expect(scene.gateway.remotesOf(ReservedDomain.resource)).toEqual([theirs]);
+  });
+
+  it("as an entry of somebody's list", async () => {
+    const list = scene.gateway.seed(EventSubscription.resource, { sources: [{ type: "a.v0" }] });
+    const object = applyForged(EventSource, { subscriptionRef: { id: list.id }, type: "a.v0" });
+    expect(await live(object)).toMatch(/^AdoptionNotAllowed: /);
+    expect(scene.gateway.remotesOf(EventSubscription.resource)).toEqual([list]);
+  });
+
+  it("through what the operator records later: neither the old id nor the time goes into the signed one", async () => {
+    scene.gateway.swallow("create");
+    const object = applyForged(TunnelGroupBackend, { labels }, { old: "bkdtg_theirs" });
+    await scene.clock.advance(2 * DEADLINE_MS);
+    await scene.reconcile(object);
+    const { intent } = scene.cluster.now(object);
+    expect(intent).toMatchObject({ signed: true, old: undefined });
+    expect((intent as SignedIntent).first).toBe(intent?.last);
+  });
+});
+
+describe("a forged intent delays a create", () => {
+  it("until it is settled, and no longer", async () => {
+    const object = applyForged(TunnelGroupBackend, { labels });
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^Creating: Waiting until it is certain/);
+    await scene.clock.advance(2 * DEADLINE_MS);
+    await scene.settle(object);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toHaveLength(1);
+  });
+
+  it("and what has the object's own mark is found, also as what was restored from a backup without its signature", async () => {
+    const mark = ownerMark({ cluster: "c1", namespace: "team-a", name: "one" });
+    const ours = scene.gateway.seed(TunnelGroupBackend.resource, {
+      labels,
+      metadata: JSON.stringify({ [OWNER_KEY]: mark }),
+    });
+    const object = applyForged(TunnelGroupBackend, { labels });
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe(ours.id);
+    expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toHaveLength(1);
+  });
+});
+
+it("an intent that nobody has signed loses values of Secrets that a version before has left in it, and all the rest", async () => {
+  scene.cluster.setSecret("tls", { "tls.crt": "TheValue", "tls.key": "k" });
+  const object = await scene.given(TLSCertificate, "web", { metadata: "opaque", secretName: "tls" });
+  const leaked = forged({ old: "cert_9", fields: ["secretName"], sent: { certificate_pem: "TheValue" } });
+  scene.cluster.annotateByHand(object, annotations.createIntent, leaked);
+  await scene.reconcile(object);
+  const { annotations: left = {} } = scene.cluster.now(object).metadata;
+  expect(left[annotations.createIntent]).toMatch(/^\S+$/);
+  expect(left).not.toHaveProperty([annotations.createIntentSignature]);
+});
+
+it("a forged intent on an object that is being deleted deletes nothing of others", async () => {
+  const sent = { labels, metadata: "opaque" };
+  const theirs = scene.gateway.seed(TunnelGroupBackend.resource, sent);
+  const object = scene.cluster.apply(TunnelGroupBackend, "one", sent, {
+    ...{ finalizers: [FINALIZER], annotations: { [annotations.createIntent]: forged({ old: theirs.id, sent }) } },
+  });
+  scene.cluster.delete(object);
+  await scene.settle(object);
+  await scene.clock.advance(2 * DEADLINE_MS);
+  if (scene.cluster.exists(object)) await scene.settle(object);
+  expect(scene.cluster.exists(object)).toBe(false);
+  expect(scene.gateway.remotesOf(TunnelGroupBackend.resource)).toEqual([theirs]);
+});
