@@ -6,12 +6,14 @@ import {
   clusterGrants,
   commandGrants,
   type Grant,
+  intentKeyGrants,
   operatorGrants,
   ownNamespaceGrants,
   secretWatchGrants,
   secretWriteGrants,
 } from "./access.ts";
 import { customResourceOf } from "./common.ts";
+import { INTENT_KEY_SECRET } from "./contract.ts";
 import type { CustomResource } from "./define.ts";
 
 const rights = (grants: readonly Grant[]) =>
@@ -71,9 +73,17 @@ test("each kind declares a privilege, or this says why editors of a namespace ma
   expect(unprivileged.toSorted()).toEqual(Object.keys(harmless));
 });
 
-test("no aggregated role may write a status or read Secrets", () => {
-  const { view, edit } = accessGrants(customResources);
-  expect([...rights(view), ...rights(edit)].filter((right) => /\/status$|secrets/.test(right))).toEqual([]);
+test("no role for people may write a status or read Secrets", () => {
+  const all = Object.values(accessGrants(customResources)).flatMap((grants) => rights(grants));
+  expect(all.filter((right) => /\/|\*|secrets/.test(right))).toEqual([]);
+});
+
+test("in its own namespace the operator may read and change no Secret but that of its key", () => {
+  const rules = intentKeyGrants().map(({ rule: { verbs, resourceNames } }) => [verbs.join(), resourceNames?.join()]);
+  expect(rules).toEqual([
+    ["create", undefined],
+    ["get,patch", INTENT_KEY_SECRET],
+  ]);
 });
 
 test("editors of a namespace do not get privileged kinds", () => {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { GROUP, OPERATOR_NAME } from "./contract.ts";
+import { GROUP, INTENT_KEY_SECRET, OPERATOR_NAME } from "./contract.ts";
 import type { CustomResource } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
 
@@ -86,6 +86,21 @@ export function leaseGrants(): Grant[] {
   return [
     { use: "Make the Lease: a create cannot be limited to a name", rule: { ...lease, verbs: ["create"] } },
     { use: "Hold the Lease", rule: { ...lease, resourceNames: [OPERATOR_NAME], verbs: ["get", "update"] } },
+  ];
+}
+
+/** Rights in the operator's own namespace for the Secret with the key that signs create intents. */
+export function intentKeyGrants(): Grant[] {
+  const secret = { apiGroups: [""], resources: ["secrets"] };
+  return [
+    {
+      use: "Make the key that signs create intents: a create cannot be limited to a name",
+      rule: { ...secret, verbs: ["create"] },
+    },
+    {
+      use: "Read that key, and note that it is in use",
+      rule: { ...secret, resourceNames: [INTENT_KEY_SECRET], verbs: ["get", "patch"] },
+    },
   ];
 }
 

@@ -18,6 +18,7 @@ test("without a list of namespaces, rights are needed in all of them, and some o
   expect(all).toContain("get namespaces * *");
   expect(all).toContain("get customresourcedefinitions tcpedges.tunnelgateway.dev *");
   expect(all).toContain("create tunnelsessions * home");
+  expect(all).toContain("get secrets tunnel-gateway-operator-intent-key home");
   expect(all).toContain("update leases tunnel-gateway-operator home");
   expect(all).not.toContain("create tunnelsessions * *");
 });
@@ -35,7 +36,9 @@ test("with a list of namespaces, no right is needed outside of them", () => {
   expect(some).toContain("watch agentcommands * home");
   expect(some.filter((right) => right.endsWith(" *"))).toEqual([]);
   expect(some.filter((right) => right.includes("leases"))).toEqual([]);
-  expect(some.filter((right) => /secrets .* home/.test(right))).toEqual([]);
+  const key = "tunnel-gateway-operator-intent-key";
+  const secrets = some.filter((right) => /secrets .* home/.test(right));
+  expect(secrets).toEqual(["create secrets * home", `get secrets ${key} home`, `patch secrets ${key} home`]);
 });
 
 test("Secrets have to be listed and watched in each namespace, and only where that is switched on", () => {

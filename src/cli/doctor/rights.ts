@@ -6,6 +6,7 @@ import {
   clusterGrants,
   commandGrants,
   type Grant,
+  intentKeyGrants,
   leaseGrants,
   operatorGrants,
   ownNamespaceGrants,
@@ -61,6 +62,7 @@ export function neededRights({
   const watched: (string | undefined)[] = everywhere ? [undefined] : [...watchNamespaces];
   const atHome = [
     ...ownNamespaceGrants(customResources),
+    ...intentKeyGrants(),
     ...(leaderElection ? leaseGrants() : []),
     ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(customResources)),
   ];

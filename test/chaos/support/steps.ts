@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { INTENT_KEY_SECRET } from "../../../src/schema/contract.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { Passage, Side } from "../../support/gate.ts";
@@ -67,19 +68,24 @@ const read = /^\/api\/v1\/(?:namespaces\/[^/]+\/(secrets|configmaps)|(namespaces
 const definition = /^\/apis\/apiextensions\.k8s\.io\/v1\/customresourcedefinitions\/([^/?]+)\.tunnelgateway\.dev$/;
 const secrets = /^\/api\/v1\/namespaces\/[^/]+\/secrets(?:[/?]|$)/;
 
-/** What no pass waits for: lists and watches, events, the lease, and who one is. */
-const beside = /[?&]watch=|[?&]limit=|\/events(?:[/?]|$)|\/leases(?:[/?]|$)|\/namespaces\/kube-system$|\/version$/;
+/** What no pass waits for: lists and watches, events, the lease, who one is, and the key of intents. */
+const beside =
+  /[?&]watch=|[?&]limit=|\/events(?:[/?]|$)|\/leases(?:[/?]|$)|\/namespaces\/kube-system$|\/version$|-intent-key(?:[?]|$)/;
 
 /**
  * A request to the API server, when it is one that a pass waits for. A Secret or ConfigMap has its object's name.
  * Throws where nobody has told yet what a request is for: then nobody has killed a process there.
  */
 export function clusterStep(passage: Passage): Step | undefined {
-  if (beside.test(passage.path)) return undefined;
+  if (beside.test(passage.path) || makesKey(passage)) return undefined;
   const step = objectStep(passage) ?? readStep(passage) ?? secretStep(passage);
   if (!step) throw new Error(`A step without a name: ${passage.method} ${passage.path}`);
   return step;
 }
+
+/** The first process makes the key of intents, before it lists any object. */
+const makesKey = ({ method, path, body }: Passage): boolean =>
+  method === "POST" && secrets.test(path) && JSON.parse(body).metadata.name === INTENT_KEY_SECRET;
 
 function objectStep({ method, path, headers, body }: Passage): Step | undefined {
   const [, of, status] = (method === "PATCH" && object.exec(path)) || [];
