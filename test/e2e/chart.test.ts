@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { customResources } from "../../src/kinds/index.ts";
 import { createTelemetry } from "../../src/operator/metrics/telemetry.ts";
+import { intentKeyGrants } from "../../src/schema/access.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
 
@@ -182,12 +183,20 @@ describe("rendered", () => {
     ["everywhere by default", [], ["-"], "*"],
     ["nowhere when it is switched off", set({ "secrets.write": false }), [], "-"],
     ["in the namespaces that are named", set({ "secrets.writeNamespaces[0]": "one" }), ["one"], "one"],
+    ["in its own when that is named", set({ "secrets.writeNamespaces[0]": "operator" }), ["operator"], "operator"],
     ["in all that are watched", watched, ["one", "two"], "*"],
     ["in one of those", [...watched, ...set({ "secrets.writeNamespaces[0]": "two" })], ["two"], "two"],
     ["in none of those", [...watched, ...set({ "secrets.write": false })], [], "-"],
   ])("the operator may write Secrets %s", async (_, values, expected, told) => {
     const objects = await render(...values, ...set({ "uninstall.enabled": false }));
+    const isOwn = ({ metadata }: KubeJSON) => metadata.name.endsWith("-own");
+    const own = objects.filter(isOwn).find(({ kind }) => kind === "Role")?.rules;
+    const forKey = own.filter(({ resources }: KubeJSON) => resources.includes("secrets"));
+    // The key of intents is in the operator's own namespace, whether it may write Secrets there for objects or not.
+    const writesHere = expected.includes("-") || expected.includes("operator");
+    expect(forKey).toEqual(writesHere ? [] : intentKeyGrants().map(({ rule }) => rule));
     const places = objects
+      .filter((object) => !isOwn(object))
       .filter(({ rules = [] }) =>
         rules.some(({ resources, verbs }: KubeJSON) => resources.includes("secrets") && verbs.includes("create")),
       )
