@@ -64,6 +64,9 @@ function withKeyAdded(text: string, owner: Owner): string {
 const withKeyReplaced = (text: string, users: Record<string, unknown>, owner: Owner): string =>
   users[OWNER_KEY] === ownerMark(owner) ? text : JSON.stringify({ ...users, [OWNER_KEY]: ownerMark(owner) });
 
+/** Whether a text that a user wrote has the key of the mark, whatever it says. */
+export const hasOwnerKey = (metadata: unknown): boolean => Object.hasOwn(jsonObject(metadata) ?? {}, OWNER_KEY);
+
 /** Whether `withOwnerMark` adds the mark, so that the remote can be found by it. */
 export const canBeMarked = (metadata: string | undefined, owner: Owner): boolean =>
   ownerMarkOf({ metadata: withOwnerMark(metadata, owner) }) !== undefined;

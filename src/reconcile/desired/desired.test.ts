@@ -5,8 +5,9 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { FakeCluster } from "../testing/fake-cluster.ts";
 import { keyPair } from "../testing/key-pairs.ts";
@@ -34,6 +35,34 @@ async function policy(name: string, status: Status, metadata: Partial<ManagedObj
 
 const restricted = (...ipPolicyRefs: object[]) => ({ ipRestriction: { enabled: true, ipPolicyRefs } });
 const monitored = (name: string, key = "api") => ({ target: { monitoring: { apiKeyRef: { name, key } } } });
+
+describe("metadata that says whose the remote is", () => {
+  const own = `"${OWNER_KEY}":"c1/team-a/it"`;
+  const mark = `"${OWNER_KEY}":"c2/team-b/theirs"`;
+
+  it.each([
+    ["another object's mark", `{${mark}}`],
+    ["one that fills the limit, so that there is no room for our own", `{${mark},"more":"${"x".repeat(4040)}"}`],
+    ["the object's own", `{${own}}`],
+    ["a second key, which another reader might take", `{${mark},${own}}`],
+    ["a key in other letters", `{"tunnelgateway.dev\\u002fowner":"c2/team-b/theirs"}`],
+    ["something that is no mark", `{"${OWNER_KEY}":5}`],
+  ])("is refused: %s", async (_, metadata) => {
+    const error = await desired(IPPolicy, { metadata }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Blocked);
+    expect(error).toMatchObject({ reason: "InvalidSpec", message: expect.stringContaining(OWNER_KEY) });
+  });
+
+  it.each([
+    ["other keys", '{"owner":"me"}'],
+    ["a key further inside", `{"was":{${mark}}}`],
+    ["a text", `see ${OWNER_KEY}`],
+    ["a list", `[{${mark}}]`],
+    ["nothing", ""],
+  ])("may have %s", async (_, metadata) => {
+    await expect(desired(IPPolicy, { metadata })).resolves.toBeDefined();
+  });
+});
 
 describe("a reference", () => {
   it("sends the id of an object, or the id that the spec gives", async () => {

@@ -1,6 +1,8 @@
 import type * as z from "zod";
 import type { ManagedObject, SecretVersion } from "../../objects/object.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
+import { hasOwnerKey } from "../../objects/ownership.ts";
+import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
@@ -25,9 +27,10 @@ export interface Desired {
 
 /**
  * Resolves the references and Secrets of a spec, and shapes the request. Throws Waiting while one of them is missing,
- * so that nothing is sent before all of them are there.
+ * so that nothing is sent before all of them are there, and Blocked when the spec says whose the remote is.
  */
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
+  refuseOwnerKey(object);
   const references = await resolveReferences(kind, object, cluster);
   const { secrets, values } = await readSecrets(needsOf(kind.spec, object.spec), object, cluster);
   refuseUnfit(kind, object, values);
@@ -39,6 +42,12 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
     secrets,
     digest: digestOf(open),
   };
+}
+
+/** Only the operator says whose a remote is. A text that is too long to be marked would be sent with the mark that it has. */
+function refuseOwnerKey({ spec }: ManagedObject): void {
+  if (!hasOwnerKey(spec["metadata"])) return;
+  throw new Blocked("InvalidSpec", `Remove the key ${OWNER_KEY} from spec.metadata: the operator sets it itself`);
 }
 
 /** The request without the values of Secrets, for an object that only compares and must not read Secrets. */
