@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds as definitions } from "../../src/kinds/index.ts";
+import { INTENT_KEY_SECRET } from "../../src/schema/contract.ts";
 import { STORY_MS, useStage } from "./support/stage.ts";
 import { type Point, type StepName, sortOf, traces } from "./support/steps.ts";
 import { type Case, casesOf, creatingCases, type Subject, subjects } from "./support/subjects.ts";
@@ -98,7 +99,9 @@ describe("killed within a create, then deleted together with its Secret", () => 
   beforeAll(async () => {
     await stage.create(cases);
     await stage.killAt(cases.map(({ point }) => point));
-    await stage.world.kubectl("delete", "tunnelgateway,secrets", "--all", "--wait=false");
+    // the key of intents is here, since this operator has no namespace of its own
+    const others = `--field-selector=metadata.name!=${INTENT_KEY_SECRET}`;
+    await stage.world.kubectl("delete", "tunnelgateway,secrets", others, "--wait=false");
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
