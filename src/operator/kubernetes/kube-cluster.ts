@@ -197,35 +197,26 @@ export class KubeCluster implements Cluster {
   }
 
   async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
-    try {
-      const found = await this.#client.get<KubeObject & { data?: Record<string, string> }>(secrets, {
-        namespace,
-        name,
-      });
-      const data = Object.entries(found.data ?? {}).map(([key, value]) => [
-        key,
-        Buffer.from(value, "base64").toString(),
-      ]);
-      const { resourceVersion = "", annotations: given = {}, ownerReferences = [] } = found.metadata;
-      return {
-        resourceVersion,
-        data: Object.fromEntries(data),
-        annotations: given,
-        owners: ownerReferences.map(({ uid }) => uid),
-      };
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw toReconcileError(error);
-    }
+    const found = await this.#readData(secrets, namespace, name);
+    if (!found) return undefined;
+    const { resourceVersion = "", annotations: given = {}, ownerReferences = [] } = found.metadata;
+    const data = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]);
+    const owners = ownerReferences.map(({ uid }) => uid);
+    return { resourceVersion, data: Object.fromEntries(data), annotations: given, owners };
   }
 
   async configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const found = await this.#readData(configMaps, namespace, name);
+    return found && (found.data ?? {});
+  }
+
+  async #readData(
+    type: ResourceType,
+    namespace: string,
+    name: string,
+  ): Promise<(KubeObject & { data?: Record<string, string> }) | undefined> {
     try {
-      const found = await this.#client.get<KubeObject & { data?: Record<string, string> }>(configMaps, {
-        namespace,
-        name,
-      });
-      return found.data ?? {};
+      return await this.#client.get(type, { namespace, name });
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw toReconcileError(error);
