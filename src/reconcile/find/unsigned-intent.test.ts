@@ -10,6 +10,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMark } from "../../objects/ownership.ts";
 import { annotations, FINALIZER, OWNER_KEY } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
+import { keyPair } from "../testing/key-pairs.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
 
 // An editor of the namespace writes a create intent by hand. Without the right to adopt, nothing of others is theirs.
@@ -69,18 +70,19 @@ describe("a forged intent takes nothing over", () => {
 
   it.each<[string, Kind, Record<string, unknown>]>([
     ["a group", TunnelGroupBackend, { labels, metadata: "opaque" }],
-    ["a certificate", TLSCertificate, { certificatePem: "c", metadata: "opaque" }],
+    ["a certificate", TLSCertificate, { certificatePem: keyPair("first")["tls.crt"], metadata: "opaque" }],
     ["a policy", IPPolicy, { description: "d", metadata: "opaque" }],
   ])("by likeness: %s", async (_, kind, spec) => {
-    scene.cluster.setSecret("tls", { "tls.crt": "c", "tls.key": "k" });
+    scene.cluster.setSecret("tls", keyPair("first"));
     const { certificatePem, ...rest } = spec;
     const sent = { ...rest, ...(certificatePem !== undefined && { certificate_pem: certificatePem }) };
     const theirs = scene.gateway.seed(kind.resource, sent);
     const object = applyForged(kind, certificatePem ? { ...rest, secretName: "tls" } : rest, { sent });
     await scene.settle(object);
+    expect(scene.reason(object)).toMatch(/^Available: /);
     expect(scene.idOf(object)).not.toBe(theirs.id);
     await live(object);
-    expect(scene.gateway.remotesOf(kind.resource)).toContainEqual(theirs);
+    expect(scene.gateway.remotesOf(kind.resource)).toEqual([theirs]);
   });
 
   it("by the natural key", async () => {
@@ -135,7 +137,7 @@ describe("a forged intent delays a create", () => {
 });
 
 it("an intent that nobody has signed loses values of Secrets that a version before has left in it, and all the rest", async () => {
-  scene.cluster.setSecret("tls", { "tls.crt": "TheValue", "tls.key": "k" });
+  scene.cluster.setSecret("tls", keyPair("first"));
   const object = await scene.given(TLSCertificate, "web", { metadata: "opaque", secretName: "tls" });
   const leaked = forged({ old: "cert_9", fields: ["secretName"], sent: { certificate_pem: "TheValue" } });
   scene.cluster.annotateByHand(object, annotations.createIntent, leaked);
