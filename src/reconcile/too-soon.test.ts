@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayError } from "../gateway/errors.ts";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { annotations } from "../schema/contract.ts";
+import { reconcile } from "./reconcile.ts";
 import { Scene } from "./testing/scene.ts";
 
 const HOUR = 3600;
@@ -167,6 +169,25 @@ it("a list that the key may not read says nothing about the account, where anoth
   ]);
   await scene.reconcile(domain);
   expect(scene.condition(domain, "Synced")?.status).toBe("True");
+});
+
+it("an object whose account is not known, because the service does not tell, says why", async () => {
+  const object = scene.cluster.apply(IPPolicy, "office", {});
+  const context = scene.contextFor(object);
+  const problem = new GatewayError({
+    kind: "refused",
+    status: 401,
+    method: "GET",
+    route: "/ip_policies",
+    problem: "no",
+  });
+  Object.defineProperty(context, "account", {
+    get() {
+      throw problem;
+    },
+  });
+  await reconcile(context, { resyncSeconds: 300 });
+  expect(scene.condition(object, "Synced")?.reason).toBe("Unauthorized");
 });
 
 it("an object that has not failed is held up by no other", async () => {

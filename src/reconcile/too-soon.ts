@@ -1,3 +1,4 @@
+import type { Account } from "../account/account.ts";
 import type { Failure, Failures } from "../account/failures.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
@@ -26,9 +27,10 @@ export function recordFailure(context: ReconcileContext, error: ReconcileError):
   const { cause } = error;
   // after a 429 the budget waits for all, and what the circuit breaker holds back was no attempt
   if (error instanceof Waiting || !isGatewayError(cause) || cause.kind === "limited") return;
-  if (cause === context.account.breaker.problem || failureOf(context, error)) return;
+  const account = accountOf(context);
+  if (!account || cause === account.breaker.problem || failureOf(context, error)) return;
   const failure = { error, cause, asked: askedBy(object), inputs: state.inputs };
-  context.account.failures.failed(object.metadata.uid, failure);
+  account.failures.failed(object.metadata.uid, failure);
 }
 
 export function recordSuccess(context: ReconcileContext): void {
@@ -51,10 +53,12 @@ async function hasSameInputs({ kind, object, cluster }: ReconcileContext, { inpu
 const askedBy = (object: ManagedObject): string =>
   JSON.stringify([object.metadata.generation, isDeleting(object), isOrphan(object), reconcileRequestedAt(object)]);
 
-/** Undefined when the object has no account (any more): the reconcile says so itself. */
-function failuresOf(context: ReconcileContext): Failures | undefined {
+const failuresOf = (context: ReconcileContext): Failures | undefined => accountOf(context)?.failures;
+
+/** Undefined when it is not known which account the object has, or it has none: the reconcile says so itself. */
+function accountOf(context: ReconcileContext): Account | undefined {
   try {
-    return context.account.failures;
+    return context.account;
   } catch {
     return undefined;
   }
