@@ -4,7 +4,7 @@ import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { type AccountObject, AllCredentials, type CredentialsOptions } from "./all-credentials.ts";
-import { isOwn, labelOf } from "./credentials.ts";
+import { type Credentials, isOwn, labelOf } from "./credentials.ts";
 import { type Relation, relationOf } from "./relation.ts";
 import type { SharedAccounts } from "./shared-accounts.ts";
 
@@ -62,7 +62,7 @@ export class Accounts {
     if (names.size > 1) await this.readOwnKey().catch(() => undefined);
     for (const name of names) {
       const credentials = this.#credentials.find(object.metadata.namespace, name);
-      if (credentials && !isOwn(credentials)) await this.#shared.settle(credentials);
+      if (credentials && !isOwn(credentials) && !isKeyAwaited(credentials)) await this.#shared.settle(credentials);
     }
   }
 
@@ -75,9 +75,11 @@ export class Accounts {
     const { generation, annotations: given } = object.metadata;
     const version = `${generation} ${given?.[annotations.reconcileRequestedAt] ?? ""}`;
     const isAsked = credentials.checked !== undefined && credentials.checked !== version;
-    credentials.checked = version;
+    credentials.checked ??= version;
     credentials.apiKey.invalidate();
+    if (isAsked) this.#shared.probeSoon(credentials);
     await this.#shared.settle(credentials);
+    credentials.checked = version;
     return { account: credentials.shared.account, isAsked };
   }
 
@@ -212,6 +214,10 @@ export class Accounts {
     throw new Waiting("AccountNotReady", `Create GatewayAccount "${name}" in this namespace: ${why}`);
   }
 }
+
+/** Probes read the key that is missing, and not each object. */
+const isKeyAwaited = ({ digest, shared: { account } }: Credentials): boolean =>
+  digest === undefined && account.breaker.problem !== undefined && !account.breaker.isProbeDue;
 
 interface Division {
   object: ManagedObject;

@@ -100,6 +100,11 @@ export class SharedAccounts {
     await credentials.searching;
   }
 
+  /** A person has asked for it: the next request goes through, also to the account that the credentials may move to. */
+  probeSoon(credentials: Credentials): void {
+    for (const shared of [credentials.shared, this.#targetOf(credentials)]) shared?.account.breaker.probeSoon();
+  }
+
   /** Ids in a list of the account that these credentials may move to. Undefined: there is none. */
   async listedElsewhere(credentials: Credentials, resource: Resource): Promise<readonly string[] | undefined> {
     const target = this.#targetOf(credentials);
@@ -140,14 +145,14 @@ export class SharedAccounts {
   /** `read`: the number of the read. One that began earlier may end later. */
   #setDigest(credentials: Credentials, read: number, digest: string | undefined): void {
     if (credentials.isGone || read < credentials.lastRead) return;
+    const isFirst = credentials.lastRead === 0;
     credentials.lastRead = read;
-    const before = credentials.digest;
-    if (digest === before) return;
+    if (digest === credentials.digest) return;
     credentials.digest = digest;
     const { shared } = credentials;
     if (isOwn(credentials) || shared.credentials.size === 1) setKey(shared, digest);
     this.#divide(shared);
-    if (before !== undefined) this.#options.onKeyChange(credentials);
+    if (!isFirst) this.#options.onKeyChange(credentials);
   }
 
   /** Those with another key leave; all, if the account is that of the operator's own credentials and their key is gone. */

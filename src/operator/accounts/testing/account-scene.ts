@@ -14,6 +14,7 @@ import type { KubeObject } from "../../../runtime/object.ts";
 import { FakeApiServer } from "../../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../../runtime/testing/logs.ts";
 import { VirtualClock } from "../../../runtime/testing/virtual-clock.ts";
+import { annotations } from "../../../schema/contract.ts";
 import { reconcileAccount } from "../account-controller.ts";
 import { AccountObjects } from "../account-objects.ts";
 import { Accounts } from "../accounts.ts";
@@ -118,6 +119,14 @@ export class AccountScene {
       spec: { apiKeySecretRef: { name, key: "key" }, ...spec },
     };
     return this.#apply(ACCOUNTS, object) as AccountObject;
+  }
+
+  /** A user asks for a reconcile of a GatewayAccount. */
+  annotate(name: string, asked: string): void {
+    this.server.storage.update(ACCOUNTS, `n/${name}`, (now) => ({
+      ...now,
+      metadata: { ...now.metadata, annotations: { [annotations.reconcileRequestedAt]: asked } },
+    }));
   }
 
   secret(name: string, data: Record<string, string>): void {
