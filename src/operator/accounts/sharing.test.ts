@@ -19,8 +19,8 @@ function objectOf(name?: string, status?: Status, metadata: Partial<ManagedObjec
 }
 
 /** GatewayAccounts with these keys, which the service accepts. */
-async function given(keys: Record<string, string>): Promise<AccountScene> {
-  const scene = await AccountScene.begin();
+async function given(keys: Record<string, string>, env: Record<string, string> = {}): Promise<AccountScene> {
+  const scene = await AccountScene.begin({ env });
   for (const [name, key] of Object.entries(keys)) {
     scene.accepted.add(key);
     scene.secret(name, { key });
@@ -84,6 +84,31 @@ describe("credentials with one base URL and one key", () => {
     await Promise.all(accounts.map(list));
     expect(count(accounts)).toBe(1);
     expect(scene.seen.map(({ url }) => url)).toEqual(["/ip_policies"]);
+  });
+
+  it("share one request budget", async () => {
+    const scene = await given({ a: "one", b: "one", c: "two" }, { REQUESTS_PER_MINUTE: "5" });
+    const [a, b, c] = (await accountsOf(scene, "a", "b", "c")) as [Account, Account, Account];
+    await probe(a);
+    const second = probe(b);
+    await probe(c);
+    expect(scene.keysSent).toEqual(["one", "two"]);
+    await scene.clock.advance(12_000);
+    await second;
+    expect(scene.keysSent).toEqual(["one", "two", "one"]);
+  });
+
+  it("share one mass-loss guard, of which each GatewayAccount tells", async () => {
+    const scene = await given({ a: "one", b: "one", c: "two" });
+    const [a] = (await accountsOf(scene, "a", "b", "c")) as [Account];
+    a.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
+    expect(scene.told).toEqual([[["a", "b"], false]]);
+    for (const name of ["a", "b", "c"]) await scene.reconcile(name);
+    expect(["a", "b", "c"].map((name) => scene.condition(name, "Ready")?.reason)).toEqual([
+      "AccountMismatch",
+      "AccountMismatch",
+      "Available",
+    ]);
   });
 
   it("need no proof again when those join who have it", async () => {

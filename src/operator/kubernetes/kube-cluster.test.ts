@@ -39,7 +39,10 @@ beforeEach(async () => {
     log: recordingLogger(),
     endedObjects: { has: () => false },
     unfinalizedObjects: new UnfinalizedObjects(systemClock),
-    accounts: { isSameAccount: () => true, isSameInventory: () => true },
+    accounts: {
+      isSameAccount: (one, other) => accountOf(one) === accountOf(other),
+      isSameInventory: (one, other) => accountOf(one) === accountOf(other),
+    },
     intentSignatures: () => signatures,
   });
 });
@@ -48,6 +51,8 @@ afterEach(async () => {
   await transport.close();
   await server[Symbol.asyncDispose]();
 });
+
+const accountOf = ({ metadata }: ManagedObject) => metadata.labels?.["account"];
 
 /** An object that a user created, in API server and cache. */
 function given(metadata: Partial<KubeObject["metadata"]> = {}): ManagedObject {
@@ -72,6 +77,41 @@ const usersSecret = (name: string, more: Partial<KubeObject["metadata"]> = {}) =
 const content = { name: "token", data: { token: "s3cret" }, annotations: {}, ownership: "owned" as const };
 
 const outdated = expect.objectContaining({ name: "Outdated" });
+
+describe("objects of several namespaces", () => {
+  const put = (
+    namespace: string,
+    account: string,
+    status?: ManagedObject["status"],
+    spec: ManagedObject["spec"] = {},
+  ) => {
+    const object: ManagedObject = {
+      ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" },
+      metadata: { name: "office", namespace, uid: namespace, generation: 1, resourceVersion: "1", labels: { account } },
+      spec,
+      ...(status && { status: { ...status, account: `of-${namespace}` } }),
+    };
+    store.put(object);
+    return object;
+  };
+  const namespacesOf = (objects: ManagedObject[]) => objects.map(({ metadata }) => metadata.namespace).sort();
+
+  it("are in one account where their GatewayAccounts are one account, whatever the names of these are", () => {
+    const one = put("a", "shared", { id: "ipp_1" });
+    put("b", "shared", { id: "ipp_2" });
+    put("c", "another", { id: "ipp_3" });
+    put("d", "shared");
+    expect(namespacesOf(cluster.inAccount(IPPolicy, one))).toEqual(["a", "b"]);
+    expect(cluster.remoteIDsBeside(IPPolicy, one).sort()).toEqual(["ipp_1", "ipp_2"]);
+  });
+
+  it("want the same remote where they are in one account", () => {
+    const one = put("a", "shared", undefined, { adopt: { id: "ipp_1" } });
+    put("b", "shared", undefined, { adopt: { id: "ipp_1" } });
+    put("c", "another", undefined, { adopt: { id: "ipp_1" } });
+    expect(namespacesOf(cluster.othersWanting(IPPolicy, "ipp_1", one))).toEqual(["b"]);
+  });
+});
 
 describe("a write", () => {
   it("is in the cache at once", async () => {
