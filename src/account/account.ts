@@ -1,5 +1,5 @@
 import type { GatewayClient } from "../gateway/client.ts";
-import type { Resource, Verb } from "../gateway/resource.ts";
+import type { Remote, Resource, Verb } from "../gateway/resource.ts";
 import { ipPolicies, reservedDomains } from "../gateway/resources/index.ts";
 import { type Intent, maxProcessingMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
@@ -61,6 +61,8 @@ export interface AccountOptions {
   /** Called when it is certain to be the right account: reconcile the objects that were stopped. */
   onLossCleared?: () => void;
   onListDelta?: (resource: Resource, delta: ListDelta) => void;
+  /** Called after this process has changed a remote by this account, or with undefined deleted it. */
+  onOwnChange?: (resource: Resource, id: string, after: Remote | undefined) => void;
 }
 
 /** What has operations that a service may lack: a resource or a module. */
@@ -81,6 +83,8 @@ export class Account {
   readonly createSettlement: CreateSettlement;
   readonly deletionBurst: DeletionBurst;
   readonly deferredDeletes: DeferredDeletes;
+  /** When this process last changed a remote by this account, in monotonic milliseconds. */
+  changedAt = 0;
   readonly #options: AccountOptions;
   readonly #collections = new Map<string, Collection>();
   readonly #remotes = new Map<string, Remotes>();
@@ -118,7 +122,7 @@ export class Account {
       readList: (resource) => this.#readToProve(resource),
       readOne: (resource, id) => this.collection(resource).proveKeyBy(id, { lane: "sync", signal: options.signal }),
       onKeyChange: () => {
-        for (const collection of this.#collections.values()) collection.invalidateList();
+        this.invalidateLists(options.clock.now());
         this.failures.releaseAll();
       },
     });
@@ -137,10 +141,14 @@ export class Account {
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;
-    const { client, clock, signal, onListDelta } = this.#options;
+    const { client, clock, signal, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
       ...{ ...this.#calls, client, resource, clock, signal, keyProof: this.keyProof },
       ...(onListDelta && { onListDelta: (delta) => onListDelta(resource, delta) }),
+      onOwnChange: (id, after) => {
+        this.changedAt = clock.now();
+        onOwnChange?.(resource, id, after);
+      },
     });
     this.#collections.set(resource.name, made);
     return made;
@@ -151,6 +159,16 @@ export class Account {
     const ids = await this.#options.key?.listedElsewhere?.(resource);
     if (ids) this.keyProof.saw(ids, epoch);
     else await this.collection(resource).proveKey({ lane: "retry", signal: this.#options.signal });
+  }
+
+  /** Lists that began before this time are out of date. */
+  invalidateLists(at: number): void {
+    for (const collection of this.#collections.values()) collection.invalidateList(at);
+  }
+
+  /** This process has changed or deleted a remote by other credentials, which may be of the same account. */
+  learn({ name }: Resource, id: string, after: Remote | undefined): void {
+    this.#collections.get(name)?.learn(id, after);
   }
 
   /** What all requests of this account have in common. */

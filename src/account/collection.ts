@@ -23,6 +23,8 @@ export interface CollectionOptions extends CallsOptions {
   keyProof?: KeyProof;
   /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
+  /** Called after this process has changed a remote, or with undefined deleted it. */
+  onOwnChange?: (id: string, after: Remote | undefined) => void;
 }
 
 /**
@@ -212,14 +214,24 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       (options) => this.#options.client.delete(this.resource, id, options),
       request,
     );
-    if (existed) this.#inventory.recordDeleted(id, this.#now());
-    else this.#inventory.recordGone(id, this.#now());
+    if (existed) {
+      this.#inventory.recordDeleted(id, this.#now());
+      this.#options.onOwnChange?.(id, undefined);
+    } else this.#inventory.recordGone(id, this.#now());
     return existed;
   }
 
-  /** From now on, a list that began before now is out of date. */
-  invalidateList(): void {
-    this.#inventory.invalidateList(this.#now());
+  /** A list that began before this time is out of date. */
+  invalidateList(at: number = this.#now()): void {
+    this.#inventory.invalidateList(Math.max(at, this.#inventory.listInvalidatedAt));
+  }
+
+  /** This process has changed or deleted a remote by other credentials, which may be of the same account. */
+  learn(id: string, after: Remote | undefined): void {
+    if (this.#listing && !this.cached(id)) this.invalidateList();
+    if (!this.cached(id)) return;
+    if (after) this.#inventory.recordWrite(after, this.#now());
+    else this.#inventory.recordDeleted(id, this.#now());
   }
 
   isMissing(id: string): boolean {
@@ -234,7 +246,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Records what an answer about a part of a remote says of these members. */
   amend(id: string, members: Answer): void {
     const remote = this.cached(id);
-    if (remote) this.#inventory.recordWrite({ ...remote, ...members }, this.#now());
+    if (remote) this.#recordWrite({ ...remote, ...members });
   }
 
   /** The listener is called for each cached remote that an answer shows changed or gone. */
@@ -289,8 +301,13 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
 
   async #recordAnswer(answer: Promise<Remote>): Promise<Remote> {
     const remote = await answer;
-    this.#inventory.recordWrite(this.#withoutSecrets(remote), this.#now());
+    this.#recordWrite(this.#withoutSecrets(remote));
     return remote;
+  }
+
+  #recordWrite(remote: Remote): void {
+    this.#inventory.recordWrite(remote, this.#now());
+    this.#options.onOwnChange?.(remote.id, remote);
   }
 
   #withoutSecrets(remote: Remote): Remote {

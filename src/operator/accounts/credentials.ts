@@ -37,6 +37,8 @@ export interface SharedAccount {
   /** The digest of the key under which requests are sent. */
   digest: string | undefined;
   readonly abort: AbortController;
+  /** Accounts that have, or once had, credentials of this one: changes that are still under way concern them as well. */
+  readonly successors: Set<SharedAccount>;
   /** Ids of all remotes that objects have by these credentials. */
   readonly recorded: () => RecordedIDs;
 }

@@ -87,6 +87,9 @@ export function openAccount(
       options.assertMaySend();
       if (abort.signal.aborted) throw new Outdated("the account is gone, or is shared by now");
     },
+    onOwnChange(resource, id, after) {
+      for (const other of shared.successors) other.account.learn(resource, id, after);
+    },
     deadlineMs: config.requestSeconds * 1000,
     undocumented: config.undocumentedOperations,
     deletesPerMinute: config.deletesPerMinute,
@@ -124,7 +127,10 @@ export function openAccount(
     },
   });
   const { baseURL } = credentials;
-  const shared: SharedAccount = { account, client, baseURL, credentials: members, digest: undefined, abort, recorded };
+  const shared: SharedAccount = {
+    ...{ account, client, baseURL, credentials: members, digest: undefined, abort, recorded },
+    successors: new Set(),
+  };
   return shared;
 }
 

@@ -169,12 +169,17 @@ export class SharedAccounts {
       for (const digest of shared.account.keyProof.proved) credentials.proved.add(digest);
     shared.credentials.delete(credentials);
     credentials.shared = this.#open(credentials);
+    shared.successors.add(credentials.shared);
   }
 
   #move(credentials: Credentials, target: SharedAccount): void {
     const { shared, digest } = credentials;
     // What is recorded by these credentials counts for the account from now on, and so does its proof.
     if (digest !== undefined && shared.account.keyProof.isProved) target.account.keyProof.accept(digest);
+    // The lists of the target may be older than what these credentials have changed.
+    const former = [shared, ...this.all.filter(({ successors }) => successors.has(shared))];
+    for (const one of former) if (one !== target) one.successors.add(target);
+    target.account.invalidateLists(Math.max(...former.map(({ account }) => account.changedAt)));
     target.credentials.add(credentials);
     credentials.shared = target;
     shared.credentials.delete(credentials);
@@ -191,6 +196,7 @@ export class SharedAccounts {
 
   #close(shared: SharedAccount): void {
     this.#all.delete(shared);
+    for (const { successors } of this.#all) successors.delete(shared);
     shared.abort.abort(new Outdated("the account is gone, or is shared by now"));
     void shared.client.close();
   }

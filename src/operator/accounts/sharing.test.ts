@@ -462,3 +462,57 @@ describe("objects of several GatewayAccounts", () => {
     expect(scene.accounts.isSameInventory(objectOf("a"), objectOf("b"))).toBe(false);
   });
 });
+
+describe("what was changed by the former account", () => {
+  const rows = (account: Account) => account.collection(ipPolicies);
+  const change = (account: Account) =>
+    rows(account).update("ipp_a", { description: "changed" }, { lane: "edit", signal: new AbortController().signal });
+
+  /** Three that shared an account, of which two have got another key. */
+  async function divided(): Promise<{ scene: AccountScene; before: Account; after: Account }> {
+    const scene = await given({ a: "one", b: "one", c: "one" });
+    for (const name of ["a", "b"]) scene.recordedBy.set(name, [`ipp_${name}`]);
+    scene.recordedBy.set("c", []);
+    for (const key of ["one", "next"]) scene.shown.set(key, ["ipp_a", "ipp_b"]);
+    const [before] = (await accountsOf(scene, "a", "b", "c")) as [Account];
+    await list(before);
+    await rotate(scene, "a", "next");
+    const after = await accountOf(scene, "a");
+    expect(after).not.toBe(before);
+    return { scene, before, after };
+  }
+
+  it("is known by the new one, although its list is older", async () => {
+    const { before, after } = await divided();
+    await list(after);
+    await change(before);
+    expect(rows(after).cached("ipp_a")).toMatchObject({ description: "changed" });
+    expect(rows(after).cached("ipp_b")).not.toMatchObject({ description: "changed" });
+  });
+
+  it("while the new one is listed makes that list doubtful", async () => {
+    const { scene, before, after } = await divided();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.beforeList = () => promise;
+    const listing = list(after);
+    await scene.clock.advance(1);
+    await change(before);
+    resolve();
+    await listing;
+    await list(after);
+    expect(scene.seen.filter(({ method }) => method === "GET")).toHaveLength(3);
+  });
+
+  it("before others were joined makes the list of these doubtful", async () => {
+    const { scene, before, after } = await divided();
+    await rotate(scene, "c", "next");
+    expect(await accountOf(scene, "c")).toBe(after);
+    await scene.clock.advance(1000);
+    await change(before);
+    await rotate(scene, "b", "next");
+    expect(await accountOf(scene, "b")).toBe(after);
+    const { length } = scene.seen;
+    await list(after);
+    expect(scene.seen).toHaveLength(length + 1);
+  });
+});

@@ -70,6 +70,8 @@ export class AccountScene {
   staying: RecordedIDs = new Map();
   /** Awaited before the value of a Secret is returned. */
   beforeSecret: () => Promise<void> | void = () => {};
+  /** Awaited before the service answers a list. */
+  beforeList: () => Promise<void> | void = () => {};
   readonly #config: Config;
   readonly #objects: AccountObjects;
   readonly #secretsWatched: boolean;
@@ -79,6 +81,7 @@ export class AccountScene {
     this.serviceURL = service.url;
     this.seen = service.seen;
     service.statusFor = (key) => this.#statusFor(key);
+    service.beforeList = () => this.beforeList();
     service.idsFor = (key) => this.shown.get(key) ?? [];
     const client = new KubeClient(this.#withFaults(transport), { fieldManager: "test" });
     this.#secretsWatched = options.secretsWatched ?? false;
@@ -188,7 +191,7 @@ export class AccountScene {
 
   #recordedIn(key: string, which: { staying: boolean } | undefined): RecordedIDs {
     const ids = this.recordedBy.get(nameOf(key));
-    if (ids) return new Map([[ipPolicies, new Set(ids)]]);
+    if (ids) return ids.length === 0 ? new Map() : new Map([[ipPolicies, new Set(ids)]]);
     return which?.staying ? this.staying : this.recorded;
   }
 
@@ -258,15 +261,18 @@ interface Service {
   /** The status code of the answer to a request with this key. */
   statusFor: (key: string) => number;
   idsFor: (key: string) => readonly string[];
+  beforeList: () => Promise<void> | void;
 }
 
 async function startService(): Promise<Service> {
-  const service: Service = { url: "", seen: [], statusFor: () => 500, idsFor: () => [] };
-  const { url, seen } = await serve((response, { headers }) => {
+  const service: Service = { url: "", seen: [], statusFor: () => 500, idsFor: () => [], beforeList: () => {} };
+  const { url, seen } = await serve(async (response, { headers, method, url: path, body }) => {
     const key = headers.authorization?.replace("Bearer ", "") ?? "";
     const status = service.statusFor(key);
     const rows = service.idsFor(key).map((id) => ({ id, uri: `/ip_policies/${id}` }));
-    if (status === 200) json(response, 200, { ip_policies: rows, uri: "/ip_policies", next_page_uri: null });
+    if (method === "GET") await service.beforeList();
+    if (method === "PATCH") json(response, 200, { id: path.split("/").at(-1), ...JSON.parse(body) });
+    else if (status === 200) json(response, 200, { ip_policies: rows, uri: "/ip_policies", next_page_uri: null });
     else json(response, status, { error_code: "refused", status_code: status, msg: "refused" });
   });
   return Object.assign(service, { url, seen });
