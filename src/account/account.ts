@@ -1,10 +1,9 @@
-import type { GatewayClient } from "../gateway/client.ts";
 import type { Remote, Resource, Verb } from "../gateway/resource.ts";
 import { ipPolicies, reservedDomains } from "../gateway/resources/index.ts";
 import { type Intent, maxProcessingMs } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { EntryLocation, Kind, ModulesLocation } from "../schema/define.ts";
+import type { AccountOptions } from "./account-options.ts";
 import type { CallsOptions } from "./calls.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Collection } from "./collection.ts";
@@ -15,55 +14,13 @@ import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { Entries } from "./entries.ts";
 import { Failures } from "./failures.ts";
-import type { ListDelta } from "./inventory.ts";
-import { KeyProof, type KeyProofOptions } from "./key-proof.ts";
+import { KeyProof } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { Modules } from "./modules.ts";
 import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
 import type { Remotes } from "./remotes.ts";
-import type { Lane, RequestBudget } from "./request-budget.ts";
-
-export interface AccountOptions {
-  client: GatewayClient;
-  budget: RequestBudget;
-  clock: Clock;
-  /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
-  deadlineMs: number;
-  /** Whether operations that the API page does not show are tried. */
-  undocumented: boolean;
-  /** 0 is no limit. */
-  deletesPerMinute: number;
-  /** How often modules are read again, since no list has them. Default 5 minutes. */
-  resyncSeconds?: number;
-  /** Shared by accounts between which objects may move. Default: its own. */
-  memory?: ObjectMemory;
-  /** What is known of operations that the service may lack. Default: nothing. */
-  operations?: OperationSupport;
-  signal: AbortSignal;
-  /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
-  key?: Pick<KeyProofOptions, "recorded" | "believesFirstKey" | "wayOut" | "onProblem" | "proved"> & {
-    /** Ids that a list of this resource has shown under the present key to somebody else. Undefined: nobody has one. */
-    listedElsewhere?: (resource: Resource) => Promise<readonly string[] | undefined>;
-  };
-  /** Asked right before anything is changed in the account; throws when this process may not. */
-  assertMaySend: () => void;
-  /** Called when the service answers, or accepts the key, again: reconcile what failed meanwhile. */
-  onRecovered?: () => void;
-  /** Called when objects whose last attempt failed may be tried again. */
-  onReleased?: () => void;
-  /** Called when the circuit breaker opens. */
-  onOpened?: () => void;
-  /** Called when so many remotes of objects are missing that the API key may belong to another account. */
-  onLossSuspected?: () => void;
-  /** Whether an object has this remote. The mass-loss guard does not wait for one that no object has. */
-  hasObjectFor?: (id: string) => boolean;
-  /** Called when it is certain to be the right account: reconcile the objects that were stopped. */
-  onLossCleared?: () => void;
-  onListDelta?: (resource: Resource, delta: ListDelta) => void;
-  /** Called after this process has changed a remote by this account, or with undefined deleted it. */
-  onOwnChange?: (resource: Resource, id: string, after: Remote | undefined) => void;
-}
+import type { Lane } from "./request-budget.ts";
 
 /** What has operations that a service may lack: a resource or a module. */
 interface Operations {

@@ -5,7 +5,8 @@ import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
 import { Scene } from "../reconcile/testing/scene.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
-import { Collection, type CollectionOptions } from "./collection.ts";
+import { Collection } from "./collection.ts";
+import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type ListDelta } from "./inventory.ts";
 import { RequestBudget } from "./request-budget.ts";
 

@@ -2,30 +2,15 @@ import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.t
 import { isNotFound } from "../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../gateway/resource.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
-import type { Clock } from "../runtime/clock.ts";
 import type { Answer } from "../schema/define.ts";
-import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
-import { Inventory, type ListDelta, type RemoteChangeListener } from "./inventory.ts";
-import type { KeyProof } from "./key-proof.ts";
+import { Calls, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
+import type { CollectionOptions } from "./collection-options.ts";
+import { Inventory, type RemoteChangeListener } from "./inventory.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 
 /** Remotes on a usual page of a list. */
 const USUAL_PAGE = 100;
-
-export interface CollectionOptions extends CallsOptions {
-  client: GatewayClient;
-  resource: Resource;
-  clock: Clock;
-  /** Ends the lists under way. Reconciles share them, so none may end them itself. */
-  signal: AbortSignal;
-  /** Told what the service has shown. */
-  keyProof?: KeyProof;
-  /** Called after each list. */
-  onListDelta?: (delta: ListDelta) => void;
-  /** Called after this process has changed a remote, or with undefined deleted it. */
-  onOwnChange?: (id: string, after: Remote | undefined) => void;
-}
 
 /**
  * The remotes of one resource in one account. The inventory is its cache, and every answer goes into it. Calls reject
@@ -155,8 +140,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Reads the list until it shows that the key is one of this account. The inventory does not change. */
   async proveKey(request: RequestOptions): Promise<void> {
     const { keyProof } = this.#options;
-    const pages = this.#pages(request);
-    for await (const _ of pages) if (!keyProof || keyProof.isProved) return;
+    for await (const _ of this.#pages(request)) if (!keyProof || keyProof.isProved) return;
   }
 
   /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
@@ -228,9 +212,9 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
 
   /** This process has changed or deleted a remote by other credentials, which may be of the same account. */
   learn(id: string, after: Remote | undefined): void {
-    if (this.#listing && !this.cached(id)) this.invalidateList();
-    if (!this.cached(id)) return;
-    if (after) this.#inventory.recordWrite(after, this.#now());
+    if (this.cached(id) === undefined) {
+      if (this.#listing) this.invalidateList();
+    } else if (after) this.#inventory.recordWrite(after, this.#now());
     else this.#inventory.recordDeleted(id, this.#now());
   }
 
@@ -311,7 +295,6 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   #withoutSecrets(remote: Remote): Remote {
-    const { secrets } = this.resource;
-    return secrets.length > 0 ? (withoutSecrets(remote, secrets) as Remote) : remote;
+    return this.resource.secrets.length > 0 ? (withoutSecrets(remote, this.resource.secrets) as Remote) : remote;
   }
 }

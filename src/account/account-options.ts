@@ -1,0 +1,49 @@
+import type { GatewayClient } from "../gateway/client.ts";
+import type { Remote, Resource } from "../gateway/resource.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { ListDelta } from "./inventory.ts";
+import type { KeyProofOptions } from "./key-proof.ts";
+import type { ObjectMemory } from "./object-memory.ts";
+import type { OperationSupport } from "./operation-support.ts";
+import type { RequestBudget } from "./request-budget.ts";
+
+export interface AccountOptions {
+  client: GatewayClient;
+  budget: RequestBudget;
+  clock: Clock;
+  /** The deadline of one request, in milliseconds: a create whose answer was lost is settled after it. */
+  deadlineMs: number;
+  /** Whether operations that the API page does not show are tried. */
+  undocumented: boolean;
+  /** 0 is no limit. */
+  deletesPerMinute: number;
+  /** How often modules are read again, since no list has them. Default 5 minutes. */
+  resyncSeconds?: number;
+  /** Shared by accounts between which objects may move. Default: its own. */
+  memory?: ObjectMemory;
+  /** What is known of operations that the service may lack. Default: nothing. */
+  operations?: OperationSupport;
+  signal: AbortSignal;
+  /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
+  key?: Pick<KeyProofOptions, "recorded" | "believesFirstKey" | "wayOut" | "onProblem" | "proved"> & {
+    /** Ids that a list of this resource has shown under the present key to somebody else. Undefined: nobody has one. */
+    listedElsewhere?: (resource: Resource) => Promise<readonly string[] | undefined>;
+  };
+  /** Asked right before anything is changed in the account; throws when this process may not. */
+  assertMaySend: () => void;
+  /** Called when the service answers, or accepts the key, again: reconcile what failed meanwhile. */
+  onRecovered?: () => void;
+  /** Called when objects whose last attempt failed may be tried again. */
+  onReleased?: () => void;
+  /** Called when the circuit breaker opens. */
+  onOpened?: () => void;
+  /** Called when so many remotes of objects are missing that the API key may belong to another account. */
+  onLossSuspected?: () => void;
+  /** Whether an object has this remote. The mass-loss guard does not wait for one that no object has. */
+  hasObjectFor?: (id: string) => boolean;
+  /** Called when it is certain to be the right account: reconcile the objects that were stopped. */
+  onLossCleared?: () => void;
+  onListDelta?: (resource: Resource, delta: ListDelta) => void;
+  /** Called after this process has changed a remote by this account, or with undefined deleted it. */
+  onOwnChange?: (resource: Resource, id: string, after: Remote | undefined) => void;
+}
