@@ -368,7 +368,12 @@ describe("while the service refuses the key", () => {
     await scene.reconcile("b");
     expect(scene.seen).toHaveLength(refused);
     scene.accepted.add("one");
+    const a = await accountOf(scene, "a");
+    expect(a.breaker.isProbeDue).toBe(false);
     scene.annotate("b", "now");
+    await scene.reconcile("b");
+    expect(a.breaker.isProbeDue).toBe(true);
+    await a.probe("retry", new AbortController().signal);
     await scene.reconcile("b");
     expect(scene.summary("b")).toEqual(["Ready True Available"]);
     expect(scene.told).toEqual([
