@@ -109,6 +109,23 @@ describe("a renewed certificate", () => {
     ]);
   });
 
+  it("is found after a create whose answer was lost, and not the first, which could not be deleted yet", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", keyPair("second"));
+    await scene.reconcile(object);
+    scene.cluster.setSecret("tls", keyPair("third"));
+    scene.gateway.refuse("delete", 400);
+    scene.gateway.loseAnswer("create");
+    await scene.reconcile(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_2", retiring: "cert_1" });
+    await scene.settle(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: "cert_3" });
+    await scene.clock.advance(3_600_000);
+    await scene.settle(object);
+    const certificates = scene.gateway.remotesOf(TLSCertificate.resource);
+    expect(certificates).toMatchObject([{ id: "cert_3", certificate_pem: pem("third") }]);
+  });
+
   it("is replaced again although the first cannot be deleted, which is tried less and less often", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     const inUse = () => scene.gateway.refuse("delete", 400);

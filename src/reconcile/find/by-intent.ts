@@ -7,7 +7,7 @@ import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts"
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
-import { type ReconcileContext, remotesOf, requestOptions, retire } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions, retire, retiringOf } from "../context.ts";
 import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
@@ -98,7 +98,9 @@ async function selectCreated(
 ): Promise<Remote | undefined> {
   const { kind, object, owner, account } = context;
   const signed = intent.signed ? intent : undefined;
-  const isCandidate = (remote: Remote) => remote.id !== signed?.old && isUnclaimed(context, remote);
+  // What was replaced, and is still to be deleted, bears the mark too.
+  const former = [signed?.old, ...retiringOf(context)];
+  const isCandidate = (remote: Remote) => !former.includes(remote.id) && isUnclaimed(context, remote);
   const isUnmarkedInTime = (remote: Remote) =>
     signed !== undefined &&
     mayHaveCreated(signed, remote["created_at"], account.deadlineMs) &&
