@@ -7,9 +7,9 @@ import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { mark } from "../schema/traits.ts";
 
-/** Normalizes addresses: order and case do not count. */
+/** Normalizes addresses: order, case and repetitions do not count. */
 const hostports = (value: unknown): unknown =>
-  unordered(Array.isArray(value) ? value.map((one) => String(one).toLowerCase()) : value);
+  unordered(Array.isArray(value) ? [...new Set(value.map((one) => String(one).toLowerCase()))] : value);
 
 /** The fields of every edge. Both ways of naming an address end in one member, `hostports`. */
 export const edgeFields = {

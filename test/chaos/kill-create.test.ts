@@ -39,7 +39,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a creat
     expect(rows.map(({ id }) => id)).toEqual([objects.get(name).status.id]);
     expect(stage.createsOf(name)).toBe(subject === route ? 0 : 1);
     if (at === "late") return;
-    const taken = traces(stage.stepsOf(name));
+    const taken = traces(stage.stepsInTime(name));
     // a process that starts late, on a slow machine, has no reason to wait
     const waits = taken[0] === "status" || !stage.wasSettled(name);
     expect(taken).toEqual(expected(subject, point, waits));

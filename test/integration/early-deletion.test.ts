@@ -5,6 +5,7 @@ import { ClusterGate } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
 
 const EACH = 12;
+const ROUNDS = 6;
 
 const world = useWorld({ startOperator: false, env: { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" } });
 let gate: ClusterGate;
@@ -16,9 +17,11 @@ const sorts = {
   "its values": (name: string) => manifest("TunnelGroupBackend", name, { labels: { name }, metadata: "text" }),
   secret: (name: string) => manifest("APIKey", name, { description: name, tokenSecretName: name }),
 };
-const objects: KubeJSON[] = Object.entries(sorts).flatMap(([sort, of]) =>
-  Array.from({ length: EACH }, (_, index) => of(`${sort.replaceAll(" ", "-")}-${index}`)),
-);
+const objectsOf = (round: number): KubeJSON[] =>
+  Object.entries(sorts).flatMap(([sort, of]) =>
+    Array.from({ length: EACH }, (_, index) => of(`${sort.replaceAll(" ", "-")}-${round}-${index}`)),
+  );
+let objects: readonly KubeJSON[] = [];
 const collections = ["ip_policies", "reserved_domains", "backends/tunnel_group", "api_keys"];
 
 beforeAll(async () => {
@@ -35,18 +38,21 @@ beforeAll(async () => {
 
 afterAll(() => gate.close());
 
-// A DELETE that has read an object without finalizers deletes it, even if it gets one in between.
+const remotes = () => collections.flatMap((name) => world.simulator.control.objects(name));
+const lost = () => world.operator.lines.filter((line) => line.includes("Kubernetes deleted the object while")).length;
+
+// A DELETE that has read an object without finalizers deletes it, even if it gets one in between. Of some fifty objects a
+// few end like that, now and then none.
 test("what is deleted while it gets its finalizer leaves nothing in the account", async () => {
-  await world.kube.apply(...objects);
   await world.startOperator({}, { kubeconfig: gate.kubeconfig });
-  const remotes = () => collections.flatMap((name) => world.simulator.control.objects(name));
-  const isGone = async () => (await world.kube.custom()).length === 0;
-  await world.until("all objects are gone", isGone);
+  for (let round = 0; lost() === 0 && round < ROUNDS; round += 1) {
+    objects = objectsOf(round);
+    await world.kube.apply(...objects);
+    await world.until("all objects are gone", async () => (await world.kube.custom()).length === 0, 40);
+  }
   await world.until("all remotes are gone", async () => remotes().length === 0, 60);
   await world.quiet();
   expect(remotes()).toEqual([]);
-  const made = world.simulator.control.requests({ method: "POST", status: 201 }).length;
-  const lost = world.operator.lines.filter((line) => line.includes("Kubernetes deleted the object while"));
-  expect(made).toBeGreaterThan(0);
-  expect(lost.length).toBeGreaterThan(0);
-}, 120_000);
+  expect(world.simulator.control.requests({ method: "POST", status: 201 }).length).toBeGreaterThan(0);
+  expect(lost()).toBeGreaterThan(0);
+}, 300_000);
