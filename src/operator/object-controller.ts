@@ -8,6 +8,7 @@ import { reconcile } from "../reconcile/reconcile.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Controller, type ControllerOptions, type Request, type Result } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
+import { keyOf } from "../runtime/object.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import { logChanges } from "./change-log.ts";
@@ -68,12 +69,14 @@ async function reconcileObject(
   { namespace, name, signal, priority, log }: Request,
   options: ObjectControllerOptions,
 ): Promise<Result> {
-  const { cluster, accounts, identity, clock, config, metrics } = options;
+  const { cluster, accounts, identity, clock, config, metrics, unfinalizedObjects } = options;
   const problem = await accounts.settle(given).then(
     () => undefined,
     (error: unknown) => error,
   );
-  const latest = cluster.get(kind.kind, namespace, name);
+  // The cache may still have an object that has ended.
+  const isEnded = unfinalizedObjects.get(kind.kind, keyOf(given)) === given;
+  const latest = isEnded ? given : cluster.get(kind.kind, namespace, name);
   const object = latest?.metadata.uid === given.metadata.uid ? latest : given;
   const accountName = accounts.nameOf(object);
   let known: Account | undefined;
