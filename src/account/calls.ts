@@ -12,7 +12,10 @@ export interface RequestOptions {
   secretMembers?: ReadonlySet<string>;
   /** Sent to see whether the service answers and accepts the key. The circuit breaker lets nothing else through. */
   isProbe?: true;
-  /** Called after the wait for the budget. Throws if what made the request right no longer holds: it is not sent then. */
+  /**
+   * Called after the wait for the budget, and right before the first byte of a change. Throws if what made the request
+   * right no longer holds: it is not sent then.
+   */
   assertValid?: () => void;
 }
 
@@ -53,10 +56,16 @@ export class Calls {
     const { budget, breaker } = this.#options;
     if (!request.isProbe) await breaker.ready();
     await budget.acquire(request.lane, request.signal);
+    // Who waits for the breaker keeps no place in the budget: its probe would stand behind them, and they go out at once.
+    while (breaker.isAsking && !request.isProbe) {
+      budget.refund();
+      await breaker.ready();
+      await budget.acquire(request.lane, request.signal);
+    }
     try {
       // the breaker may have opened during the wait
       if (request.isProbe) breaker.beginProbe();
-      else await breaker.ready();
+      else breaker.check();
       request.assertValid?.();
     } catch (error) {
       budget.refund();
@@ -77,15 +86,17 @@ export class Calls {
 
   async change<T>(call: Call<T>, request: RequestOptions): Promise<T> {
     await this.admitChange(request);
-    return this.changeAdmitted(call, request.signal);
+    return this.changeAdmitted(call, request);
   }
 
   /** A change for which `admitChange` has waited already, so that it is sent at once. */
-  async changeAdmitted<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+  async changeAdmitted<T>(call: Call<T>, { signal, assertValid }: Omit<RequestOptions, "lane">): Promise<T> {
     const { assertMaySend, assertKey } = this.#options;
     const assertMayChange = () => {
       assertMaySend();
       assertKey?.();
+      // The key, and with it the account of an object, may have changed since the wait.
+      assertValid?.();
     };
     const answer = await this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
     this.#options.onWritten?.();

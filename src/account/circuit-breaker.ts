@@ -65,10 +65,20 @@ export class CircuitBreaker {
     return this.#open !== undefined && this.#options.clock.now() >= this.#open.probeAt;
   }
 
+  /** A probe is under way, and requests wait for what it tells. */
+  get isAsking(): boolean {
+    return this.#asking !== undefined;
+  }
+
+  /** Throws the error that keeps the breaker open. */
+  check(): void {
+    if (this.#open) throw this.#open.error;
+  }
+
   /** Resolves when it is known whether requests may be sent. Throws the error that keeps the breaker open. */
   async ready(): Promise<void> {
     while (this.#asking) await this.#asking;
-    if (this.#open) throw this.#open.error;
+    this.check();
   }
 
   /** Call it right before a probe. Throws unless one is due; the next one has to wait. */

@@ -128,7 +128,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#recordAnswer(
       this.#calls.changeAdmitted(
         (options) => this.#options.client.create(this.resource, body, { ...options, confidential }),
-        request.signal,
+        request,
       ),
     );
   }
@@ -248,7 +248,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
 
   /** Sends a call that is about no remote, such as a command. To be called right after `admit`. */
   async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
-    await this.#calls.changeAdmitted((options) => call(this.#options.client, options), signal);
+    await this.#calls.changeAdmitted((options) => call(this.#options.client, options), { signal });
   }
 
   ownedBy(owner: string): Remote[] {

@@ -37,8 +37,10 @@ export class CreateSettlement {
     if (known?.last === intent.last) return known.at - now;
     const byCalendar = settledAt(intent, this.#deadlineMs) - this.#clock.date().getTime();
     const wait = Math.min(byCalendar, settleTimeMs(this.#deadlineMs));
-    this.#settlements.set(metadata.uid, { last: intent.last, at: now + wait });
-    return wait;
+    // An edit of the annotation can delay a create, and never hasten it.
+    const at = Math.max(known?.at ?? Number.NEGATIVE_INFINITY, now + wait);
+    this.#settlements.set(metadata.uid, { last: intent.last, at });
+    return at - now;
   }
 
   forget(uid: string): void {

@@ -92,7 +92,7 @@ export class Entries implements CreatableRemotes {
     try {
       const entry = await this.#calls.changeAdmitted(
         (options) => client[location.createCall](parent, key, options),
-        request.signal,
+        request,
       );
       this.#amendParent(parent, key, entry);
       return this.#remoteOf(parent, entry);

@@ -120,9 +120,15 @@ export class Failures {
     this.#release((other) => other.route === entry.route && isOfRoute(other.cause));
   }
 
+  /** A request to this route, as `<method> <path>`, did what it should. Who failed there before takes no turns. */
+  answered(route: string): void {
+    const found = this.#routes.get(route);
+    if (found) found.answeredAt = this.#now();
+  }
+
   /** The account was away, or refused the key, from this time on: what failed meanwhile may be tried. */
   releaseSince(at: number): void {
-    for (const route of this.#routes.values()) Object.assign(route, NO_TURN);
+    for (const route of this.#routes.values()) Object.assign(route, { ...NO_TURN, answeredAt: this.#now() });
     this.#release((entry) => entry.at >= at);
   }
 
@@ -153,9 +159,9 @@ export class Failures {
   }
 
   /** The turns on the route of this failure; undefined while everybody is tried. */
-  #turns({ route, cause }: Entry): Route | undefined {
+  #turns({ route, cause, at }: Entry): Route | undefined {
     const found = isOfRoute(cause) ? this.#routes.get(route) : undefined;
-    return found && found.uids.size >= TURNS_FROM ? found : undefined;
+    return found && found.uids.size >= TURNS_FROM && at > found.answeredAt ? found : undefined;
   }
 
   #failedOnRoute(name: string, uid: string, again: boolean): void {

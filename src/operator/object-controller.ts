@@ -51,16 +51,20 @@ export function objectController(kind: Kind, options: ObjectControllerOptions): 
   });
 }
 
-/** The remote of an object that has ended without its finalizer is deleted before a new object of its name is seen to. */
+/**
+ * A new object waits until the remote of the one before it, which has ended without its finalizer, is deleted or left.
+ * Both have the same owner mark, so the new one would take that remote for its own.
+ */
 async function reconcileRequest(kind: Kind, request: Request, options: ObjectControllerOptions): Promise<Result> {
   const { cluster, unfinalizedObjects } = options;
-  const ended = unfinalizedObjects.get(kind.kind, request.key);
-  const deletion = ended && (await reconcileObject(kind, ended, request, options));
+  const ended = () => unfinalizedObjects.get(kind.kind, request.key);
+  const before = ended();
+  const deletion = before && (await reconcileObject(kind, before, request, options));
+  if (deletion && ended()) return deletion;
   const object = cluster.get(kind.kind, request.namespace, request.name);
-  const isThere = object !== undefined && object.metadata.uid !== ended?.metadata.uid;
-  const result = isThere ? await reconcileObject(kind, object, request, options) : {};
+  const result = object ? await reconcileObject(kind, object, request, options) : {};
   // The object may have ended during this reconcile.
-  return unfinalizedObjects.get(kind.kind, request.key) ? (deletion ?? { stale: true }) : result;
+  return ended() ? { stale: true } : result;
 }
 
 async function reconcileObject(

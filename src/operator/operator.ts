@@ -85,7 +85,10 @@ export function createOperator(options: OperatorOptions): Operator {
     watches: (namespace) => config.watchNamespaces.length === 0 || config.watchNamespaces.includes(namespace),
     exists: (kind, key) => informers.get(kind)?.store.get(key) !== undefined,
   });
-  const unfinalizedObjects = new UnfinalizedObjects(clock);
+  const unfinalizedObjects = new UnfinalizedObjects(clock, (object) => {
+    accounts.forget(object.metadata.uid);
+    enqueueAccountOf(object);
+  });
   const cluster = new KubeCluster({
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
     intentSignatures,
@@ -138,7 +141,7 @@ export function createOperator(options: OperatorOptions): Operator {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: config.watchSecrets },
           objects: new AccountObjects(client, accountInformer.store),
-          countDependents: (key) => countDependents(key, accounts, informers),
+          countDependents: (key) => countDependents(key, accounts, informers, unfinalizedObjects.all),
         },
         request,
       ),
@@ -166,14 +169,18 @@ export function createOperator(options: OperatorOptions): Operator {
   });
 
   /** A GatewayAccount that is being deleted waits for the last object that needs it. */
+  function enqueueAccountOf(object: ManagedObject): void {
+    const key = `${object.metadata.namespace}/${accounts.recordedNameOf(object)}`;
+    if (accountInformer.store.get(key)?.metadata.deletionTimestamp) enqueueAccount(key);
+  }
+
   function forget({ kind }: Kind, object: ManagedObject): void {
     endedObjects.record(kind, object.metadata);
     cluster.recordUnfinalized(object);
     if (unfinalizedObjects.has(object)) controllers.get(kind)?.enqueue(keyOf(object), { priority: priorities.edit });
     else controllers.get(kind)?.drop(keyOf(object));
     accounts.forget(object.metadata.uid);
-    const key = `${object.metadata.namespace}/${accounts.recordedNameOf(object)}`;
-    if (accountInformer.store.get(key)?.metadata.deletionTimestamp) enqueueAccount(key);
+    enqueueAccountOf(object);
   }
 
   return {

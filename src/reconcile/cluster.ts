@@ -76,6 +76,8 @@ export interface Cluster {
    * spite of it.
    */
   recordUnfinalized(object: ManagedObject): void;
+  /** Whether the object has ended like that, and its remote is being deleted. */
+  isUnfinalized(object: ManagedObject): boolean;
   /** Undefined when it does not exist. Throws when the operator may not read it. */
   secret(namespace: string, name: string): Promise<SecretValue | undefined>;
   /** Undefined when it does not exist. */

@@ -3,7 +3,7 @@ import type { Failure, Failures } from "../account/failures.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
 import { type ReconcileError, Waiting } from "../objects/reconcile-error.ts";
-import type { ReconcileContext } from "./context.ts";
+import { has, type ReconcileContext } from "./context.ts";
 import { type Desired, resolveDesired } from "./desired/desired.ts";
 
 /**
@@ -34,7 +34,11 @@ export function recordFailure(context: ReconcileContext, error: ReconcileError):
 }
 
 export function recordSuccess(context: ReconcileContext): void {
-  failuresOf(context)?.succeeded(context.object.metadata.uid);
+  const failures = failuresOf(context);
+  const { path } = context.kind.resource;
+  if (has(context, "Created")) failures?.answered(`POST ${path}`);
+  if (has(context, "Updated")) failures?.answered(`PATCH ${path}/{id}`);
+  failures?.succeeded(context.object.metadata.uid);
 }
 
 /** The recorded failure that the object reports with this error. */

@@ -1,13 +1,23 @@
+import type { ManagedObject } from "../../objects/object.ts";
 import { splitKey } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
 import type { Accounts } from "./accounts.ts";
 
-/** How many objects have a remote that cannot be deleted without this GatewayAccount, by its `namespace/name`. */
-export function countDependents(key: string, accounts: Pick<Accounts, "recordedNameOf">, stores: Stores): number {
+/**
+ * How many objects have a remote that cannot be deleted without this GatewayAccount, by its `namespace/name`. `ended`:
+ * objects that are gone, and whose remotes are still to be deleted.
+ */
+export function countDependents(
+  key: string,
+  accounts: Pick<Accounts, "recordedNameOf">,
+  stores: Stores,
+  ended: readonly ManagedObject[] = [],
+): number {
   const account = splitKey(key);
+  const left = ended.filter(({ metadata }) => metadata.namespace === account.namespace);
   const objects = [...stores.values()].flatMap(({ store }) => store.list(account.namespace));
-  return objects.filter(
+  return [...objects, ...left].filter(
     (object) => object.metadata.finalizers?.includes(FINALIZER) && accounts.recordedNameOf(object) === account.name,
   ).length;
 }

@@ -159,6 +159,8 @@ export class KubeCluster implements Cluster {
     }
   }
 
+  isUnfinalized = (object: ManagedObject): boolean => this.#unfinalizedObjects.has(object);
+
   async removeFinalizer(kind: Kind, object: ManagedObject): Promise<void> {
     if (this.#unfinalizedObjects.has(object)) return this.#unfinalizedObjects.finish(object);
     const written = await removeFinalizer(this.#client, typeOf(kind), object, FINALIZER).catch((error: unknown) => {
@@ -186,6 +188,9 @@ export class KubeCluster implements Cluster {
   }
 
   recordUnfinalized(object: ManagedObject): void {
+    // One 404 proves no end. If the object has ended, the watch tells it.
+    const { uid, namespace, name } = object.metadata;
+    if (this.get(object.kind, namespace, name)?.metadata.uid === uid) return;
     if (this.#unfinalizedObjects.record(object)) this.#log.warn(aboutObject(object), UNFINALIZED);
   }
 
@@ -258,6 +263,8 @@ export class KubeCluster implements Cluster {
       return metadata.deletionTimestamp !== undefined;
     } catch (error) {
       if (isForbidden(error)) return undefined;
+      // An object that has ended may be the last that asks.
+      if (isNotFound(error)) return true;
       throw toReconcileError(error);
     }
   }

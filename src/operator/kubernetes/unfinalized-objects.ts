@@ -16,12 +16,19 @@ const MOST_REMEMBERED = 10_000;
  */
 export class UnfinalizedObjects {
   readonly #clock: Clock;
+  readonly #onFinish: (object: ManagedObject) => void;
   readonly #objects = new Map<string, ManagedObject>();
-  /** When this process gave an object the finalizer, by uid. An object that has ended is no longer in it. */
+  /** When this process gave an object the finalizer, by uid. */
   readonly #added = new LRUCache<string, number>({ max: MOST_REMEMBERED });
 
-  constructor(clock: Clock) {
+  /** `onFinish` is called when the remote of an object is deleted, or left. */
+  constructor(clock: Clock, onFinish: (object: ManagedObject) => void = () => {}) {
     this.#clock = clock;
+    this.#onFinish = onFinish;
+  }
+
+  get all(): ManagedObject[] {
+    return [...this.#objects.values()];
   }
 
   /** Call it before the object gets the finalizer. */
@@ -60,6 +67,7 @@ export class UnfinalizedObjects {
   finish(object: ManagedObject): void {
     this.#added.delete(object.metadata.uid);
     this.#objects.delete(nameOf(object));
+    this.#onFinish(object);
   }
 }
 

@@ -1,4 +1,6 @@
+import type { Account } from "../../account/account.ts";
 import type { RequestOptions } from "../../account/calls.ts";
+import type { CreatableRemotes } from "../../account/remotes.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
@@ -32,6 +34,7 @@ import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
  * `old`: id of the remote that the new one replaces. It becomes the retiring one.
  */
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
+  const { account } = context;
   const remotes = creatableRemotesOf(context);
   const body = createBodyOf(context, desired.body);
   const open = createBodyOf(context, desired.open);
@@ -42,10 +45,12 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const intent = await recordIntent(context, open);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
   const elapsed = Math.max(context.clock.now() - startedAt, now(context) - intent.last);
-  if (elapsed > sendWindowMs(context.account.deadlineMs)) {
+  if (elapsed > sendWindowMs(account.deadlineMs)) {
+    account.recordRefusedCreate(context.object, intent);
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
   }
-  const remote = await sendCreate(context, { body, intent, options: changeOptions(context, desired) }, old);
+  const sending = { remotes, account, body, intent, options: changeOptions(context, desired) };
+  const remote = await sendCreate(context, sending, old);
   // From here on both ids reach the status, even when a later step fails.
   context.state.remote = remote;
   if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
@@ -61,19 +66,24 @@ async function readBack(context: ReconcileContext, id: string): Promise<Remote> 
   return remote;
 }
 
-async function sendCreate(
-  context: ReconcileContext,
-  { body, intent, options }: { body: Body; intent: Intent; options: RequestOptions },
-  old?: string,
-): Promise<Remote> {
+/** A create that is about to be sent. `account`: the one that it is for, also if the object belongs to another by then. */
+interface Sending {
+  remotes: CreatableRemotes;
+  account: Account;
+  body: Body;
+  intent: Intent;
+  options: RequestOptions;
+}
+
+async function sendCreate(context: ReconcileContext, sending: Sending, old?: string): Promise<Remote> {
   context.state.sent = true;
   try {
-    return noteCreated(context, await creatableRemotesOf(context).create(body, options), old);
+    return noteCreated(context, await sending.remotes.create(sending.body, sending.options), old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
     // An unreadable answer with an id: the remote was created.
     if (error.id !== undefined) return noteCreated(context, { id: error.id }, old);
-    return await handleFailure(context, intent, error);
+    return await handleFailure(context, sending, error);
   }
 }
 
@@ -113,9 +123,13 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
   return intent;
 }
 
-async function handleFailure(context: ReconcileContext, intent: Intent, error: GatewayError): Promise<Remote> {
+async function handleFailure(
+  context: ReconcileContext,
+  { account, intent }: Sending,
+  error: GatewayError,
+): Promise<Remote> {
   if (error.kind !== "refused" && error.kind !== "limited" && error.kind !== "unsent") throw error;
-  context.account.recordRefusedCreate(context.object, intent);
+  account.recordRefusedCreate(context.object, intent);
   if (error.kind === "refused") return takeExistingOrThrow(context, error);
   throw error;
 }

@@ -82,12 +82,19 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
   }
 }
 
-/** In a namespace that is being deleted, a remote that somebody else has marked is left to them, with an event. */
+/** Why nobody can wait for the deletion of an object; the end of an event. Undefined: it can wait. */
+async function reasonNotToWait({ cluster, object }: ReconcileContext): Promise<string | undefined> {
+  if (cluster.isUnfinalized(object)) return "the object is gone";
+  return (await cluster.isNamespaceDeleting(object.metadata.namespace)) ? "the namespace goes away" : undefined;
+}
+
+/** Where nobody can wait, a remote that somebody else has marked is left to them, with an event. */
 async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<undefined> {
   const { object, cluster } = context;
-  const isForeign = isReconcileError(error) && error.reason === "OwnershipConflict";
-  if (!isForeign || !(await cluster.isNamespaceDeleting(object.metadata.namespace))) throw error;
-  const note = `Left ${object.status?.id} in the account: the owner in its metadata is another, and the namespace goes away`;
+  if (!isReconcileError(error) || error.reason !== "OwnershipConflict") throw error;
+  const goes = await reasonNotToWait(context);
+  if (goes === undefined) throw error;
+  const note = `Left ${object.status?.id} in the account: the owner in its metadata is another, and ${goes}`;
   cluster.emit(object, { type: "Warning", reason: error.reason, action: "Delete", note });
 }
 
@@ -103,7 +110,7 @@ async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promi
   } catch (error) {
     const why = isReconcileError(error) ? await reasonToLeave(context, error) : undefined;
     if (why === undefined) throw error;
-    const note = `Left ${id} in the account: ${why}, and the namespace goes away`;
+    const note = `Left ${id} in the account: ${why}, and ${await reasonNotToWait(context)}`;
     const { reason } = error as ReconcileError;
     context.cluster.emit(context.object, { type: "Warning", reason, action: "Delete", note });
     return false;
@@ -112,10 +119,10 @@ async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promi
 
 /** Why a remote stays in the account when its namespace goes. Undefined: it need not, or not yet. */
 async function reasonToLeave(context: ReconcileContext, error: ReconcileError): Promise<string | undefined> {
-  const { object, cluster, kind } = context;
+  const { object, kind } = context;
   const isRefused = error.reason === "InUse" || error.reason === "DeleteUnsupported" || error instanceof Blocked;
   if (!isRefused && !isUsedElsewhere(error, object)) return undefined;
-  if (!(await cluster.isNamespaceDeleting(object.metadata.namespace))) return undefined;
+  if ((await reasonNotToWait(context)) === undefined) return undefined;
   if (error instanceof StillUsed) return lastingUse(context, error);
   if (error.reason === "DeleteUnsupported") return `the service cannot delete a ${kind.resource.title}`;
   if (error.reason === "Forbidden") return "the API key may not read what uses it";

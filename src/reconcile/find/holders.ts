@@ -24,7 +24,8 @@ export function refuseOtherHolder(context: ReconcileContext, id: string): void {
 export function otherHolder(context: ReconcileContext, id: string): ManagedObject | undefined {
   const { kind, object, cluster } = context;
   const holding = cluster.othersWithRemoteID(kind, id, object).filter((other) => holds(kind, other, id));
-  if (holding.length === 0) return undefined;
+  // What one that has ended had is that of the living.
+  if (holding.length === 0 || cluster.isUnfinalized(object)) return holding[0];
   return otherThan(object, firstOf(context, id, holds(kind, object, id) ? [object, ...holding] : holding));
 }
 

@@ -225,6 +225,9 @@ export class FakeCluster implements Cluster {
     return true;
   }
 
+  isUnfinalized = ({ metadata }: ManagedObject): boolean =>
+    this.unfinalized.some((one) => one.metadata.uid === metadata.uid);
+
   recordUnfinalized(object: ManagedObject): void {
     if (object.metadata.finalizers?.includes(FINALIZER)) this.unfinalized.push(object);
   }
