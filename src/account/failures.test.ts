@@ -165,3 +165,27 @@ describe("when the account answers again", () => {
     expect(failures.secondsLeft("before")).toBe(0);
   });
 });
+
+describe("a route that has failed for many", () => {
+  beforeEach(async () => {
+    for (const uid of ten) fail(uid, answered(500));
+    await clock.advance(300_000);
+  });
+
+  it("lets all of them try once one has succeeded, also while others are trying", () => {
+    const [first, second, third] = ten as [string, string, string];
+    failures.trying(first);
+    failures.succeeded(first);
+    failures.trying(second);
+    failures.succeeded(second);
+    expect(failures.secondsLeft(third)).toBe(0);
+  });
+
+  it("lets all of them try when it answered an object that had not failed", () => {
+    const [first, second] = ten as [string, string];
+    failures.trying(first);
+    expect(failures.secondsLeft(second)).toBeGreaterThan(0);
+    failures.answered("PATCH /ip_policies/{id}");
+    expect(failures.secondsLeft(second)).toBe(0);
+  });
+});

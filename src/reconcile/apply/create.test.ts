@@ -3,6 +3,7 @@ import { HTTPResponseBackend } from "../../kinds/http-response-backend.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
+import { Outdated } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { reconcile } from "../reconcile.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
@@ -72,6 +73,42 @@ describe("a create without failures", () => {
     scene.cluster.beforeWrite = () => {};
     await scene.settle(object);
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
+  });
+});
+
+describe("a create that was certainly not sent", () => {
+  const waits = (result: object) => "requeueAfterSeconds" in result && Number(result.requeueAfterSeconds) > 10;
+
+  it("needs no wait when recording the intent took too long", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    scene.cluster.beforeWrite = async (write) => {
+      if (write === "annotate") await scene.clock.advance(DEADLINE_MS);
+    };
+    await scene.reconcile(object);
+    scene.cluster.beforeWrite = () => {};
+    expect(scene.gateway.calls).toEqual([]);
+    expect(waits(await scene.reconcile(object))).toBe(false);
+    expect(scene.gateway.takeCalls()).toContain("create");
+  });
+
+  it("needs no wait when the object came to belong to another account meanwhile", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office");
+    scene.gateway.swallow("create", "unsent");
+    const { account } = scene;
+    let isOther = false;
+    const context = Object.defineProperty({ ...scene.contextFor(object) }, "account", {
+      get() {
+        if (isOther) throw new Outdated("another account");
+        return account;
+      },
+    });
+    scene.gateway.beforeCall = ({ verb }) => {
+      isOther = verb === "create";
+    };
+    await reconcile(context, { resyncSeconds: 300 });
+    expect(scene.gateway.takeCalls()).toContain("create");
+    expect(waits(await scene.reconcile(object))).toBe(false);
+    expect(scene.gateway.takeCalls()).toContain("create");
   });
 });
 

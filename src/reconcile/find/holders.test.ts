@@ -6,6 +6,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
 import { Scene } from "../testing/scene.ts";
+import { otherHolder } from "./holders.ts";
 
 let scene: Scene;
 
@@ -87,6 +88,16 @@ describe("a remote that two objects adopt", () => {
     expect(scene.reason(second)).toMatch(conflictWith("first"));
     return [first, second];
   }
+
+  it("is the second's when the first has ended and is to be deleted, although its mark names the first", async () => {
+    const { id } = scene.gateway.seed(IPPolicy.resource, {});
+    const first = await scene.given(IPPolicy, "first", { adopt: { id }, deletionPolicy: "Delete" });
+    const second = scene.cluster.apply(IPPolicy, "second", { adopt: { id } });
+    scene.cluster.vanish(first);
+    scene.cluster.unfinalized.push(first);
+    await scene.reconcile(second);
+    expect(otherHolder({ ...scene.contextFor(second), object: first }, id)?.metadata.name).toBe("second");
+  });
 
   it("goes to the second when the first has ended, although it carries the mark of the first", async () => {
     const [first, second] = await two();
