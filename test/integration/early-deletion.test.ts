@@ -56,3 +56,21 @@ test("what is deleted while it gets its finalizer leaves nothing in the account"
   expect(world.simulator.control.requests({ method: "POST", status: 201 }).length).toBeGreaterThan(0);
   expect(lost()).toBeGreaterThan(0);
 }, 300_000);
+
+// Both have the same owner mark, so the deletion for the first must not take what the second has found or made.
+test("an object of the same name that follows keeps its remote, also when the deletion is late", async () => {
+  const { control } = world.simulator;
+  control.fault({ method: "DELETE", times: 30, action: { status: 503, body: { msg: "down for a moment" } } });
+  objects = objectsOf(ROUNDS);
+  await world.kube.apply(...objects);
+  await world.until("all objects are gone", async () => (await world.kube.custom()).length === 0, 60);
+  const again = objects;
+  objects = [];
+  await world.kube.apply(...again);
+  const ready = await world.until("all are Ready", () => world.allReady(again).catch(() => undefined), 90);
+  control.clearFaults();
+  await world.until("one remote of each is left", async () => remotes().length === again.length, 60);
+  await world.quiet();
+  const ids = (of: readonly KubeJSON[]) => of.map(({ id }) => id).sort();
+  expect(ids(remotes())).toEqual(ids(ready.map(({ status }) => status)));
+}, 300_000);
