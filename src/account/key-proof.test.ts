@@ -12,7 +12,7 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
   ]);
   const accounts: Record<string, string[]> = { mine: [...recorded.values()].flatMap((ids) => [...ids]), theirs: [] };
   const state = { key: "mine", lists: 0, reads: 0, problems: [] as boolean[], changes: 0 };
-  const proof: KeyProof = new KeyProof({
+  const options: KeyProofOptions = {
     clock,
     recorded: () => new Map([...recorded].filter(([, { size }]) => size > 0)),
     believesFirstKey: () => false,
@@ -32,12 +32,13 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
     },
     onProblem: (exists) => state.problems.push(exists),
     ...more,
-  });
+  };
+  const proof: KeyProof = new KeyProof(options);
   const use = (key: string) => {
     state.key = key;
     proof.use(key);
   };
-  return { clock, recorded, accounts, state, proof, use };
+  return { clock, recorded, accounts, state, proof, options, use };
 }
 
 const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
@@ -59,6 +60,22 @@ describe("a key", () => {
     await Promise.all([proof.ensure(), proof.ensure()]);
     await proof.ensure();
     expect(state.lists).toBe(1);
+  });
+
+  it("is proved by another list where one cannot be read, and says why where none can", async () => {
+    const failing = new Set([ipPolicies.name, tcpEdges.name]);
+    const one = scene({ policies: ["ipp_1", "ipp_2"], edges: ["edgtcp_1"] });
+    const readList: KeyProofOptions["readList"] = async ({ name }) => {
+      if (failing.has(name)) throw new Error(`no list of ${name}`);
+      one.proof.saw(["edgtcp_1"], one.proof.epoch);
+    };
+    const proof = new KeyProof({ ...one.options, readList });
+    one.proof = proof;
+    proof.use("mine");
+    await expect(proof.ensure()).rejects.toThrow(`no list of ${ipPolicies.name}`);
+    failing.delete(tcpEdges.name);
+    await proof.ensure();
+    expect(proof.isProved).toBe(true);
   });
 
   it("that is new changes nothing until an id answers under it, however few are recorded", async () => {

@@ -145,10 +145,14 @@ export class KeyProof {
   }
 
   async #readLists(recorded: readonly [Resource, ReadonlySet<string>][], read?: Resource): Promise<void> {
+    // One list that cannot be read says nothing about the others.
+    const problems: unknown[] = [];
     for (const [resource] of recorded) {
-      if (resource !== read) await ignoringForbidden(this.#options.readList(resource));
+      if (resource !== read)
+        await ignoringForbidden(this.#options.readList(resource)).catch((error: unknown) => problems.push(error));
       if (this.isProved) return;
     }
+    if (problems.length > 0) throw problems[0];
   }
 
   /** The lists showed nothing before. So each attempt asks for another one of all that is recorded. */
