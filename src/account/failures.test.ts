@@ -181,6 +181,16 @@ describe("a route that has failed for many", () => {
     expect(failures.secondsLeft(third)).toBe(0);
   });
 
+  it("releases the others when one of them succeeds, also where it has answered objects that had not failed", async () => {
+    const [first, second] = ten as [string, string];
+    for (const uid of ten) fail(uid, answered(500));
+    failures.answered("PATCH /ip_policies/{id}");
+    await clock.advance(1);
+    failures.trying(first);
+    failures.succeeded(first);
+    expect([released, failures.secondsLeft(second)]).toEqual([1, 0]);
+  });
+
   it("lets all of them try when it answered an object that had not failed", () => {
     const [first, second] = ten as [string, string];
     failures.trying(first);

@@ -52,8 +52,10 @@ interface Route {
   readonly uids: Set<string>;
   turnMs: number;
   nextTurnAt: number;
-  /** When one of the objects last succeeded. */
+  /** When any object last succeeded there. */
   answeredAt: number;
+  /** When one that had failed last succeeded, and released the others. */
+  releasedAt: number;
 }
 
 /**
@@ -114,9 +116,9 @@ export class Failures {
   succeeded(uid: string): void {
     const entry = this.#remove(uid);
     const route = entry && this.#routes.get(entry.route);
-    // one that failed before the route last answered well tells nothing new about those that failed after that
-    if (!route || entry.at <= route.answeredAt) return;
-    Object.assign(route, { ...NO_TURN, answeredAt: this.#now() });
+    // one that failed before the others were released tells nothing new about those that failed after that
+    if (!route || entry.at <= route.releasedAt) return;
+    Object.assign(route, { ...NO_TURN, answeredAt: this.#now(), releasedAt: this.#now() });
     this.#release((other) => other.route === entry.route && isOfRoute(other.cause));
   }
 
@@ -168,6 +170,7 @@ export class Failures {
     const route = this.#routes.get(name) ?? {
       ...NO_TURN,
       answeredAt: Number.NEGATIVE_INFINITY,
+      releasedAt: Number.NEGATIVE_INFINITY,
       uids: new Set<string>(),
     };
     route.uids.add(uid);
