@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { helmBinary } from "../../tools/cluster/build/build.ts";
 import type { Cluster } from "../../tools/cluster/cluster.ts";
 import { startCluster } from "../../tools/cluster/start.ts";
@@ -130,7 +130,9 @@ describe("with Helm", () => {
     await pages.uninstall.run("Helm");
     expect(inAccount()).toBe(0);
     expect(await objects()).toEqual([]);
-    expect(await kubectl("get", "deployments,jobs,pods", "-n", NAMESPACE, "-o", "name")).toBe("");
+    // A pod is there until its process has ended.
+    const left = () => kubectl("get", "deployments,jobs,pods", "-n", NAMESPACE, "-o", "name");
+    await vi.waitFor(async () => expect(await left()).toBe(""), { timeout: 30_000, interval: 500 });
   }, 120_000);
 
   test("the kinds are still there, and go when they are deleted", async () => {

@@ -123,6 +123,9 @@ export class Stage {
       throw new Error(`The operator never came to ${JSON.stringify(missing())}`, { cause });
     });
     await this.world.operator.stop("SIGKILL");
+    // What the dead process wrote last is still to be read by the gate, and must not count as the next process's. A
+    // timer that is late fires before sockets are read, so it takes several.
+    for (let turn = 0; turn < 10; turn += 1) await sleep(10);
     this.#holds = [];
     for (const hold of holds.filter(({ point }) => point.at === "late")) {
       this.#late.push(hold);
@@ -154,7 +157,10 @@ export class Stage {
    */
   stepsInTime(name: string): StepName[] {
     const steps = this.#steps.filter(({ of }) => of === name);
-    const isGivenUp = (index: number) => steps[index]?.body.includes("recording the create took longer") === true;
+    const isGivenUp = (index: number) => {
+      const { step, body = "" } = steps[index] ?? {};
+      return step === "status" && writtenStatus(body).includes("recording the create took longer");
+    };
     return steps.filter((_, index) => !isGivenUp(index) && !isGivenUp(index + 1)).map(({ step }) => step);
   }
 
@@ -277,6 +283,10 @@ export class Stage {
     this.#late.find(({ reached }) => reached?.passage === passage)?.carriedOut.resolve();
   }
 }
+
+/** The status in a JSON patch, without what the patch tests. */
+const writtenStatus = (patch: string): string =>
+  JSON.stringify((JSON.parse(patch) as { op: string }[]).find(({ op }) => op === "add") ?? "");
 
 const byName = (objects: readonly KubeJSON[]): Map<string, KubeJSON> =>
   new Map(objects.map((object) => [object.metadata.name, object]));
