@@ -85,10 +85,7 @@ export function createOperator(options: OperatorOptions): Operator {
     watches: (namespace) => config.watchNamespaces.length === 0 || config.watchNamespaces.includes(namespace),
     exists: (kind, key) => informers.get(kind)?.store.get(key) !== undefined,
   });
-  const unfinalizedObjects = new UnfinalizedObjects(clock, (object) => {
-    accounts.forget(object.metadata.uid);
-    enqueueAccountOf(object);
-  });
+  const unfinalizedObjects = new UnfinalizedObjects(clock, (object) => finish(object));
   const cluster = new KubeCluster({
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
     intentSignatures,
@@ -168,8 +165,9 @@ export function createOperator(options: OperatorOptions): Operator {
       enqueuer.enqueueUnfinished(object.metadata.namespace);
   });
 
-  /** A GatewayAccount that is being deleted waits for the last object that needs it. */
-  function enqueueAccountOf(object: ManagedObject): void {
+  /** The object is gone, and nothing is left to do for it. A GatewayAccount that is being deleted may have waited for it. */
+  function finish(object: ManagedObject): void {
+    accounts.forget(object.metadata.uid);
     const key = `${object.metadata.namespace}/${accounts.recordedNameOf(object)}`;
     if (accountInformer.store.get(key)?.metadata.deletionTimestamp) enqueueAccount(key);
   }
@@ -177,10 +175,12 @@ export function createOperator(options: OperatorOptions): Operator {
   function forget({ kind }: Kind, object: ManagedObject): void {
     endedObjects.record(kind, object.metadata);
     cluster.recordUnfinalized(object);
-    if (unfinalizedObjects.has(object)) controllers.get(kind)?.enqueue(keyOf(object), { priority: priorities.edit });
-    else controllers.get(kind)?.drop(keyOf(object));
-    accounts.forget(object.metadata.uid);
-    enqueueAccountOf(object);
+    if (unfinalizedObjects.has(object)) {
+      controllers.get(kind)?.enqueue(keyOf(object), { priority: priorities.edit });
+      return;
+    }
+    controllers.get(kind)?.drop(keyOf(object));
+    finish(object);
   }
 
   return {

@@ -59,6 +59,7 @@ export class Accounts {
     this.#firstReads ??= this.#readAllKeys();
     await this.#firstReads;
     const names = new Set([this.recordedNameOf(object), this.specifiedNameOf(object)]);
+    // A key that cannot be read is recorded as missing, which `accountOf` reports.
     if (names.size > 1) await this.readOwnKey().catch(() => undefined);
     for (const name of names) {
       const credentials = this.#credentials.find(object.metadata.namespace, name);
@@ -190,7 +191,7 @@ export class Accounts {
     return isDeleted || this.#credentials.known(namespace, name)?.digest === undefined;
   }
 
-  /** Until all keys are known, an object does not know its rivals. */
+  /** Until all keys are known, an object does not know its rivals. A key that cannot be read is recorded as missing. */
   async #readAllKeys(): Promise<void> {
     const { store } = this.#options;
     const found = store()

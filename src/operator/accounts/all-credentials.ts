@@ -30,8 +30,8 @@ export class AllCredentials {
   readonly shared: SharedAccounts;
   readonly #options: CredentialsOptions;
   readonly #byKey = new Map<string, Credentials>();
-  /** Keys of credentials that this process has used, also those that are gone. */
   readonly #memory: ObjectMemory;
+  /** Keys of credentials that this process has used, also those that are gone. */
   readonly #used = new Set<string>();
 
   constructor(options: CredentialsOptions) {
