@@ -6,8 +6,8 @@ type Members = Record<string, unknown>;
 /** Ids inside others that come back as they are. Every other `x_id` comes back as `x`, an object with the id. */
 const unmanagedIDs = ["client_id", "cloud_access_key_id"];
 
-/** Members that hold the user's own keys. */
-const freeForm = ["labels", "headers", "config"];
+/** Members whose keys the user chooses. */
+const freeForm = ["labels", "headers", "config", "backends"];
 
 /** The members of an answer to a create with this body, in the service's names; unset ones are null. */
 export function answerTo(resource: Resource, body: Members): Members {
