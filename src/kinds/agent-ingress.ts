@@ -2,9 +2,12 @@ import * as z from "zod";
 import { agentIngresses } from "../gateway/resources/index.ts";
 import { managedCertificate } from "../schema/certificate.ts";
 import { defineKind } from "../schema/define.ts";
+import { type DNSRecordsOf, dnsRecords, records } from "../schema/dns.ts";
 import { domain, hostname, immutable, texts } from "../schema/fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
 import { mark } from "../schema/traits.ts";
+
+const recordsOf: DNSRecordsOf = ({ domain, ns_targets }) => records("NS", domain, ns_targets);
 
 export const AgentIngress = defineKind({
   kind: "AgentIngress",
@@ -22,6 +25,7 @@ export const AgentIngress = defineKind({
   }),
   status: z.object({
     nsTargets: z.array(z.string()).optional().describe("Make NS records for the domain with these values."),
+    dnsRecords: dnsRecords(recordsOf),
     regionDomains: z
       .array(z.string())
       .optional()
@@ -32,5 +36,6 @@ export const AgentIngress = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "NS", jsonPath: ".status.nsTargets", wide: true },
   ],
-  ...managedCertificate,
+  dnsRecords: recordsOf,
+  ...managedCertificate(recordsOf),
 });

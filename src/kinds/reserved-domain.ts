@@ -2,10 +2,16 @@ import * as z from "zod";
 import { reservedDomains } from "../gateway/resources/index.ts";
 import { managedCertificate } from "../schema/certificate.ts";
 import { defineKind } from "../schema/define.ts";
+import { type DNSRecordsOf, dnsRecords, records } from "../schema/dns.ts";
 import { domain, hostname, immutable, refTo, regions, texts } from "../schema/fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
 import { remoteRef, text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
+
+const recordsOf: DNSRecordsOf = ({ domain, cname_target, acme_challenge_cname_target }) => [
+  ...records("CNAME", domain, cname_target),
+  ...records("CNAME", `_acme-challenge.${String(domain).replace(/^\*\./, "")}`, acme_challenge_cname_target),
+];
 
 export const ReservedDomain = defineKind({
   kind: "ReservedDomain",
@@ -43,6 +49,7 @@ export const ReservedDomain = defineKind({
     acmeChallengeCnameTarget: text(
       "Make a CNAME record for _acme-challenge.<domain> that points here. Only for wildcard domains.",
     ),
+    dnsRecords: dnsRecords(recordsOf),
     certificate: remoteRef.optional().describe("The certificate that is served."),
     certificateManagementStatus,
     httpEndpointConfiguration: remoteRef.optional().describe("Endpoint configuration for HTTP."),
@@ -51,6 +58,8 @@ export const ReservedDomain = defineKind({
   columns: [
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
+    { name: "Challenge", jsonPath: ".status.acmeChallengeCnameTarget", wide: true },
   ],
-  ...managedCertificate,
+  dnsRecords: recordsOf,
+  ...managedCertificate(recordsOf),
 });

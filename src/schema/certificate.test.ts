@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { AgentIngress } from "../kinds/agent-ingress.ts";
 import { ReservedDomain } from "../kinds/reserved-domain.ts";
-import { managedCertificate } from "./certificate.ts";
 import type { Answer } from "./define.ts";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
@@ -18,7 +18,7 @@ const provisioning = { error_code: null, msg: "validating", started_at: at(-30),
 const internal = { error_code: "INTERNAL_ERROR", msg: "try later", started_at: at(-30), retries_at: at(90) };
 const dns = { error_code: "DNS_ERROR", msg: "no CNAME", started_at: at(-30), retries_at: at(90) };
 
-const judge = (answer: Answer) => managedCertificate.readiness(answer, now);
+const judge = (answer: Answer) => ReservedDomain.readiness(answer, now);
 
 const issued = { certificate: { id: "cert_1", uri: "" } };
 
@@ -94,15 +94,16 @@ describe("readiness with a managed certificate", () => {
       { domain: "*.example.com", cname_target: "x.example.net", acme_challenge_cname_target: "y.example.net" },
       "Make the DNS records *.example.com CNAME x.example.net and _acme-challenge.example.com CNAME y.example.net",
     ],
-    [
-      "the NS records of an ingress",
-      { ns_targets: ["ns1.example.net", "ns2.example.net"] },
-      "Make NS records for a.example.com: ns1.example.net, ns2.example.net",
-    ],
-    ["the domain where the service names no target", { ns_targets: [] }, "Correct the DNS records of a.example.com"],
+    ["the domain where the service names no target", {}, "Correct the DNS records of a.example.com"],
   ])("tells %s to make", (_, members, words) => {
     const { readiness } = judge(managed(dns, members));
     expect(readiness.message).toBe(`${words}: no CNAME`);
+  });
+
+  it("tells the NS records of an ingress to make", () => {
+    const answer = managed(dns, { ns_targets: ["ns1.example.net", "ns2.example.net"] });
+    const { message } = AgentIngress.readiness(answer, now).readiness;
+    expect(message).toBe("Make NS records for a.example.com: ns1.example.net, ns2.example.net: no CNAME");
   });
 
   it("quotes the error code when the service gives no message", () => {

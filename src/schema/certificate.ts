@@ -1,4 +1,5 @@
 import { type Answer, type Kind, type KindReadiness, type Readiness, usable } from "./define.ts";
+import { type DNSRecordsOf, recordText } from "./dns.ts";
 
 /** A new custom domain has DNS_ERROR until somebody makes its DNS record. The object is Stalled only after this time. */
 const DNS_GRACE_MS = 10 * 60_000;
@@ -20,18 +21,18 @@ type NotUsable = Exclude<Readiness, { state: "usable" }>;
  * Readiness and condition of kinds whose certificate the service can manage. A certificate counts as issued once the
  * answer has it, or the time of its renewal. An answer with neither of them and no job was given before the job began.
  */
-export const managedCertificate: Pick<Kind, "readiness" | "ownConditions"> = {
-  readiness: certificateReadiness,
+export const managedCertificate = (recordsOf: DNSRecordsOf): Pick<Kind, "readiness" | "ownConditions"> => ({
+  readiness: (answer, now) => certificateReadiness(answer, now, recordsOf),
   ownConditions: ["CertificateReady"],
-};
+});
 
-function certificateReadiness(answer: Answer, now: number): KindReadiness {
+function certificateReadiness(answer: Answer, now: number, recordsOf: DNSRecordsOf): KindReadiness {
   if (!answer["certificate_management_policy"]) return { readiness: usable };
   const status = (answer["certificate_management_status"] ?? {}) as Status;
   const job = status.provisioning_job;
   const isIssued = Boolean(answer["certificate"] ?? status.renews_at);
   if (!job) return isIssued ? issued() : pending(provisioning({}));
-  const notUsable = job.error_code ? failing(job, answer, now) : provisioning(job);
+  const notUsable = job.error_code ? failing(job, answer, { now, recordsOf }) : provisioning(job);
   if (!isIssued) return pending(notUsable);
   return job.error_code ? renewalFailing(notUsable) : renewing(job, notUsable);
 }
@@ -76,7 +77,7 @@ function provisioning(job: Job): NotUsable {
   };
 }
 
-function failing(job: Job, answer: Answer, now: number): NotUsable {
+function failing(job: Job, answer: Answer, { now, recordsOf }: { now: number; recordsOf: DNSRecordsOf }): NotUsable {
   if (job.error_code !== "DNS_ERROR") {
     const retriesAt = Date.parse(job.retries_at ?? "");
     return {
@@ -91,23 +92,19 @@ function failing(job: Job, answer: Answer, now: number): NotUsable {
   return {
     state: "failing",
     reason: "CertificateDNSError",
-    message: `${recordToMake(answer)}: ${job.msg || job.error_code}`,
+    message: `${recordToMake(answer, recordsOf)}: ${job.msg || job.error_code}`,
     afterSeconds: now < stalledAt ? DNS_GRACE_SECONDS : DNS_STALLED_SECONDS,
     stalledAt,
   };
 }
 
-/** The DNS record that is missing, ready to be copied. */
-function recordToMake(answer: Answer): string {
-  const { domain, cname_target, acme_challenge_cname_target, ns_targets } = answer as Record<string, unknown>;
-  if (acme_challenge_cname_target) {
-    const host = String(domain).replace(/^\*\./, "");
-    return `Make the DNS records ${domain} CNAME ${cname_target} and _acme-challenge.${host} CNAME ${acme_challenge_cname_target}`;
-  }
-  if (cname_target) return `Make the DNS record ${domain} CNAME ${cname_target}`;
-  if (Array.isArray(ns_targets) && ns_targets.length > 0)
-    return `Make NS records for ${domain}: ${ns_targets.join(", ")}`;
-  return `Correct the DNS records of ${domain}`;
+/** The DNS records that may be missing, ready to be copied. */
+function recordToMake(answer: Answer, recordsOf: DNSRecordsOf): string {
+  const all = recordsOf(answer);
+  if (all.length === 0) return `Correct the DNS records of ${answer["domain"]}`;
+  const [first] = all;
+  if (first?.type === "NS") return `Make NS records for ${first.name}: ${first.targets.join(", ")}`;
+  return `Make the DNS record${all.length > 1 ? "s" : ""} ${all.map(recordText).join(" and ")}`;
 }
 
 const conditionOf = ({ reason, message }: NotUsable) => ({ type: "CertificateReady", reason, message }) as const;

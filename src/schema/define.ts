@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Module, ModuleOwner, Resource } from "../gateway/resource.ts";
+import type { DNSRecordsOf } from "./dns.ts";
 import type { Rule } from "./traits.ts";
 
 /** A column of `kubectl get`. */
@@ -177,6 +178,8 @@ export interface Kind extends Definition {
     | undefined;
   /** A member of the answer that is kept in a Secret. */
   readonly output: Output | undefined;
+  /** The DNS records that have to exist for a remote. Undefined: the kind has to do with no DNS. */
+  readonly dnsRecords: DNSRecordsOf | undefined;
   /** Types of the conditions that `readiness` may give, beside those of every kind. */
   readonly ownConditions: readonly KindCondition["type"][];
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
@@ -211,6 +214,7 @@ const kindDefaults = {
   renewsAt: () => undefined,
   validity: undefined,
   output: undefined,
+  dnsRecords: undefined,
   ownConditions: [],
   readiness: () => ({ readiness: usable }),
 } satisfies Partial<Kind>;

@@ -71,6 +71,7 @@ describe("toStatus", () => {
       createdAt: "2026-01-01T00:00:00Z",
       domain: "a.example.com",
       cnameTarget: "x.example.net",
+      dnsRecords: [{ name: "a.example.com", type: "CNAME", targets: ["x.example.net"] }],
       certificateManagementStatus: { provisioningJob: { errorCode: "DNS_ERROR", msg: "no" } },
     });
   });
