@@ -44,6 +44,12 @@ describe("readConfig", () => {
     });
   });
 
+  it("takes ids of former clusters, and none that no mark can have", () => {
+    expect(readConfig(least).formerClusterIDs).toEqual([]);
+    expect(readConfig({ ...least, FORMER_CLUSTER_IDS: "blue, red" }).formerClusterIDs).toEqual(["blue", "red"]);
+    expect(problem({ ...least, FORMER_CLUSTER_IDS: "blue,a/b" })).toContain("FORMER_CLUSTER_IDS each must be");
+  });
+
   it("ignores what it does not know", () => {
     expect(readConfig({ ...least, PATH: "/bin", GATEWAY_COLOR: "blue" }).baseURL).toBe("https://api.example.com");
   });

@@ -46,6 +46,9 @@ function holdsCredentials(url: string): boolean {
   return username !== "" || password !== "";
 }
 
+const clusterID = /^[-._a-zA-Z0-9]{1,128}$/;
+const clusterIDWords = "must be at most 128 letters, digits, dashes, dots and underscores";
+
 /** The variables of all commands. The others are for the operator only. */
 const cluster = {
   WATCH_NAMESPACES: names,
@@ -69,10 +72,8 @@ const environment = z
     GATEWAY_ACCOUNT_CONFIRMED: flag.default(false),
     ALLOWED_GATEWAY_HOSTS: names,
     ADOPTION_NAMESPACES: names,
-    CLUSTER_ID: z
-      .string()
-      .regex(/^[-._a-zA-Z0-9]{1,128}$/, "must be at most 128 letters, digits, dashes, dots and underscores")
-      .optional(),
+    CLUSTER_ID: z.string().regex(clusterID, clusterIDWords).optional(),
+    FORMER_CLUSTER_IDS: names.refine((ids) => ids.every((id) => clusterID.test(id)), `each ${clusterIDWords}`),
     RESYNC_INTERVAL: duration.prefault("5m"),
     SESSION_SYNC_INTERVAL: interval.prefault("30s"),
     REQUESTS_PER_MINUTE: count.prefault("100"),
@@ -118,6 +119,8 @@ export interface Config extends ClusterConfig {
   adoptionNamespaces: readonly string[];
   /** The name of the cluster in owner marks in the account. When it is unset, the uid of kube-system is used. */
   clusterID: string | undefined;
+  /** Names that the cluster had in owner marks before, or those of clusters that it continues. */
+  formerClusterIDs: readonly string[];
   resyncSeconds: number;
   /** Time between two lists of tunnel sessions, which are mirrored as objects; 0: off. */
   sessionSyncSeconds: number;
@@ -155,6 +158,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     allowedHosts: values.ALLOWED_GATEWAY_HOSTS,
     adoptionNamespaces: values.ADOPTION_NAMESPACES,
     clusterID: values.CLUSTER_ID,
+    formerClusterIDs: values.FORMER_CLUSTER_IDS,
     resyncSeconds: values.RESYNC_INTERVAL,
     sessionSyncSeconds: values.SESSION_SYNC_INTERVAL,
     requestsPerMinute: values.REQUESTS_PER_MINUTE,

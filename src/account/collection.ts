@@ -251,8 +251,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     await this.#calls.changeAdmitted((options) => call(this.#options.client, options), { signal });
   }
 
-  ownedBy(owner: string): Remote[] {
-    return this.#inventory.ownedBy(owner);
+  markedFor(object: string): Remote[] {
+    return this.#inventory.markedFor(object);
   }
 
   #now = (): number => this.#options.clock.now();

@@ -70,7 +70,7 @@ export class Entries implements CreatableRemotes {
     return find(() => this.allCached());
   }
 
-  ownedBy(): Remote[] {
+  markedFor(): Remote[] {
     return [];
   }
 

@@ -36,7 +36,7 @@ describe("absence", () => {
       return inventory;
     };
     expect(hiding().hidden).toEqual([row]);
-    expect(hiding().ownedBy("c/n/a")).toEqual([row]);
+    expect(hiding().markedFor("n/a")).toEqual([row]);
     expect(hiding().get("a")).toBeUndefined();
     const [gone, there, missing, listed] = [hiding(), hiding(), hiding(), hiding()];
     gone.recordGone("a", 3);
@@ -44,7 +44,7 @@ describe("absence", () => {
     missing.recordList([], 3, { pages: 2 });
     listed.recordList([], 3);
     expect([gone, there, missing, listed].map(({ hidden }) => hidden)).toEqual([[], [], [], []]);
-    expect(there.ownedBy("c/n/a")).toEqual([row]);
+    expect(there.markedFor("n/a")).toEqual([row]);
   });
 });
 

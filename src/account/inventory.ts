@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Remote } from "../gateway/resource.ts";
-import { ownerMarkOf } from "../objects/ownership.ts";
+import { objectOf, ownerMarkOf } from "../objects/ownership.ts";
 
 interface KnownRemote {
   remote: Remote;
@@ -94,10 +94,10 @@ export class Inventory {
     return [...this.#remotes.values()].map(({ remote }) => remote);
   }
 
-  /** Known remotes, and hidden ones, whose metadata names this owner. */
-  ownedBy(owner: string): Remote[] {
-    const known = [...(this.#idsByOwner.get(owner) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
-    return [...known, ...this.#hidden.filter((remote) => ownerMarkOf(remote) === owner)];
+  /** Known remotes, and hidden ones, whose owner mark names the object `<namespace>/<name>`, of whichever cluster. */
+  markedFor(object: string): Remote[] {
+    const known = [...(this.#idsByOwner.get(object) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
+    return [...known, ...this.#hidden.filter((remote) => markedObjectOf(remote) === object)];
   }
 
   onChange(listener: RemoteChangeListener): void {
@@ -167,7 +167,7 @@ export class Inventory {
     const before = this.#remotes.get(id)?.remote;
     this.#remotes.set(id, known);
     if (before === known.remote) return;
-    const [ownerBefore, owner] = [before && ownerMarkOf(before), ownerMarkOf(known.remote)];
+    const [ownerBefore, owner] = [before && markedObjectOf(before), markedObjectOf(known.remote)];
     if (ownerBefore === owner) return;
     if (ownerBefore !== undefined) this.#idsByOwner.get(ownerBefore)?.delete(id);
     if (owner !== undefined) this.#idsByOwner.set(owner, (this.#idsByOwner.get(owner) ?? new Set()).add(id));
@@ -176,7 +176,7 @@ export class Inventory {
   #unstore(id: string): KnownRemote | undefined {
     const known = this.#remotes.get(id);
     this.#remotes.delete(id);
-    const owner = known && ownerMarkOf(known.remote);
+    const owner = known && markedObjectOf(known.remote);
     if (owner === undefined) return known;
     const ids = this.#idsByOwner.get(owner);
     ids?.delete(id);
@@ -222,4 +222,9 @@ export class Inventory {
   #notify(before: Remote | undefined, after: Remote | undefined): void {
     if (before) for (const listener of this.#listeners) listener(before, after);
   }
+}
+
+function markedObjectOf(remote: Remote): string | undefined {
+  const mark = ownerMarkOf(remote);
+  return mark && objectOf(mark);
 }

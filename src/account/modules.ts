@@ -69,7 +69,7 @@ export class Modules implements UpdatableRemotes {
     return find(() => this.allCached());
   }
 
-  ownedBy(): Remote[] {
+  markedFor(): Remote[] {
     return [];
   }
 

@@ -22,8 +22,8 @@ export interface Remotes {
   cached(id: string): Remote | undefined;
   /** All that is cached. Takes time with their number. */
   allCached(): Remote[];
-  /** Of what is cached, the remotes whose metadata names this owner. */
-  ownedBy(owner: string): Remote[];
+  /** Of what is cached, the remotes whose owner mark names the object `<namespace>/<name>`, of whichever cluster. */
+  markedFor(object: string): Remote[];
   /** Resolves when the cache holds a list that began at `since` or later; at once where there is no list. */
   listed(since: number, lane: RequestOptions["lane"]): Promise<void>;
   /**

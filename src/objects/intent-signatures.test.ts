@@ -39,6 +39,12 @@ describe("an intent that the operator has written", () => {
   });
 });
 
+it("is believed when it was signed under a former id of the cluster", () => {
+  const renamed = new IntentSignatures(key, "c2", ["c0", "c1"]);
+  expect(renamed.admit(written()).intent).toEqual(signatures.admit(written()).intent);
+  expect(renamed.admit(written({ name: "two" })).intent?.signed).toBe(false);
+});
+
 describe("an intent is not believed", () => {
   const edited = (text: string) => ({ annotations: { [annotations.createIntent]: text } });
   const signed = (signature: string | null) => ({ annotations: { [annotations.createIntentSignature]: signature } });

@@ -15,11 +15,13 @@ const SIGNATURE_BYTES = 16;
 export class IntentSignatures {
   readonly #key: KeyObject;
   readonly #cluster: string;
+  readonly #formerClusters: readonly string[];
 
-  /** `cluster`: as in owner marks. */
-  constructor(key: KeyObject, cluster: string) {
+  /** `cluster`: as in owner marks. What was signed for a former cluster counts as well. */
+  constructor(key: KeyObject, cluster: string, formerClusters: readonly string[] = []) {
     this.#key = key;
     this.#cluster = cluster;
+    this.#formerClusters = formerClusters;
   }
 
   /** The annotations with which the operator writes an intent; null takes one away. */
@@ -31,7 +33,8 @@ export class IntentSignatures {
     };
   }
 
-  sign = (object: KubeObject, text: string): string => this.#signature(object, text).toString("base64url");
+  sign = (object: KubeObject, text: string): string =>
+    this.#signature(this.#cluster, object, text).toString("base64url");
 
   /** The object as the operator may use it: what its annotation says is in `intent`, as far as it may be believed. */
   admit<T extends KubeObject>(object: T): T & { intent: Intent | undefined } {
@@ -44,11 +47,14 @@ export class IntentSignatures {
     const { [annotations.createIntent]: text = "", [annotations.createIntentSignature]: given = "" } =
       object.metadata.annotations ?? {};
     const signature = Buffer.from(given, "base64url");
-    return signature.length === SIGNATURE_BYTES && timingSafeEqual(signature, this.#signature(object, text));
+    if (signature.length !== SIGNATURE_BYTES) return false;
+    return [this.#cluster, ...this.#formerClusters].some((cluster) =>
+      timingSafeEqual(signature, this.#signature(cluster, object, text)),
+    );
   }
 
-  #signature({ kind, metadata: { namespace, name } }: KubeObject, text: string): Buffer {
-    const signed = JSON.stringify([this.#cluster, kind, namespace, name, text]);
+  #signature(cluster: string, { kind, metadata: { namespace, name } }: KubeObject, text: string): Buffer {
+    const signed = JSON.stringify([cluster, kind, namespace, name, text]);
     return createHmac("sha256", this.#key).update(signed).digest().subarray(0, SIGNATURE_BYTES);
   }
 }

@@ -10,9 +10,22 @@ export interface Owner {
   cluster: string;
   namespace: string;
   name: string;
+  /** Ids that the cluster had before, or those of clusters that it continues. */
+  formerClusters?: readonly string[];
 }
 
 export const ownerMark = ({ cluster, namespace, name }: Owner): string => `${cluster}/${namespace}/${name}`;
+
+/** Whether a mark names this cluster, by its id or a former one. */
+export const isOfCluster = (mark: string, { cluster, formerClusters = [] }: Owner): boolean =>
+  [cluster, ...formerClusters].includes(ownerOf(mark).cluster);
+
+/** Whether a mark names this object, in this cluster by its id or a former one. */
+export const isMarkOf = (mark: string | undefined, owner: Owner): mark is string =>
+  mark !== undefined && isOfCluster(mark, owner) && objectOf(mark) === `${owner.namespace}/${owner.name}`;
+
+/** `<namespace>/<name>` of the object that a mark names, in whichever cluster. */
+export const objectOf = (mark: string): string => mark.slice(mark.indexOf("/") + 1);
 
 /** The owner that a mark names. Its parts are empty where the text is no mark of ours. */
 export function ownerOf(mark: string): Owner {

@@ -88,7 +88,8 @@ async function reconcileObject(
     ...{ kind, object, cluster, clock, signal, accountName },
     // A GatewayAccount is of this namespace, and with it what its account has.
     mayAdopt: accountName !== "" || isListed(config.adoptionNamespaces, namespace),
-    owner: { cluster: identity.id, namespace, name },
+    owner: { cluster: identity.id, formerClusters: config.formerClusterIDs, namespace, name },
+    isClusterIDSet: config.clusterID !== undefined,
     lane: laneOf(priority),
     specifiedAccountName: accounts.specifiedNameOf(object),
     state: {},

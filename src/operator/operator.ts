@@ -74,7 +74,7 @@ export function createOperator(options: OperatorOptions): Operator {
   const intentKey = new IntentKey({ client, namespace: ownNamespace, clock, log });
   let signatures: IntentSignatures | undefined;
   const intentSignatures = () => {
-    signatures ??= new IntentSignatures(intentKey.value, identity.id);
+    signatures ??= new IntentSignatures(intentKey.value, identity.id, config.formerClusterIDs);
     return signatures;
   };
   // An intent is an annotation, which others can write too. It is checked where its object comes in.

@@ -68,6 +68,8 @@ export interface ReconcileContext {
   /** As last read or written: each write of this reconcile replaces it with the API server's answer. */
   object: ManagedObject;
   readonly owner: Owner;
+  /** Whether a person has set the id of the cluster. Else it is that of a namespace, and new in a rebuilt cluster. */
+  readonly isClusterIDSet: boolean;
   readonly cluster: Cluster;
   /**
    * Reading it throws Waiting when there is no account, Blocked when it is another account than that of the remote, and

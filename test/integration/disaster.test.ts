@@ -74,6 +74,24 @@ describe("a cluster that is rebuilt from Git alone", () => {
     expect(idsOf(await world.allReady(inGit))).toEqual(ids);
     expect(creates()).toBe(made);
   });
+
+  test("makes nothing twice when nobody has set an id, and takes all of it up when it is told of the cluster before", async () => {
+    await loseCluster();
+    await world.startOperator();
+    await world.kube.apply(...inGit);
+    for (const { kind, metadata } of inGit.filter((object) => object.kind !== "TCPEdge")) {
+      const stopped = await world.condition(kind, metadata.name, { type: "Stalled", status: "True" });
+      expect(conditionOf(stopped, "Ready").message).toContain('formerClusterIDs: ["blue"]');
+    }
+    expect(creates()).toBe(made);
+    await world.restartOperator("SIGTERM", { FORMER_CLUSTER_IDS: "blue" });
+    expect(idsOf(await world.allReady(inGit))).toEqual(ids);
+    expect(creates()).toBe(made);
+    const marks = control()
+      .objects("ip_policies")
+      .map(({ metadata }) => metadata);
+    expect(marks).toEqual([expect.not.stringContaining("blue/")]);
+  });
 });
 
 test("objects of an account that is closed can be let go of, without a request", async () => {

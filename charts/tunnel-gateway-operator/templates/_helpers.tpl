@@ -139,6 +139,10 @@ annotations:
 - name: CLUSTER_ID
   value: {{ . | quote }}
 {{- end }}
+{{- with .Values.formerClusterIDs }}
+- name: FORMER_CLUSTER_IDS
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- range $name, $key := dict "HTTP_PROXY" "http" "HTTPS_PROXY" "https" }}
 {{- if $.Values.proxy.existingSecret }}
 - name: {{ $name }}

@@ -5,7 +5,7 @@ import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, type SignedIntent, sendWindowMs, signedIntentOf } from "../../objects/intent.ts";
-import { ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
+import { isMarkOf, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { type Body, createDefaults } from "../../schema/wire/request.ts";
 import {
@@ -160,8 +160,7 @@ async function findSharedEntry(context: ReconcileContext): Promise<Remote | unde
 async function adoptExisting(context: ReconcileContext, error: GatewayError): Promise<Remote | undefined> {
   const remote = await findByNaturalKey(context, context.clock.now());
   if (!remote) return undefined;
-  const owner = ownerMarkOf(remote);
-  if (owner === ownerMark(context.owner) && isUnclaimed(context, remote)) {
+  if (isMarkOf(ownerMarkOf(remote), context.owner) && isUnclaimed(context, remote)) {
     context.changes.push({ type: "Adopted", id: remote.id });
     return remote;
   }

@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { isObserveOnly } from "../../objects/object.ts";
-import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
@@ -38,7 +38,7 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
 
 function adopt(context: ReconcileContext, remote: Remote): Remote {
   refuseForeignMark(context, remote);
-  if (ownerMarkOf(remote) !== ownerMark(context.owner)) refuseAdoption(context, remote.id);
+  if (!isMarkOf(ownerMarkOf(remote), context.owner)) refuseAdoption(context, remote.id);
   context.changes.push({ type: "Adopted", id: remote.id });
   context.state.origin = context.object.status?.origin ?? "Adopted";
   return remote;

@@ -3,7 +3,7 @@ import type { Remote } from "../../gateway/resource.ts";
 import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../objects/intent.ts";
 import { isDeleting } from "../../objects/object.ts";
 import { originOfMarked } from "../../objects/origin.ts";
-import { canBeMarked, ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { canBeMarked, isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
@@ -11,7 +11,7 @@ import { type ReconcileContext, remotesOf, requestOptions, retire, retiringOf } 
 import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
-import { hasForeignMark, isUnclaimed, oldestOf } from "./conflicts.ts";
+import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
 
 /**
  * The status has no id, so only the intent tells of a create: the remote that the create made, or else the one that
@@ -107,7 +107,7 @@ async function selectCreated(
     ownerMarkOf(remote) === undefined;
   if (kind.naturalKey) {
     const remote = all().find((one) => isCandidate(one) && hasNaturalKey(context, one));
-    if (!remote || ownerMarkOf(remote) === ownerMark(owner)) return remote;
+    if (!remote || isMarkOf(ownerMarkOf(remote), owner)) return remote;
     // The name only proves that the remote exists. Where our create sent a mark, somebody else made it.
     return signed?.sent && isUnmarkedInTime(remote) ? remote : undefined;
   }
@@ -124,7 +124,7 @@ async function selectCreated(
   if (signed?.sent) {
     return matching(await expectedOfIntent(context, signed.sent)) ?? matchingSpec(context, matching);
   }
-  const marked = remotesOf(context).ownedBy(ownerMark(owner));
+  const marked = markedForObject(context).filter((remote) => isMarkOf(ownerMarkOf(remote), owner));
   const ours = marked.filter((remote) => isCandidate(remote) && canBeOf(context, intent, remote));
   const markable = canBeMarked(object.spec["metadata"] as string | undefined, owner);
   if (ours.length > 0 || markable || !signed) return oldestOf(context, ours);

@@ -1,13 +1,14 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { originOfMarked } from "../../objects/origin.ts";
-import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { isMarkOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
+import { Blocked } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { expectedOf } from "../desired/expected.ts";
 import { plan } from "../desired/plan.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
-import { isUnclaimed, oldestOf } from "./conflicts.ts";
+import { isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
 
 /**
  * A remote with this object's mark that an earlier object of the same name left in the account, because it was retained
@@ -19,23 +20,47 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   // The token of an API key is shown once: it is lost here, and whoever has it still needs the key.
   if (kind.output?.shownOnce || !kind.resource.create.includes("metadata")) return undefined;
   const remotes = remotesOf(context);
-  const listed = await remotes.search(0, () => findFitting(context), requestOptions(context));
-  if (!listed) return undefined;
+  const isOurs = (remote: Remote) => isMarkOf(ownerMarkOf(remote), owner);
+  const listed = await remotes.search(0, () => findFitting(context, isOurs), requestOptions(context));
+  if (!listed) return refuseUnknownCluster(context);
   const remote = await remotes.read(listed.id, requestOptions(context));
-  if (!remote || ownerMarkOf(remote) !== ownerMark(owner)) return undefined;
+  if (!remote || !isOurs(remote)) return undefined;
   changes.push({ type: "Adopted", id: remote.id });
   context.state.origin = originOfMarked(context.object);
   return remote;
 }
 
-async function findFitting(context: ReconcileContext): Promise<Remote | undefined> {
-  const marked = remotesOf(context)
-    .ownedBy(ownerMark(context.owner))
-    .filter((remote) => isUnclaimed(context, remote) && hasNaturalKey(context, remote));
-  if (marked.length === 0) return undefined;
+/**
+ * Throws Blocked when a cluster that nobody has told of has a remote for an object of this name. A rebuilt cluster has
+ * another id: the remote is the one of this object, and a create would make it twice. Whoever has set the id of the
+ * cluster has told that marks of other ids are those of other clusters.
+ */
+async function refuseUnknownCluster(context: ReconcileContext): Promise<undefined> {
+  const { owner, isClusterIDSet } = context;
+  if (isClusterIDSet) return;
+  const fitting = await allFitting(context, (remote) => !isMarkOf(ownerMarkOf(remote), owner));
+  const [remote] = fitting;
+  if (!remote) return;
+  const mark = ownerMarkOf(remote) ?? "";
+  throw new Blocked(
+    "OwnershipConflict",
+    `Set formerClusterIDs: ["${ownerOf(mark).cluster}"] if that was this cluster, or clusterID: "${owner.cluster}" if it is another one: ${remote.id} belongs to ${mark}`,
+  );
+}
+
+const findFitting = async (
+  context: ReconcileContext,
+  isMeant: (remote: Remote) => boolean,
+): Promise<Remote | undefined> => oldestOf(context, await allFitting(context, isMeant));
+
+/** Remotes that are marked for an object of this name, and that have what cannot be changed as the spec asks for it. */
+async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) => boolean): Promise<Remote[]> {
+  const marked = markedForObject(context).filter(
+    (remote) => isMeant(remote) && isUnclaimed(context, remote) && hasNaturalKey(context, remote),
+  );
+  if (marked.length === 0) return [];
   const { body } = await expectedOf(context);
-  const fitting = marked.filter((remote) => hasSameIdentity(context, remote, body));
-  return oldestOf(context, fitting);
+  return marked.filter((remote) => hasSameIdentity(context, remote, body));
 }
 
 /** With another value in a field that cannot be updated, a remote is not the one that this object asks for. */

@@ -1,7 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { openIntentOf } from "../../objects/intent.ts";
 import { isObserveOnly, retiringIDs } from "../../objects/object.ts";
-import { ownerMark, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
+import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
 
@@ -10,18 +10,22 @@ import { type ReconcileContext, remotesOf } from "../context.ts";
  * has another remote. What a mark of another cluster stands for cannot be seen, so it always binds.
  */
 function isVoid({ cluster, kind, owner }: ReconcileContext, mark: string, { id }: Remote): boolean {
-  const { cluster: home, namespace, name } = ownerOf(mark);
-  if (home !== owner.cluster) return false;
+  if (!isOfCluster(mark, owner)) return false;
+  const { namespace, name } = ownerOf(mark);
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return cluster.hasEnded(kind, namespace, name);
   const other = object.status?.id;
   return other !== undefined && other !== id && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
 }
 
+/** Known remotes whose owner mark names an object of this namespace and name, in this cluster or another. */
+export const markedForObject = (context: ReconcileContext): Remote[] =>
+  remotesOf(context).markedFor(`${context.owner.namespace}/${context.owner.name}`);
+
 /** Whether a remote carries the owner mark of another object or cluster. */
 export function hasForeignMark(context: ReconcileContext, remote: Remote): boolean {
   const mark = ownerMarkOf(remote);
-  return mark !== undefined && mark !== ownerMark(context.owner) && !isVoid(context, mark, remote);
+  return mark !== undefined && !isMarkOf(mark, context.owner) && !isVoid(context, mark, remote);
 }
 
 /** Whether a remote that is known from lists and answers carries the owner mark of another object or cluster. */
@@ -33,9 +37,13 @@ export function isKnownForeign(context: ReconcileContext, id: string): boolean {
 /** Never change what another cluster or object has marked as its own. */
 export function refuseForeignMark(context: ReconcileContext, remote: Remote): Remote {
   if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return remote;
+  const mark = ownerMarkOf(remote) ?? "";
+  const way = isOfCluster(mark, context.owner)
+    ? ""
+    : ` (if ${ownerOf(mark).cluster} was this cluster: add it to formerClusterIDs)`;
   throw new Blocked(
     "OwnershipConflict",
-    `Remove the owner from the metadata of ${remote.id} first: it belongs to ${ownerMarkOf(remote)}`,
+    `Remove the owner from the metadata of ${remote.id} first: it belongs to ${mark}${way}`,
   );
 }
 

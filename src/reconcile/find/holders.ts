@@ -1,6 +1,6 @@
 import { managedMembers } from "../../objects/identity.ts";
 import { isDeleting, isObserveOnly, isPaused, type ManagedObject, retiringIDs } from "../../objects/object.ts";
-import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
@@ -58,8 +58,8 @@ const mayTake = ({ kind, object, cluster }: ReconcileContext, other: ManagedObje
 
 function firstOf(context: ReconcileContext, id: string, objects: readonly ManagedObject[]): ManagedObject | undefined {
   const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});
-  const { cluster } = context.owner;
-  const marked = objects.find(({ metadata: { namespace, name } }) => mark === ownerMark({ cluster, namespace, name }));
+  const { owner } = context;
+  const marked = objects.find(({ metadata: { namespace, name } }) => isMarkOf(mark, { ...owner, namespace, name }));
   const age = ({ metadata }: ManagedObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
   return marked ?? objects.toSorted((a, b) => (age(a) < age(b) ? -1 : 1))[0];
 }

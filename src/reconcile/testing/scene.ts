@@ -20,6 +20,9 @@ export interface SceneOptions {
   beside?: Scene;
   /** As in owner marks. Default: c1. */
   clusterID?: string;
+  formerClusterIDs?: readonly string[];
+  /** Whether a person has set the id of the cluster. Default true. */
+  isClusterIDSet?: boolean;
   /** Whether operations that the API page does not document are tried. Default true. */
   undocumented?: boolean;
   /** Kinds beside those of the operator. */
@@ -80,7 +83,13 @@ export class Scene {
     return {
       kind,
       object: this.cluster.now(object),
-      owner: { cluster: this.#options.clusterID ?? "c1", namespace, name },
+      owner: {
+        cluster: this.#options.clusterID ?? "c1",
+        formerClusters: this.#options.formerClusterIDs ?? [],
+        namespace,
+        name,
+      },
+      isClusterIDSet: this.#options.isClusterIDSet ?? true,
       ...{ cluster: this.cluster, account: this.#account, clock: this.clock },
       lane: this.lane,
       signal: new AbortController().signal,

@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import type { Kind } from "../../schema/define.ts";
+import { Scene, type SceneOptions } from "../testing/scene.ts";
+
+// A cluster was lost and is rebuilt from Git: the same namespaces and names, without statuses. It has another id, since
+// nobody has set one.
+
+const labels = { app: "web" };
+const kinds: [string, Kind, ManagedObject["spec"]][] = [
+  ["an IP policy", IPPolicy, { description: "office" }],
+  ["a tunnel group", TunnelGroupBackend, { labels }],
+  ["a domain", ReservedDomain, { domain: "a.example.com" }],
+];
+
+let blue: Scene;
+
+beforeEach(() => {
+  blue = new Scene({ clusterID: "blue" });
+});
+
+const rebuilt = (options: SceneOptions = {}) =>
+  new Scene({ beside: blue, clusterID: "green", isClusterIDSet: false, ...options });
+const markOf = (kind: Kind, id: string) => ownerMarkOf(blue.gateway.remote(kind.resource, id) ?? {});
+const mark = (cluster: string, name = "one") => ownerMark({ cluster, namespace: "team-a", name });
+
+describe.each(kinds)("%s that the cluster had before it was rebuilt", (_, kind, spec) => {
+  it("is not created a second time before somebody says which cluster that was", async () => {
+    const id = blue.idOf(await blue.given(kind, "one", spec));
+    const green = rebuilt();
+    const object = await green.apply(kind, "one", spec);
+    expect(green.gateway.remotesOf(kind.resource).map((remote) => remote.id)).toEqual([id]);
+    expect(green.reason(object)).toBe(
+      `OwnershipConflict: Set formerClusterIDs: ["blue"] if that was this cluster, or clusterID: "green" if it is another one: ${id} belongs to blue/team-a/one`,
+    );
+    expect(green.condition(object, "Stalled")?.status).toBe("True");
+    expect(markOf(kind, id)).toBe(mark("blue"));
+  });
+
+  it("is taken up and marked anew when blue is a former id, and then costs nothing", async () => {
+    const id = blue.idOf(await blue.given(kind, "one", spec));
+    const green = rebuilt({ formerClusterIDs: ["red", "blue"] });
+    const object = await green.given(kind, "one", spec);
+    expect(green.idOf(object)).toBe(id);
+    expect(markOf(kind, id)).toBe(mark("green"));
+    expect(green.cluster.now(object).status?.origin).toBe("Created");
+    expect(green.gateway.remotesOf(kind.resource)).toHaveLength(1);
+    await green.reconcile(object);
+    expect(green.gateway.takeCalls()).toEqual([]);
+    expect(green.cluster.writes).toEqual([]);
+  });
+
+  it("is marked anew when the cluster only got another id, and the former process writes no more", async () => {
+    const object = await blue.given(kind, "one", spec);
+    const id = blue.idOf(object);
+    const green = rebuilt({ formerClusterIDs: ["blue"] });
+    await green.given(kind, "one", spec);
+    blue.cluster.apply(kind, "one", { ...spec, description: "of blue" });
+    await blue.resync(kind);
+    await blue.reconcile(object);
+    expect(blue.reason(object)).toMatch(/^OwnershipConflict: .* it belongs to green\/team-a\/one/);
+    expect(green.gateway.remote(kind.resource, id)?.["description"]).not.toBe("of blue");
+  });
+});
+
+describe("a cluster whose id somebody has set", () => {
+  it("creates beside what another cluster has under the same name", async () => {
+    const theirs = blue.idOf(await blue.given(IPPolicy, "one"));
+    const green = rebuilt({ isClusterIDSet: true });
+    const object = await green.given(IPPolicy, "one");
+    expect(green.idOf(object)).not.toBe(theirs);
+    expect(markOf(IPPolicy, theirs)).toBe(mark("blue"));
+  });
+});
+
+describe("marks of an unknown cluster", () => {
+  it("stop no object of another name, and none that asks for something else", async () => {
+    await blue.given(IPPolicy, "one");
+    await blue.given(ReservedDomain, "one", { domain: "a.example.com" });
+    const green = rebuilt();
+    await green.given(IPPolicy, "two");
+    await green.given(ReservedDomain, "one", { domain: "b.example.com" });
+  });
+
+  it("stop no object that has its remote already", async () => {
+    const green = rebuilt();
+    const object = await green.given(IPPolicy, "one");
+    await blue.given(IPPolicy, "one");
+    await green.resync(IPPolicy);
+    green.cluster.apply(IPPolicy, "one", { description: "edited" });
+    await green.reconcile(object);
+    expect(green.reason(object)).toMatch(/^Available: /);
+  });
+
+  it("bind: what has one is neither adopted nor deleted, and the message says how to tell that it was this cluster", async () => {
+    const id = blue.idOf(await blue.given(IPPolicy, "one"));
+    const green = rebuilt();
+    const object = await green.apply(IPPolicy, "two", { adopt: { id }, deletionPolicy: "Delete" });
+    expect(green.reason(object)).toBe(
+      `OwnershipConflict: Remove the owner from the metadata of ${id} first: it belongs to blue/team-a/one (if blue was this cluster: add it to formerClusterIDs)`,
+    );
+    green.cluster.delete(object);
+    if (green.cluster.exists(object)) await green.settle(object);
+    expect(markOf(IPPolicy, id)).toBe(mark("blue"));
+  });
+});
+
+describe("a mark of a former cluster", () => {
+  it("is that of the object with the same name, and no other takes it before that is known to be gone", async () => {
+    const id = blue.idOf(await blue.given(IPPolicy, "one"));
+    const green = rebuilt({ formerClusterIDs: ["blue"] });
+    green.cluster.delete(green.cluster.apply(IPPolicy, "one"));
+    green.cluster.knowsEnds = false;
+    const object = await green.apply(IPPolicy, "two", { adopt: { id } });
+    expect(green.reason(object)).toMatch(/^OwnershipConflict: /);
+    green.cluster.knowsEnds = true;
+    await green.settle(object);
+    expect(green.idOf(object)).toBe(id);
+    expect(markOf(IPPolicy, id)).toBe(mark("green", "two"));
+  });
+
+  it("lets an object whose status was lost find what it had", async () => {
+    const id = blue.idOf(await blue.given(IPPolicy, "one"));
+    const green = rebuilt({ formerClusterIDs: ["blue"] });
+    green.mayAdopt = false;
+    const object = await green.given(IPPolicy, "one", { adopt: { id } });
+    expect(green.idOf(object)).toBe(id);
+  });
+});
