@@ -20,6 +20,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// these build the documentation site, which has packages of its own
+const siteTests = ["test/site/**/*.test.ts"];
+
 const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 export default defineConfig({
@@ -32,13 +35,14 @@ export default defineConfig({
           // the default leaves a core idle, which on two cores is half the machine
           maxWorkers: 2,
           include: ["{src,test,tools}/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...clusterTests],
+          exclude: [...configDefaults.exclude, ...clusterTests, ...siteTests],
           // importing everything anew for each file took more than half of the time
           isolate: false,
           unstubEnvs: true,
           ...limits,
         },
       },
+      { test: { name: "site", maxWorkers: 2, include: siteTests, ...limits } },
       {
         test: {
           name: "cluster",

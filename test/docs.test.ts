@@ -2,6 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { anchorOf } from "../site/.vitepress/anchor.ts";
+import { allPages } from "../site/.vitepress/contents.ts";
 import { neededRights } from "../src/cli/doctor/rights.ts";
 import { customResources } from "../src/kinds/index.ts";
 import { createTelemetry } from "../src/operator/metrics/telemetry.ts";
@@ -16,15 +18,8 @@ const pages = new Map(find("{*,docs/**/*,charts/*/*,examples/**/*}.md").map((fil
 const fences = /^ *```(\w*)\n([\s\S]*?)^ *```$/gm;
 const prose = (text: string): string => text.replace(fences, "");
 
-/** Anchors as GitHub makes them of headings. */
 const anchorsOf = (text: string): string[] =>
-  [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .replaceAll("`", "")
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
+  [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 
 describe("every relative link leads somewhere", () => {
   test.each([...pages])("%s", (file, text) => {
@@ -40,6 +35,11 @@ function leadsSomewhere(from: string, target: string): boolean {
   if (!existsSync(join(root, file))) return false;
   return anchor === undefined || anchorsOf(read(file)).includes(anchor);
 }
+
+test("every page has one place on the site: see site/.vitepress/contents.ts", () => {
+  expect(allPages().sort()).toEqual([...new Set(allPages())].sort());
+  expect([...pages.keys()].filter((page) => page.startsWith("docs/") && !allPages().includes(page))).toEqual([]);
+});
 
 /** `<kind>` in a path stands for any name. */
 test.each([...pages])("every path of a source file in backticks leads somewhere: %s", (_, text) => {

@@ -1,0 +1,68 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The root of the repository. Paths of pages are relative to it. */
+export const root = join(import.meta.dirname, "../..");
+
+export interface Part {
+  readonly title: string;
+  /** Files, or patterns for all files of a folder, in the order in which somebody reads them. */
+  readonly pages: readonly string[];
+  /** Folders whose first page stands for all until somebody unfolds it. */
+  readonly folded?: readonly string[];
+}
+
+/** The site from its first page to its last. Titles of pages are their headings. */
+export const parts: readonly Part[] = [
+  { title: "Start", pages: ["docs/README.md", "docs/first-steps.md"] },
+  { title: "How to", pages: ["docs/how-to/*.md", "docs/sessions.md"] },
+  {
+    title: "Reference",
+    pages: ["docs/commands.md", "docs/metrics.md", "docs/gateway-api.md"],
+    folded: ["docs/reference"],
+  },
+  {
+    title: "Operations",
+    pages: [
+      ...["docs/install.md", "charts/*/README.md", "docs/uninstall.md", "docs/performance.md", "docs/alerts.md"],
+      ...["docs/troubleshooting.md", "docs/disaster-recovery.md"],
+    ],
+  },
+  { title: "Security and tenancy", pages: ["docs/security.md", "docs/tenancy.md", "SECURITY.md"] },
+  { title: "Questions and words", pages: ["docs/glossary.md"] },
+  {
+    title: "The project",
+    pages: ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"],
+    folded: ["docs/architecture", "docs/decisions"],
+  },
+];
+
+const sorted = (pattern: string): string[] => globSync(pattern, { cwd: root }).sort(readmeFirst);
+
+export const pagesIn = (folder: string): string[] => sorted(`${folder}/*.md`);
+export const pagesOf = ({ pages }: Part): string[] => pages.flatMap(sorted);
+
+export const allPages = (): string[] =>
+  parts.flatMap((part) => [...pagesOf(part), ...(part.folded ?? []).flatMap(pagesIn)]);
+
+const readmeFirst = (one: string, other: string): number =>
+  Number(other.endsWith("README.md")) - Number(one.endsWith("README.md")) || one.localeCompare(other);
+
+/** Everything that reads like a page and is none. */
+export function otherFiles(): string[] {
+  const pages = new Set(allPages());
+  const files = globSync("**/*.md", { cwd: root, exclude: (name) => name === "node_modules" });
+  return files.filter((file) => !pages.has(file));
+}
+
+/** The file of a page on the site. `docs/` is its root, and the README of a folder is the page of the folder. */
+export function addressOf(page: string): string {
+  if (!page.startsWith("docs/")) return `project/${page.replace(/^charts\/.*/, "chart.md").toLowerCase()}`;
+  return page.replace("docs/", "").replace(/README\.md$/, "index.md");
+}
+
+export function titleOf(page: string): string {
+  const [, heading] = /^# (.+)$/m.exec(readFileSync(join(root, page), "utf8")) ?? [];
+  if (!heading) throw new Error(`${page} has no heading`);
+  return heading;
+}
