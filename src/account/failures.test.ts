@@ -27,7 +27,8 @@ beforeEach(() => {
 });
 
 function fail(uid: string, cause: GatewayError, asked = "1", inputs?: string): void {
-  failures.failed(uid, { error: reconcileErrorOf(cause) as ReconcileError, cause, asked, inputs });
+  const error = reconcileErrorOf(cause) as ReconcileError;
+  failures.failed(uid, { error, cause, asked, inputs, mayPass: true });
 }
 
 /** Tries objects that fail as soon as they may be tried, and counts the attempts in this many seconds. */
@@ -197,5 +198,36 @@ describe("a route that has failed for many", () => {
     expect(failures.secondsLeft(second)).toBeGreaterThan(0);
     failures.answered("PATCH /ip_policies/{id}");
     expect(failures.secondsLeft(second)).toBe(0);
+  });
+});
+
+describe("a change of another object", () => {
+  it("lets an object that was refused be tried at once", async () => {
+    fail("a", answered(409));
+    failures.hasten("a");
+    expect(failures.secondsLeft("a")).toBe(0);
+  });
+
+  it("lets it be tried less and less often, however many changes there are", async () => {
+    let attempts = 0;
+    for (let passed = 0; passed < 10 * HOUR; passed += 1) {
+      failures.hasten("a");
+      if (failures.secondsLeft("a") === 0) {
+        fail("a", answered(409));
+        attempts += 1;
+      }
+      await clock.advance(1000);
+    }
+    expect(attempts).toBeLessThanOrEqual(135);
+  });
+
+  it("never makes a delay longer", () => {
+    for (let count = 0; count < 6; count += 1) fail("a", answered(500));
+    const before = failures.secondsLeft("a");
+    for (let count = 0; count < 6; count += 1) fail("b", answered(400));
+    failures.hasten("a");
+    failures.hasten("b");
+    expect(failures.secondsLeft("a")).toBeLessThanOrEqual(before);
+    expect(failures.secondsLeft("b")).toBe(4);
   });
 });

@@ -1,5 +1,5 @@
 import { type GatewayError, isForbidden, isUnauthorized, isUnavailable } from "../gateway/errors.ts";
-import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
+import { type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
 import type { Random } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
 
@@ -22,6 +22,9 @@ const DENIED: Delays = { first: MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 }
 /** After a refusal of what was sent. An attempt may cost two requests, so in the long run it is made once an hour. */
 const REFUSED: Delays = { first: 27 * MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
 
+/** So many failures in a row are followed by no delay when somebody changes something that may end them. */
+const HASTY = 3;
+
 /** Where this many objects fail on a route, they take turns. */
 const TURNS_FROM = 5;
 const FIRST_TURN_MS = 2000;
@@ -38,6 +41,8 @@ export interface Failure {
   readonly asked: string;
   /** The same of what its spec refers to. Undefined: the attempt failed before that was read. */
   readonly inputs: string | undefined;
+  /** Whether it may end although the object asks for the same as before, for example by what others do. */
+  readonly mayPass: boolean;
 }
 
 interface Entry extends Failure {
@@ -91,6 +96,17 @@ export class Failures {
     if (!entry) return 0;
     const { nextTurnAt = 0 } = this.#turns(entry) ?? {};
     return Math.max(entry.until - this.#now(), nextTurnAt - this.#now(), 0) / 1000;
+  }
+
+  /**
+   * Somebody has changed something that may end the failure, although the object asks for the same as before. It is tried
+   * at once after the first failures, and then less and less often, however many such changes there are.
+   */
+  hasten(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (!entry) return;
+    const until = entry.at + (entry.count > HASTY ? grown(FAILED, entry.count - HASTY) : 0);
+    if (until < entry.until) this.#entries.set(uid, { ...entry, until });
   }
 
   /** The object is about to be tried: the others that failed on the same route wait for their turn. */
@@ -179,13 +195,16 @@ export class Failures {
     this.#routes.set(name, route);
   }
 
-  #delay({ first, longest, certain }: Delays, count: number): number {
-    const delay = Math.min(first * 2 ** Math.min(count - 1, 30), longest);
-    return delay * (certain + (1 - certain) * this.#random());
+  #delay(delays: Delays, count: number): number {
+    const { certain } = delays;
+    return grown(delays, count) * (certain + (1 - certain) * this.#random());
   }
 
   #now = (): number => this.#clock.now();
 }
+
+const grown = ({ first, longest }: Delays, count: number): number =>
+  Math.min(first * 2 ** Math.min(count - 1, 30), longest);
 
 /** What a failure left unread is not compared. */
 const isSameRequest = (one: Failure, other: Failure): boolean =>
@@ -195,6 +214,7 @@ const isSameRequest = (one: Failure, other: Failure): boolean =>
 const isOfRoute = (cause: GatewayError): boolean => isUnavailable(cause) || isUnauthorized(cause) || isForbidden(cause);
 
 function delaysAfter({ error, cause }: Failure): Delays {
-  if (error instanceof Retry) return FAILED;
+  // A deletion that something hinders is no fault of the object either.
+  if (error instanceof Retry || error instanceof Waiting) return FAILED;
   return isUnauthorized(cause) || isForbidden(cause) ? DENIED : REFUSED;
 }

@@ -91,6 +91,7 @@ describe("remotes that are missing", () => {
     requestReconcile(first, "after the loss was reported");
     scene.gateway.refuse("create", 403);
     await scene.reconcile(first);
+    await scene.clock.advance(60_000);
     await scene.reconcile(first);
     await scene.reconcile(second);
     expect(rows().map(({ id }) => id)).toEqual([scene.idOf(first)]);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Lane } from "../account/request-budget.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
@@ -17,8 +18,8 @@ beforeEach(() => {
 });
 
 /** Something wakes the object every few seconds: a resync, a list, a write. The calls in this time. */
-async function wokenFor(seconds: number, object: ManagedObject, every = 20): Promise<string[]> {
-  scene.lane = "retry";
+async function wokenFor(seconds: number, object: ManagedObject, every = 20, lane: Lane = "retry"): Promise<string[]> {
+  scene.lane = lane;
   scene.gateway.takeCalls();
   for (let passed = 0; passed < seconds; passed += every) {
     await scene.reconcile(object);
@@ -118,6 +119,56 @@ it("an object is tried as soon as a value that its spec refers to has changed, w
   expect(await wokenFor(600, authority, 300)).toEqual([]);
   scene.cluster.setConfigMap("ca", { pem: "two" });
   expect(await wokenFor(600, authority, 300)).toEqual(["create"]);
+});
+
+describe("an object that was refused with a value of a Secret", () => {
+  let authority: ManagedObject;
+
+  beforeEach(async () => {
+    scene.cluster.setSecret("ca", { pem: "one" });
+    refuse("create", 422);
+    const caPemFrom = { secretKeyRef: { name: "ca", key: "pem" } };
+    authority = await scene.apply(CertificateAuthority, "partners", { caPemFrom });
+    scene.gateway.takeCalls();
+  });
+
+  it("is not sent again when somebody touches the Secret, which wakes it like an edit", async () => {
+    for (let touches = 0; touches < 30; touches += 1) {
+      scene.cluster.setSecret("ca", { pem: "one" });
+      expect(await wokenFor(20, authority, 20, "edit")).toEqual([]);
+    }
+  });
+
+  it("is sent at once when the value changes", async () => {
+    scene.cluster.setSecret("ca", { pem: "two" });
+    expect(await wokenFor(20, authority, 20, "edit")).toEqual(["create"]);
+  });
+});
+
+describe("an object that is refused because of others", () => {
+  it("is deleted less and less often while the service says that it is in use, whatever wakes it", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    refuse("delete", 409);
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    for (const lane of ["retry", "edit"] as const) {
+      const calls = (await wokenFor(HOUR, object, 5, lane)).filter((call) => call.startsWith("delete"));
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.length).toBeLessThanOrEqual(45);
+    }
+    expect(scene.reason(object)).toMatch(/^InUse: /);
+  });
+
+  it("is created as soon as the name is free", async () => {
+    scene.gateway.unique["reserved_domains"] = "domain";
+    const other = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
+    const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com" });
+    expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
+    scene.gateway.drop(ReservedDomain.resource, other.id);
+    await scene.clock.advance(20_000);
+    expect(await wokenFor(20, object, 20, "edit")).toContain("create");
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
 });
 
 describe("a domain whose DNS record is missing", () => {

@@ -2,13 +2,15 @@ import type { Account } from "../account/account.ts";
 import type { Failure, Failures } from "../account/failures.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import { isDeleting, isOrphan, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
-import { type ReconcileError, Waiting } from "../objects/reconcile-error.ts";
+import { type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.ts";
+import { sharedLists } from "../schema/wire/shared.ts";
 import { has, type ReconcileContext } from "./context.ts";
 import { type Desired, resolveDesired } from "./desired/desired.ts";
+import { confidentialDigestOf } from "./desired/digest.ts";
 
 /**
  * Throws the error of the object's last attempt while it is too soon to ask the service for the same again, whatever
- * caused this reconcile. Sends nothing. What somebody has just changed is never too soon.
+ * caused this reconcile. Sends nothing. To ask for something else is never too soon.
  */
 export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   const { object, lane } = context;
@@ -16,7 +18,9 @@ export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   const failures = failuresOf(context);
   const last = failures?.of(uid);
   if (!failures || !last) return;
-  const isSoon = lane !== "edit" && failures.secondsLeft(uid) > 0 && last.asked === askedBy(object);
+  // A change that asks for nothing else may be one of a label of a Secret, or of an object of somebody else.
+  if (lane === "edit" && last.mayPass) failures.hasten(uid);
+  const isSoon = failures.secondsLeft(uid) > 0 && last.asked === askedBy(object);
   if (isSoon && (await hasSameInputs(context, last))) throw last.error;
   failures.trying(uid);
 }
@@ -25,11 +29,13 @@ export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
 export function recordFailure(context: ReconcileContext, error: ReconcileError): void {
   const { object, state } = context;
   const { cause } = error;
+  const isOwnWait = error instanceof Waiting && error.reason !== "InUse";
   // after a 429 the budget waits for all, and what the circuit breaker holds back was no attempt
-  if (error instanceof Waiting || !isGatewayError(cause) || cause.kind === "limited") return;
+  if (isOwnWait || !isGatewayError(cause) || cause.kind === "limited") return;
   const account = accountOf(context);
   if (!account || cause === account.breaker.problem || failureOf(context, error)) return;
-  const failure = { error, cause, asked: askedBy(object), inputs: state.inputs };
+  const { inputs } = state;
+  const failure = { error, cause, asked: askedBy(object), inputs, mayPass: mayPass(context, error) };
   account.failures.failed(object.metadata.uid, failure);
 }
 
@@ -47,8 +53,22 @@ export function failureOf(context: ReconcileContext, error: ReconcileError): Fai
   return last?.error === error ? last : undefined;
 }
 
-/** What tells one set of values that a spec refers to from another. */
-export const inputsOf = ({ digest, secrets }: Desired): string => JSON.stringify([digest, secrets]);
+/**
+ * What tells one set of values that a spec refers to from another. The values themselves are compared, so that a Secret
+ * whose labels change all the time is no reason to send a refused request again.
+ */
+export const inputsOf = ({ body }: Desired): string => confidentialDigestOf(body);
+
+/**
+ * Whether the failure may end although the object asks for the same as before. What is deleted may be in use, a name may
+ * be taken, and a list may be shared.
+ */
+const mayPass = ({ kind, object, state }: ReconcileContext, error: ReconcileError): boolean =>
+  error instanceof Retry ||
+  state.inputs === undefined ||
+  isDeleting(object) ||
+  error.reason === "AlreadyExists" ||
+  sharedLists(kind.spec).length > 0;
 
 async function hasSameInputs({ kind, object, cluster }: ReconcileContext, { inputs }: Failure): Promise<boolean> {
   return inputs === undefined || inputs === inputsOf(await resolveDesired(kind, object, cluster));

@@ -168,6 +168,7 @@ describe("a create that was refused", () => {
     expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(object)).toMatch(/^InvalidSpec: .*no more policies/);
     scene.resetCounts();
+    await scene.clock.advance(1_800_000);
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["create"]);
   });

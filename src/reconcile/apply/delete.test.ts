@@ -96,6 +96,7 @@ describe("a deletion", () => {
       });
       expect(scene.reason(object)).toMatch(/^UnexpectedResponse: .*not today/);
       expect(scene.condition(object, "Stalled")).toBeUndefined();
+      await scene.clock.advance(18_000);
     }
     await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);

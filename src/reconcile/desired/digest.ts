@@ -1,10 +1,17 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 
 /** Equal for values that are equal as JSON: unset members and the order of members make no difference. */
-export function digestOf(value: unknown): string {
-  const text = JSON.stringify(value, (_, member) => (isMap(member) ? sorted(member) : member));
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
+export const digestOf = (value: unknown): string =>
+  createHash("sha256").update(textOf(value)).digest("hex").slice(0, 16);
+
+const PROCESS_SECRET = randomBytes(32);
+
+/** The same for what has values of Secrets. Nobody can test guesses of them by it, and it means nothing to another process. */
+export const confidentialDigestOf = (value: unknown): string =>
+  createHmac("sha256", PROCESS_SECRET).update(textOf(value)).digest("base64");
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_, member) => (isMap(member) ? sorted(member) : member));
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
