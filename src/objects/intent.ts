@@ -11,7 +11,7 @@ export type Intent = SignedIntent | UnsignedIntent;
 /** This operator has written it: a signature proves that (intent-signatures.ts). */
 export interface SignedIntent {
   signed: true;
-  /** When the first create of this object may have been sent; epoch milliseconds. */
+  /** When the first create of this object that may have made something was sent, at the earliest; epoch milliseconds. */
   first: number;
   /** When the intent of the latest create was recorded; epoch milliseconds. */
   last: number;

@@ -111,7 +111,7 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
   const isRecognisable = kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
   const intent: SignedIntent = {
     signed: true,
-    first: before?.first ?? last,
+    first: before && !hasMadeNothing(context, before) ? before.first : last,
     last,
     account: context.accountName,
     old: object.status?.id ?? before?.old,
@@ -122,6 +122,10 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
   context.object = await context.cluster.annotate(context.kind, context.object, { finalizer: true, intent });
   return intent;
 }
+
+/** It is certain that no create of this object has made anything, so what is in the account by now is somebody else's. */
+const hasMadeNothing = ({ account, object }: ReconcileContext, before: SignedIntent): boolean =>
+  object.status?.id === undefined && before.old === undefined && account.isCreateRefused(object, before);
 
 async function handleFailure(
   context: ReconcileContext,

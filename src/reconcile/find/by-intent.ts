@@ -65,6 +65,7 @@ export async function findInterruptedCreate(
     return created;
   }
   refuseUnsettled(wait);
+  context.account.recordRefusedCreate(context.object, intent);
   return undefined;
 }
 

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { DEADLINE_MS, Scene } from "../testing/scene.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+it.each([
+  ["of one process", false],
+  ["of two processes", true],
+])("a remote that somebody else made between two refused creates %s is not taken for theirs", async (_, restarts) => {
+  const scene = new Scene();
+  scene.gateway.unique["reserved_domains"] = "domain";
+  scene.gateway.refuse("create", 422);
+  // such a text has no room for an owner mark
+  const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com", metadata: "no JSON" });
+  await scene.clock.advance(DAY_MS);
+  const theirs = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
+  await scene.clock.advance(DAY_MS);
+  if (restarts) scene.restart();
+  await scene.reconcile(object);
+  expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
+
+  // another process does not know that the create was refused, and searches for what it may have made
+  scene.restart();
+  await scene.clock.advance(2 * DEADLINE_MS);
+  await scene.reconcile(object);
+  expect(scene.idOf(object)).toBe("");
+  expect(scene.reason(object)).toMatch(/^AlreadyExists: /);
+  scene.cluster.delete(object);
+  await scene.settle(object).catch(() => undefined);
+  expect(scene.gateway.remote(ReservedDomain.resource, theirs.id)).toBeDefined();
+});
