@@ -25,7 +25,7 @@ const LEASE_MARGIN_SECONDS = 5;
 async function runOperator(): Promise<number> {
   const config = readConfig();
   const log = createLogger({ level: config.logLevel });
-  const telemetry = createTelemetry({ version: await version(), resyncSeconds: config.resyncSeconds });
+  const telemetry = createTelemetry({ ...config, version: await version() });
   const metrics = telemetry.runtime;
 
   const connection = loadConnection(config);

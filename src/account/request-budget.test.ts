@@ -245,13 +245,16 @@ describe("a budget of 0", () => {
 });
 
 describe("a budget of any size", () => {
-  it("reports the lane and the seconds of each wait", async () => {
-    const waits: [Lane, number][] = [];
-    const budget = new RequestBudget({ perMinute: 5, clock, onWait: (lane, seconds) => waits.push([lane, seconds]) });
+  it("reports each request that it lets through, with its lane and the seconds that it waited", async () => {
+    const turns: [Lane, number][] = [];
+    const budget = new RequestBudget({ perMinute: 5, clock, onTurn: (lane, seconds) => turns.push([lane, seconds]) });
     await budget.acquire("edit");
     void budget.acquire("sync");
     await clock.advance(12_000);
-    expect(waits).toEqual([["sync", 12]]);
+    expect(turns).toEqual([
+      ["edit", 0],
+      ["sync", 12],
+    ]);
   });
 
   it("lets no more through in any minute than a minute's requests and the burst, and lets all through in the end", async () => {

@@ -18,8 +18,8 @@ export interface RequestBudgetOptions {
   /** 0 means no limit. */
   perMinute: number;
   clock: Clock;
-  /** Called after a request had to wait. */
-  onWait?: (lane: Lane, seconds: number) => void;
+  /** Called when a request may be sent, with the seconds that it had to wait. */
+  onTurn?: (lane: Lane, waited: number) => void;
 }
 
 /**
@@ -66,11 +66,12 @@ export class RequestBudget {
     const since = this.#options.clock.now();
     if (!this.#mustWait(lane)) {
       this.#letThrough(lane);
+      this.#options.onTurn?.(lane, 0);
       return;
     }
     if (this.#isShutDown) throw shutDownError();
     await this.#enqueue(lane, signal);
-    this.#options.onWait?.(lane, (this.#options.clock.now() - since) / 1000);
+    this.#options.onTurn?.(lane, (this.#options.clock.now() - since) / 1000);
   }
 
   /** Gives a token back that was not used. */

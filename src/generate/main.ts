@@ -9,6 +9,7 @@ import { withArtifactHub } from "./artifacthub.ts";
 import { chartParts } from "./chart.ts";
 import { withHelp } from "./commands.ts";
 import { crdOf } from "./crd.ts";
+import { dashboard } from "./dashboard.ts";
 import { firstExamples } from "./reference/examples.ts";
 import { withKinds } from "./reference/readme.ts";
 import { kindTable, referencePages } from "./reference.ts";
@@ -28,6 +29,11 @@ const catalogue = { kinds, customResources };
 
 type Examples = ReturnType<typeof firstExamples>;
 
+/** Generated files in folders that have others as well. */
+const beside: Readonly<Record<string, () => string>> = {
+  [`${chart}/files/dashboard.json`]: () => `${JSON.stringify(dashboard(), null, 2)}\n`,
+};
+
 /** Files written by hand but for a part that follows from the kinds or the commands. */
 const written: Readonly<Record<string, (text: string, examples: Examples) => string>> = {
   [`${chart}/Chart.yaml`]: (text, examples) => withArtifactHub(text, customResources, examples),
@@ -43,6 +49,7 @@ async function generated(): Promise<Map<string, string>> {
   const pages = referencePages(catalogue, examples);
   for (const [name, content] of pages) files.set(`docs/reference/${name}`, content);
   for (const [name, content] of chartParts(customResources)) files.set(`${chart}/${name}`, content);
+  for (const [path, content] of Object.entries(beside)) files.set(path, content());
   for (const [path, update] of Object.entries(written)) files.set(path, update(await readText(path), examples));
   return files;
 }
@@ -61,15 +68,20 @@ async function readExamples(): Promise<Map<string, string>> {
 async function existing(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const path of Object.keys(written)) files.set(path, await readText(path));
+  for (const path of Object.keys(beside)) files.set(path, await readText(path).catch(orIfAbsent("")));
   for (const folder of owned) {
-    const names = await readdir(join(root, folder)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw error;
-    });
+    const names = await readdir(join(root, folder)).catch(orIfAbsent<string[]>([]));
     for (const name of names) files.set(`${folder}/${name}`, await readText(`${folder}/${name}`));
   }
   return files;
 }
+
+const orIfAbsent =
+  <T>(instead: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === "ENOENT") return instead;
+    throw error;
+  };
 
 async function main(): Promise<void> {
   const [wanted, present] = [await generated(), await existing()];

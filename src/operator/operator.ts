@@ -26,7 +26,7 @@ import { recordedIn } from "./accounts/recorded.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { FormerIntents } from "./kubernetes/former-intents.ts";
-import { indexersOf, referenceKey } from "./kubernetes/indexes.ts";
+import { indexersOf, type Listed, referenceKey, type Stores } from "./kubernetes/indexes.ts";
 import { IntentKey } from "./kubernetes/intent-key.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
@@ -128,7 +128,8 @@ export function createOperator(options: OperatorOptions): Operator {
       if (available) enqueuer.enqueueUnfinished();
     },
   });
-  metrics?.setSources({ kinds, informers, accounts, clock });
+  const counted: Stores = new Map<string, Listed>([...informers, [GatewayAccount.kind, accountInformer]]);
+  metrics?.setSources({ kinds, informers: counted, accounts, clock });
   const accountController = new Controller({
     ...{ name: "gatewayaccount", log, clock, concurrency: 4, ...serviceTimes },
     ...(controllerMetrics && { metrics: controllerMetrics }),
@@ -151,6 +152,8 @@ export function createOperator(options: OperatorOptions): Operator {
       objectController(kind, { ...options, clock, accounts, cluster, unfinalizedObjects, identity }),
     );
     informers.get(kind.kind)?.addHandler((change) => {
+      // Every replica sees the change, and one of them counts it.
+      if (options.leads?.() !== false) metrics?.onObject(change, clock.now());
       if (change.type === "deleted") forget(kind, change.object);
       enqueuer.enqueue(requestsFor(kind, change, { kinds, informers }));
     });

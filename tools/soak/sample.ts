@@ -37,7 +37,7 @@ export async function sampleOf(operator: Operator, since: number): Promise<Sampl
     reserved: sumOf(text, "nodejs_heap_size_total_bytes") / 2 ** 20,
     external: sumOf(text, "nodejs_external_memory_bytes") / 2 ** 20,
     timers: sumOf(text, "nodejs_active_resources", { type: "Timeout" }),
-    resources: sumOf(text, "nodejs_active_resources_total"),
+    resources: sumOf(text, "nodejs_active_resources"),
   };
 }
 

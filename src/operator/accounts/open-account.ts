@@ -15,7 +15,7 @@ import { mayAllBeDeleted } from "./recorded.ts";
 
 export interface AccountMetrics {
   onExchange: (event: ExchangeEvent) => void;
-  onWait: (lane: Lane, seconds: number) => void;
+  onTurn: (lane: Lane, waited: number) => void;
 }
 
 export interface OpenAccountOptions {
@@ -81,7 +81,7 @@ export function openAccount(
     budget: new RequestBudget({
       perMinute: config.requestsPerMinute,
       clock,
-      ...(metrics && { onWait: metrics.onWait }),
+      ...(metrics && { onTurn: metrics.onTurn }),
     }),
     assertMaySend() {
       options.assertMaySend();

@@ -8,8 +8,13 @@ import { secrets } from "./resource-types.ts";
 
 export type Informers = ReadonlyMap<string, Informer<ManagedObject>>;
 
+/** Objects of one kind, to be listed only. */
+export interface Listed {
+  readonly store: Pick<Store<ManagedObject>, "list">;
+}
+
 /** The objects of each kind, to be listed only. */
-export type Stores = ReadonlyMap<string, { readonly store: Pick<Store<ManagedObject>, "list"> }>;
+export type Stores = ReadonlyMap<string, Listed>;
 
 /** Names an object of any kind in the index `references`. */
 export const referenceKey = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;

@@ -22,7 +22,7 @@ beforeEach(() => {
   clock = new VirtualClock();
   gateway = new FakeGateway(clock);
   objects = [];
-  telemetry = createTelemetry({ version: "1.2.3", resyncSeconds: 300 });
+  telemetry = createTelemetry({ version: "1.2.3", resyncSeconds: 300, requestsPerMinute: 100 });
   registry = telemetry.registry;
   own = accountOf();
   setSources();
@@ -68,6 +68,15 @@ describe("objects", () => {
       '{kind="IPPolicy",ready="True",reason="Available"} 2',
       '{kind="TCPEdge",ready="Unknown",reason="Pending"} 1',
     ]);
+  });
+
+  it("that wait for a person are counted by reason", async () => {
+    const stalled = { ...condition("InvalidSpec"), type: "Stalled" };
+    add("IPPolicy", "a", { conditions: [{ ...condition("InvalidSpec"), status: "False" }, stalled] });
+    add("IPPolicy", "b", { conditions: [condition("Available"), stalled] });
+    add("TCPEdge", "c", { conditions: [condition("Available")] });
+    add("TCPEdge", "d", { conditions: [{ ...stalled, status: "False" }] });
+    expect(await series("tunnelgateway_stalled_objects")).toEqual(['{kind="IPPolicy",reason="InvalidSpec"} 2']);
   });
 
   it("have no series after they are gone", async () => {
@@ -164,14 +173,21 @@ describe("requests", () => {
   });
 
   it("are counted by lane with the time that they waited", async () => {
-    telemetry.operator.onWait("sync", 1.5);
-    telemetry.operator.onWait("sync", 2);
+    telemetry.operator.onTurn("sync", 1.5);
+    telemetry.operator.onTurn("sync", 2);
+    telemetry.operator.onTurn("edit", 0);
+    expect(await series("tunnelgateway_request_budget_used_total")).toEqual([
+      '{lane="edit"} 1',
+      '{lane="retry"} 0',
+      '{lane="sync"} 2',
+    ]);
     expect(await series("tunnelgateway_remote_throttled_seconds_total")).toContain('{lane="sync"} 3.5');
   });
 });
 
-it("shows the version of the operator and the resync interval", async () => {
+it("shows the version of the operator and its settings", async () => {
   const text = await registry.metrics();
   expect(text).toContain('tunnelgateway_build_info{version="1.2.3"} 1');
   expect(text).toContain("tunnelgateway_resync_interval_seconds 300");
+  expect(text).toContain("tunnelgateway_request_budget_per_minute 100");
 });

@@ -1,13 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { lanes } from "../../account/request-budget.ts";
-import { conditionOf } from "../../objects/object.ts";
 import type { AccountMetrics } from "../accounts/open-account.ts";
 import { certificateMetrics } from "./certificate-metrics.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 import { inventoryMetrics } from "./inventory-metrics.ts";
 import type { MetricSources } from "./metric-sources.ts";
+import { objectMetrics } from "./object-metrics.ts";
+import { createSyncMetrics, type SyncMetrics } from "./sync-metrics.ts";
 
-export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges">, AccountMetrics {
+export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges">, SyncMetrics, AccountMetrics {
   setSources: (sources: MetricSources) => void;
 }
 
@@ -33,28 +34,46 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
     labelNames: ["lane"],
     registers,
   });
-  for (const lane of lanes) throttled.inc({ lane }, 0);
+  const turns = new Counter({
+    name: "tunnelgateway_request_budget_used_total",
+    help: "Requests that the request budget let through, by lane.",
+    labelNames: ["lane"],
+    registers,
+  });
+  for (const lane of lanes) for (const counter of [throttled, turns]) counter.inc({ lane }, 0);
   let current: MetricSources | undefined;
   const sources = () => current;
-  countObjects(registers, sources);
+  objectMetrics(registers, sources);
+  const syncs = createSyncMetrics(registers);
   const drift = createDriftMetrics(registers, sources);
   certificateMetrics(registers, sources);
   inventoryMetrics(registers, sources);
   return {
     onChanges: drift.onChanges,
+    onObject: syncs.onObject,
     onExchange({ resource, method, status, outcome, seconds: took }) {
       requests.inc({ resource, method, code: status ?? outcome });
       seconds.observe({ resource, method }, took);
     },
-    onWait: (lane, waited) => throttled.inc({ lane }, waited),
+    onTurn(lane, waited) {
+      turns.inc({ lane });
+      throttled.inc({ lane }, waited);
+    },
     setSources(given) {
       current = given;
     },
   };
 }
 
+export interface Constants {
+  version: string;
+  resyncSeconds: number;
+  /** 0 means no limit. */
+  requestsPerMinute: number;
+}
+
 /** Metrics that never change while the process runs. */
-export function setConstants(registry: Registry, constants: { version: string; resyncSeconds: number }): void {
+export function setConstants(registry: Registry, constants: Constants): void {
   const registers = [registry];
   new Gauge({
     name: "tunnelgateway_build_info",
@@ -67,22 +86,9 @@ export function setConstants(registry: Registry, constants: { version: string; r
     help: "How often each resource of the account is to be listed.",
     registers,
   }).set(constants.resyncSeconds);
-}
-
-function countObjects(registers: Registry[], sources: () => MetricSources | undefined): void {
   new Gauge({
-    name: "tunnelgateway_resources",
-    help: "Objects by kind, and by status and reason of their Ready condition.",
-    labelNames: ["kind", "ready", "reason"],
+    name: "tunnelgateway_request_budget_per_minute",
+    help: "How many requests a minute each account may get. 0: no limit.",
     registers,
-    collect() {
-      this.reset();
-      for (const [kind, { store }] of sources()?.informers ?? []) {
-        for (const { status } of store.list()) {
-          const ready = conditionOf(status, "Ready");
-          this.inc({ kind, ready: ready?.status ?? "Unknown", reason: ready?.reason ?? "Pending" });
-        }
-      }
-    },
-  });
+  }).set(constants.requestsPerMinute);
 }

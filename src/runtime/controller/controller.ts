@@ -103,7 +103,8 @@ export class Controller {
     this.#log = options.log.child({ controller: name });
     this.#observer = options.metrics?.controller(name, {
       concurrency,
-      depth: () => this.#queue.depth(),
+      // Before the start, no worker is due to take keys: a standby would count every object as waiting.
+      depth: () => (this.#workers.length > 0 ? this.#queue.depth() : new Map()),
       runningSeconds: () => this.#queue.runningSeconds(),
     });
     this.#queue = new Queue({

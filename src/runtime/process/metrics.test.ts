@@ -39,8 +39,10 @@ it("counts what a controller does", async () => {
     backoff: { base: 100, cap: 100 },
   });
   const stop = new AbortController();
-  controller.start(stop.signal);
   for (const name of ["fine", "later", "broken", "slow"]) controller.enqueue(`ns/${name}`);
+  const idle = 'workqueue_depth{name="thing",controller="thing",priority="0"} 0';
+  expect((await registry.metrics()).split("\n"), "a controller that waits to be started").toContain(idle);
+  controller.start(stop.signal);
   await clock.advance(3_000);
   const text = await registry.metrics();
   const lines = [

@@ -48,9 +48,13 @@ export function createMetrics(registry: Registry): Metrics {
   };
 }
 
+/** Sums of other gauges. Their names end like those of counters, which `promtool check metrics` objects to. */
+const misnamed = ["resources", "handles", "requests"].map((name) => `nodejs_active_${name}_total`);
+
 /** CPU, memory, garbage collection, event loop lag. */
 export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
 }
 
 type Registers = Registry[];
