@@ -141,11 +141,16 @@ function goEnvironment(): NodeJS.ProcessEnv {
 
 function cacheDirectory({ name, version, digest }: PinnedTool): string {
   const folder = `${name}-${version}-${process.platform}-${process.arch}-${digest}`;
-  return join(userCache(), "tunnel-gateway-operator", folder);
+  return join(toolsCache(), folder);
 }
 
-function userCache(): string {
-  if (process.env["XDG_CACHE_HOME"]) return process.env["XDG_CACHE_HOME"];
+/** The folder of the user's cache that keeps the tools of this project. */
+export function toolsCache(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  return join(userCache(env["XDG_CACHE_HOME"]), "tunnel-gateway-operator");
+}
+
+function userCache(given: string | undefined): string {
+  if (given) return given;
   return process.platform === "darwin" ? join(homedir(), "Library", "Caches") : join(homedir(), ".cache");
 }
 

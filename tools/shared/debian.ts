@@ -1,0 +1,98 @@
+import { execFile } from "node:child_process";
+import { access, constants, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { toolsCache } from "../cluster/build/build.ts";
+import { withLock } from "../cluster/build/lock.ts";
+
+const run = promisify(execFile);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Paths of programs, by their names. */
+export type Programs<Name extends string> = Readonly<Record<Name, string>>;
+
+/**
+ * Programs of a package of Debian or Ubuntu: those on the PATH, else those in the user's cache folder. Where they are
+ * missing and `CI` is set, the package is downloaded and unpacked there. Nothing is installed, so no service starts and
+ * no rights of root are needed.
+ *
+ * Resolves with undefined if they are missing outside CI, where nothing is downloaded without being asked for.
+ *
+ * @throws in CI, if the package cannot be had: tests that were left out there would seem to pass.
+ */
+export async function debianPrograms<Name extends string>(
+  name: string,
+  programs: readonly Name[],
+  env: Environment = process.env,
+): Promise<Programs<Name> | undefined> {
+  const folders = (env["PATH"] ?? "").split(delimiter).filter(Boolean);
+  const installed = await findIn(folders, programs);
+  if (installed) return installed;
+  const directory = join(toolsCache(env), `debian-${name}`);
+  const unpacked = () => findIn([join(directory, "usr/bin"), join(directory, "usr/sbin")], programs);
+  const before = await unpacked();
+  if (before || !env["CI"]) return before;
+  await mkdir(dirname(directory), { recursive: true });
+  await withLock(`${directory}.lock`, `the package ${name}`, {}, async () => {
+    if (!(await unpacked())) await unpack(name, directory, env);
+  });
+  const after = await unpacked();
+  if (!after) throw new Error(`The package ${name} does not have ${programs.join(", ")}`);
+  return after;
+}
+
+/** How a person gets what `debianPrograms` did not find. */
+export const howToGet = (name: string): string =>
+  `install ${name} (apt-get install ${name}), or set CI=true to have the package unpacked into the cache folder`;
+
+async function findIn<Name extends string>(
+  folders: readonly string[],
+  programs: readonly Name[],
+): Promise<Programs<Name> | undefined> {
+  const paths: [Name, string][] = [];
+  for (const program of programs) {
+    const candidates = await Promise.all(folders.map((folder) => executable(join(folder, program))));
+    const path = candidates.find((candidate) => candidate !== undefined);
+    if (path === undefined) return undefined;
+    paths.push([program, path]);
+  }
+  return Object.fromEntries(paths) as Programs<Name>;
+}
+
+const executable = (path: string): Promise<string | undefined> =>
+  access(path, constants.X_OK).then(
+    () => path,
+    () => undefined,
+  );
+
+async function unpack(name: string, directory: string, env: Environment): Promise<void> {
+  const unfinished = `${directory}.unpacking`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(join(unfinished, "package"), { recursive: true });
+  try {
+    await download(name, unfinished, env);
+    const [file] = (await readdir(unfinished)).filter((entry) => entry.endsWith(".deb"));
+    await run("dpkg", ["--extract", join(unfinished, file ?? ""), join(unfinished, "package")], { env });
+    await rm(directory, { recursive: true, force: true });
+    await rename(join(unfinished, "package"), directory);
+  } catch (error) {
+    throw new Error(`The package ${name} cannot be had in CI; ${howToGet(name)}`, { cause: error });
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** The machine's lists of packages may be missing, or so old that the package is gone. Then it takes lists of its own. */
+async function download(name: string, folder: string, env: Environment): Promise<void> {
+  const aptGet = (...args: string[]) => run("apt-get", args, { cwd: folder, env });
+  const get = (...options: string[]) => aptGet(...options, "download", name);
+  await get().catch(async () => {
+    const state = join(folder, "state");
+    await mkdir(join(state, "lists/partial"), { recursive: true });
+    const own = ["-o", `Dir::State=${state}`, "-o", `Dir::Cache=${join(folder, "cache")}`];
+    const options = [...own, "-o", "Dir::State::status=/var/lib/dpkg/status"];
+    await aptGet(...options, "update");
+    await get(...options);
+  });
+}
