@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { remoteIDsOf } from "../../objects/identity.ts";
 import type { Intent } from "../../objects/intent.ts";
 import type { IntentSignatures } from "../../objects/intent-signatures.ts";
-import { type ManagedObject, retiringIDs, type Status } from "../../objects/object.ts";
+import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
-import type { Informer } from "../../runtime/cache/informer.ts";
+import type { Cluster, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
@@ -15,10 +13,10 @@ import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
 import { API_VERSION, FINALIZER, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
-import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { toReconcileError } from "./api-error.ts";
+import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
 import type { EndedObjects } from "./ended-objects.ts";
-import { type IndexName, type Informers, referenceKey } from "./indexes.ts";
+import type { Informers } from "./indexes.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
 import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
@@ -27,13 +25,6 @@ const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: w
 
 /** Discovery may show a change of a definition this much later than an object that the same change deletes. */
 const DISCOVERY_LAG_MS = 1_000;
-
-export interface AccountSharing {
-  /** Whether both objects belong to one account. */
-  isSameAccount: (one: ManagedObject, other: ManagedObject) => boolean;
-  /** Whether the remotes of both are in one inventory. */
-  isSameInventory: (one: ManagedObject, other: ManagedObject) => boolean;
-}
 
 export interface KubeClusterOptions {
   client: KubeClient;
@@ -49,91 +40,28 @@ export interface KubeClusterOptions {
 }
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
-export class KubeCluster implements Cluster {
+export class KubeCluster extends CachedObjects implements Cluster {
   readonly #client: KubeClient;
-  readonly #kinds: readonly Kind[];
-  readonly #informers: Informers;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
-  readonly #accounts: AccountSharing;
   readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #unfinalizedObjects: UnfinalizedObjects;
   readonly #intentSignatures: () => IntentSignatures;
   readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
   constructor(options: KubeClusterOptions) {
+    super({ ...options, stores: options.informers });
     this.#client = options.client;
-    this.#kinds = options.kinds;
-    this.#informers = options.informers;
     this.#recorder = options.recorder;
     this.#log = options.log;
-    this.#accounts = options.accounts;
     this.#endedObjects = options.endedObjects;
     this.#unfinalizedObjects = options.unfinalizedObjects;
     this.#intentSignatures = options.intentSignatures;
   }
 
-  get(kind: string, namespace: string, name: string): ManagedObject | undefined {
-    return this.#informers.get(kind)?.store.get(keyOf({ namespace, name }));
-  }
-
-  othersWithRemoteID({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
-    return this.#others(kind, "remoteID", id, object);
-  }
-
-  othersWanting({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
-    return [...this.#others(kind, "remoteID", id, object), ...this.#others(kind, "wantedID", id, object)];
-  }
-
-  /** The id of a remote in another account means nothing here, unless its own account has shown it. */
-  #others(kind: string, index: IndexName, id: string, object: ManagedObject): ManagedObject[] {
-    const same = this.#store(kind)
-      .by(index, id)
-      .filter((other) => other.metadata.uid !== object.metadata.uid);
-    return same.filter((other) => hasRemote(other, id) || this.shareAccount(other, object));
-  }
-
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#endedObjects.has(kind, { namespace, name });
   }
-
-  inAccount({ kind }: Kind, object: ManagedObject): ManagedObject[] {
-    const having = this.#store(kind)
-      .list()
-      .filter(({ status }) => status?.id !== undefined);
-    const byAccount = Map.groupBy(having, ({ metadata, status }) => `${metadata.namespace}/${status?.account ?? ""}`);
-    const isSame = ([other]: ManagedObject[]) => other !== undefined && this.#accounts.isSameInventory(other, object);
-    return [...byAccount.values()].filter(isSame).flat();
-  }
-
-  remoteIDsBeside(kind: Kind, object: ManagedObject): string[] {
-    const beside = this.#store(kind.kind)
-      .list()
-      .filter((other) => this.shareAccount(other, object));
-    return [...new Set(beside.flatMap((other) => remoteIDsOf(kind, other)))];
-  }
-
-  referrersOf({ kind }: Pick<Kind, "kind">, object: ManagedObject): Referrer[] {
-    const { namespace, name } = object.metadata;
-    const byName = this.#referringTo(referenceKey(kind, namespace, name));
-    const ids = new Set([object.status?.id ?? [], retiringIDs(object.status)].flat());
-    const byID = [...ids].flatMap((id) => this.#referringTo(id));
-    return [...byName, ...byID.filter((referrer) => this.shareAccount(referrer.object, object))];
-  }
-
-  #referringTo = (reference: string): Referrer[] =>
-    this.#kinds.flatMap((kind) =>
-      this.#store(kind.kind)
-        .by("references", reference)
-        .map((object) => ({ kind, object })),
-    );
-
-  shareAccount(one: ManagedObject, other: ManagedObject): boolean {
-    return this.#accounts.isSameAccount(one, other);
-  }
-
-  kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
-    this.#kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
 
   async annotate(
     kind: Kind,
@@ -167,7 +95,7 @@ export class KubeCluster implements Cluster {
       throw toReconcileError(error);
     });
     if (!written) return;
-    const store = this.#store(kind.kind);
+    const store = this.store(kind.kind);
     const { finalizers = [], deletionTimestamp } = written.metadata;
     if (deletionTimestamp && finalizers.length === 0) store.forget(keyOf(object), object.metadata.uid);
     else this.#keep(kind, written as ManagedObject);
@@ -197,7 +125,7 @@ export class KubeCluster implements Cluster {
   /** An answer of the API server is an object that comes in: what its annotations say is not believed as it is. */
   #keep({ kind }: Kind, written: ManagedObject): ManagedObject {
     const object = this.#intentSignatures().admit(written);
-    this.#store(kind).put(object);
+    this.store(kind).put(object);
     return object;
   }
 
@@ -286,19 +214,9 @@ export class KubeCluster implements Cluster {
     if (type === "Warning") this.#log.warn(about, "Emitted an event");
     else this.#log.info(about, "Emitted an event");
   }
-
-  #store(kind: string): Informer<ManagedObject>["store"] {
-    const informer = this.#informers.get(kind);
-    if (!informer) throw new TypeError(`No informer for ${kind}`);
-    return informer.store;
-  }
 }
 
 const aboutObject = ({ kind, metadata: { namespace, name } }: ManagedObject) => ({
   controller: kind.toLowerCase(),
   ...{ namespace, name },
 });
-
-/** Whether the status says that the object has this remote, or an entry of one of its lists. */
-const hasRemote = ({ status }: ManagedObject, id: string): boolean =>
-  status?.id === id || status?.id?.startsWith(`${id}/`) === true || retiringIDs(status).includes(id);

@@ -3,7 +3,7 @@ import { type Failure, GatewayError, kindOfStatus } from "../../gateway/errors.t
 import type { Module, ModuleOwner, Resource } from "../../gateway/resource.ts";
 import { eventSubscriptions } from "../../gateway/resources/index.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { answerTo, updated } from "../../schema/testing/service.ts";
+import { answerTo, updated } from "../../schema/wire/prediction.ts";
 
 export type FakeRemote = Record<string, unknown> & { id: string };
 

@@ -5,12 +5,12 @@ import { kinds } from "../../kinds/index.ts";
 import { isEmpty, plan } from "../../reconcile/desired/plan.ts";
 import type { Kind } from "../define.ts";
 import { otherValues, specs } from "../testing/arbitrary.ts";
-import { answerTo, updated } from "../testing/service.ts";
 import { traitsOf } from "../traits.ts";
 import { fromAnswer } from "./answer.ts";
 import { appliedPaths, withoutHidden } from "./applied.ts";
 import { differences, membersOf } from "./compare.ts";
 import { needsOf } from "./needs.ts";
+import { answerTo, updated } from "./prediction.ts";
 import { type Body, toRequest } from "./request.ts";
 
 type Spec = Record<string, unknown>;

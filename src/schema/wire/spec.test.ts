@@ -7,10 +7,10 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { Kind } from "../define.ts";
 import { specs } from "../testing/arbitrary.ts";
-import { answerTo } from "../testing/service.ts";
 import { fromAnswer } from "./answer.ts";
 import { differences } from "./compare.ts";
 import { needsOf } from "./needs.ts";
+import { answerTo } from "./prediction.ts";
 import { type Body, toRequest } from "./request.ts";
 import { type SpecSources, toSpec } from "./spec.ts";
 

@@ -1,0 +1,106 @@
+import { remoteIDsOf } from "../../objects/identity.ts";
+import { type ManagedObject, retiringIDs } from "../../objects/object.ts";
+import type { Cluster, Referrer } from "../../reconcile/cluster.ts";
+import type { Store } from "../../runtime/cache/store.ts";
+import { keyOf } from "../../runtime/object.ts";
+import type { Kind } from "../../schema/define.ts";
+import { targetKindsOf } from "../../schema/wire/needs.ts";
+import { type IndexName, referenceKey } from "./indexes.ts";
+
+export interface AccountSharing {
+  /** Whether both objects belong to one account. */
+  isSameAccount: (one: ManagedObject, other: ManagedObject) => boolean;
+  /** Whether the remotes of both are in one inventory. */
+  isSameInventory: (one: ManagedObject, other: ManagedObject) => boolean;
+}
+
+type ObjectStore = Pick<Store<ManagedObject>, "get" | "list" | "by" | "put" | "forget">;
+
+/** The objects of each kind, by the indexes of `indexersOf`. */
+export type ObjectStores = ReadonlyMap<string, { readonly store: ObjectStore }>;
+
+type Questions =
+  | ("get" | "othersWithRemoteID" | "othersWanting" | "shareAccount" | "inAccount")
+  | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo");
+
+/** What a reconcile asks of objects, answered from stores. */
+export class CachedObjects implements Pick<Cluster, Questions> {
+  readonly #kinds: readonly Kind[];
+  readonly #stores: ObjectStores;
+  readonly #accounts: AccountSharing;
+
+  constructor({ kinds, stores, accounts }: { kinds: readonly Kind[]; stores: ObjectStores; accounts: AccountSharing }) {
+    this.#kinds = kinds;
+    this.#stores = stores;
+    this.#accounts = accounts;
+  }
+
+  get(kind: string, namespace: string, name: string): ManagedObject | undefined {
+    return this.#stores.get(kind)?.store.get(keyOf({ namespace, name }));
+  }
+
+  othersWithRemoteID({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
+    return this.#others(kind, "remoteID", id, object);
+  }
+
+  othersWanting({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
+    return [...this.#others(kind, "remoteID", id, object), ...this.#others(kind, "wantedID", id, object)];
+  }
+
+  /** The id of a remote in another account means nothing here, unless its own account has shown it. */
+  #others(kind: string, index: IndexName, id: string, object: ManagedObject): ManagedObject[] {
+    const same = this.store(kind)
+      .by(index, id)
+      .filter((other) => other.metadata.uid !== object.metadata.uid);
+    return same.filter((other) => hasRemote(other, id) || this.shareAccount(other, object));
+  }
+
+  inAccount({ kind }: Kind, object: ManagedObject): ManagedObject[] {
+    const having = this.store(kind)
+      .list()
+      .filter(({ status }) => status?.id !== undefined);
+    const byAccount = Map.groupBy(having, ({ metadata, status }) => `${metadata.namespace}/${status?.account ?? ""}`);
+    const isSame = ([other]: ManagedObject[]) => other !== undefined && this.#accounts.isSameInventory(other, object);
+    return [...byAccount.values()].filter(isSame).flat();
+  }
+
+  remoteIDsBeside(kind: Kind, object: ManagedObject): string[] {
+    const beside = this.store(kind.kind)
+      .list()
+      .filter((other) => this.shareAccount(other, object));
+    return [...new Set(beside.flatMap((other) => remoteIDsOf(kind, other)))];
+  }
+
+  referrersOf({ kind }: Pick<Kind, "kind">, object: ManagedObject): Referrer[] {
+    const { namespace, name } = object.metadata;
+    const byName = this.#referringTo(referenceKey(kind, namespace, name));
+    const ids = new Set([object.status?.id ?? [], retiringIDs(object.status)].flat());
+    const byID = [...ids].flatMap((id) => this.#referringTo(id));
+    return [...byName, ...byID.filter((referrer) => this.shareAccount(referrer.object, object))];
+  }
+
+  #referringTo = (reference: string): Referrer[] =>
+    this.#kinds.flatMap((kind) =>
+      this.store(kind.kind)
+        .by("references", reference)
+        .map((object) => ({ kind, object })),
+    );
+
+  shareAccount(one: ManagedObject, other: ManagedObject): boolean {
+    return this.#accounts.isSameAccount(one, other);
+  }
+
+  kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
+    this.#kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
+
+  /** Throws TypeError for a kind that has no store. */
+  protected store(kind: string): ObjectStore {
+    const known = this.#stores.get(kind);
+    if (!known) throw new TypeError(`No informer for ${kind}`);
+    return known.store;
+  }
+}
+
+/** Whether the status says that the object has this remote, or an entry of one of its lists. */
+const hasRemote = ({ status }: ManagedObject, id: string): boolean =>
+  status?.id === id || status?.id?.startsWith(`${id}/`) === true || retiringIDs(status).includes(id);
