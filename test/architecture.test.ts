@@ -65,7 +65,8 @@ const arrows: Record<string, readonly string[]> = {
   schema: ["gateway"],
   kinds: ["schema", "gateway"],
   generate: ["cli", "kinds", "schema", "gateway"],
-  cli: ["config", "kinds", "account", "objects", "schema", "gateway", ...runtime],
+  plan: ["reconcile", "operator/kubernetes", "account", ...ground, ...runtime],
+  cli: ["config", "plan", "operator/kubernetes", "kinds", "account", "objects", "schema", "gateway", ...runtime],
   objects: ["schema", "gateway", "runtime"],
   account: ground,
   // of the controller it knows the type that a reconcile returns

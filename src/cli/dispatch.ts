@@ -24,7 +24,8 @@ export async function dispatch(
     if (isHelp(error)) return 0;
     if (!isUsage(error)) throw error;
     terminal.warn(`${messageOf(error)} (${[name, ...argv].join(" ")})\nTry: ${name} --help`);
-    return 2;
+    // With this flag 2 has another meaning.
+    return argv.includes("--detailed-exitcode") ? 1 : 2;
   }
 }
 

@@ -3,6 +3,7 @@ import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { importAccount } from "./import/import.ts";
 import { orphans } from "./orphans.ts";
+import { plan } from "./plan.ts";
 import type { Terminal } from "./terminal.ts";
 import { tree } from "./tree.ts";
 import { uninstall } from "./uninstall.ts";
@@ -70,6 +71,16 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--no-mark", "objects that only observe (managementPolicy: ObserveOnly): not even owner marks are written")
     .addHelpText("after", IMPORT)
     .action(ending((what: string[], options) => importAccount(what, options, terminal)));
+  withAccount(add("plan", "what the operator will do in the account once manifests are applied"))
+    .option(
+      "-f, --filename <path...>",
+      "files or folders with manifests, or - for stdin; default: the cluster as it is",
+    )
+    .option("-R, --recursive", "folders with all folders in them")
+    .option("-o, --output <format>", "json")
+    .option("--detailed-exitcode", "2 when there is something to do")
+    .addHelpText("after", PLAN)
+    .action(ending((options) => plan(options, terminal)));
   withTable(
     withAccount(add("users <name|id>", "who uses a remote, with or without an object, in any namespace")),
   ).action(ending((text: string, options) => users(text, options, terminal)));
@@ -129,6 +140,21 @@ const IMPORT = `
   Each object adopts its remote (adopt.id) and retains it when you delete the object. References between imported
   objects are by name, all others by id. An object that needs a Secret is only observed at first: the Secrets to
   fill in are listed at the end, or in secrets.yaml.example of the folder.`;
+
+const PLAN = `
+  plan -f DIR/                              before a pull request is merged
+  kubectl kustomize DIR | plan -f -
+  plan                                      what the operator is about to do, or waits for
+
+  The operator's own code works on copies of the cluster and the account until nothing changes any more. The manifests
+  are laid over the objects in the cluster as kubectl apply does, in a dry run of the API server. Only reads are sent.
+
+  +    create            <=   adopt             !    blocked: a person has to do something
+  ~    update            -    delete            ?    waits for something that is not there yet
+  -/+  replace; "interrupts traffic" where the old remote has to go first
+
+  Field names are those of the service's API. Exit codes: 0, 1 for an error or something that is blocked, and with
+  --detailed-exitcode 2 for changes, and 1 in place of 2 for invalid arguments.`;
 
 const UNINSTALL = `
   retain: take the operator's finalizer off all objects; the account keeps everything.

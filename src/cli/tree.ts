@@ -1,8 +1,9 @@
 import type { AccountFlags } from "./account/credentials.ts";
+import { coloured } from "./colour.ts";
 import { findNodes } from "./graph/find.ts";
 import { type Graph, type Node, readyOf, titleOf } from "./graph/graph.ts";
 import { load } from "./graph/load.ts";
-import { coloured, keyOf, toJSON } from "./graph/output.ts";
+import { keyOf, toJSON } from "./graph/output.ts";
 import { type Terminal, UsageError } from "./terminal.ts";
 
 interface Flags extends AccountFlags {

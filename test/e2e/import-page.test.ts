@@ -1,23 +1,13 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OPERATOR } from "../../tools/shared/operator.ts";
 import { useWorld } from "../support/world.ts";
-import { Desk, Page } from "./support/page.ts";
+import { Page } from "./support/page.ts";
+import { pluginDesk } from "./support/plugin-desk.ts";
 
 /** Does what the page says, with kubectl, its plug-in and the operator on an account that somebody has made by hand. */
 const world = useWorld();
 
-let directory: string;
-let desk: Desk;
+let desk: Awaited<ReturnType<typeof pluginDesk>>;
 let page: Page;
-
-async function tool(name: string, content: string): Promise<void> {
-  const path = join(directory, "bin", name);
-  await writeFile(path, content);
-  await chmod(path, 0o755);
-}
 
 beforeAll(async () => {
   const { control } = world.simulator;
@@ -25,33 +15,11 @@ beforeAll(async () => {
   control.insert("edges/tcp", { description: "SSH", ip_restriction: { ip_policy_ids: [policy["id"]] } });
   const target = { monitoring: { api_key: "a-key", service: "gateway" } };
   control.insert("event_destinations", { description: "Audit", format: "json", target });
-
-  directory = await mkdtemp(join(tmpdir(), "import-page-"));
-  await mkdir(join(directory, "bin"));
-  await tool("kubectl", `#!/bin/sh\nexec ${world.cluster.kubectl} "$@"\n`);
-  // as npm installs it: a link of this name that leads to the program
-  await symlink(OPERATOR, join(directory, "kubectl-tunnelgateway"));
-  await tool("kubectl-tunnelgateway", `#!/bin/sh\nexec ${process.execPath} ${directory}/kubectl-tunnelgateway "$@"\n`);
-  await writeFile(join(directory, ".gateway-api-key"), world.simulator.apiKey);
-  const kubeconfig = join(directory, "kubeconfig");
-  await world.cluster
-    .kubectlRun(["config", "view", "--raw", "--flatten"])
-    .then(({ stdout }) => writeFile(kubeconfig, stdout));
-  const env = { PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig };
-  desk = new Desk(directory, {
-    env,
-    substitutions: new Map([
-      ["https://api.gateway.example", world.simulator.url],
-      ["<monitoring key>", "a-key"],
-      ["orders", world.namespace],
-    ]),
-  });
-  await desk.run(`kubectl config set-context --current --namespace=${world.namespace}`);
+  desk = await pluginDesk(world, { substitutions: new Map([["<monitoring key>", "a-key"]]) });
   page = await Page.read("docs/how-to/import.md", desk);
 });
 afterAll(async () => {
-  desk?.leave();
-  if (directory) await rm(directory, { recursive: true });
+  await desk?.[Symbol.asyncDispose]();
 });
 
 test("the manifests are written, and the account is not changed", async () => {

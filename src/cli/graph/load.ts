@@ -41,7 +41,8 @@ export async function load(flags: AccountFlags, terminal: Terminal): Promise<Loa
   };
 }
 
-async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
+/** The remotes of each kind whose list can be read. Throws CommandError when none can. */
+export async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
   await using reader = new AccountReader(credentials);
   const remotes = new Map<Kind, Remote[]>();
   for (const kind of kinds.filter(({ location }) => location.type === "collection")) {
@@ -59,7 +60,7 @@ async function readRemotes(credentials: Credentials, terminal: Terminal, problem
 }
 
 /** Objects of all namespaces; of one, where the user may not read more. */
-async function readObjects(client: KubeClient, { namespace }: { namespace: string }, problems: string[]) {
+export async function readObjects(client: KubeClient, { namespace }: { namespace: string }, problems: string[]) {
   const objects = new Map<Kind, ManagedObject[]>();
   const list = async (kind: Kind, where?: string): Promise<void> => {
     const { items } = await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace: where });
@@ -82,7 +83,7 @@ async function readObjects(client: KubeClient, { namespace }: { namespace: strin
 }
 
 /** Whether the remote of an object is, or will be, in this account. */
-function isIn({ gatewayAccount }: Credentials, { metadata, spec, status }: ManagedObject): boolean {
+export function isIn({ gatewayAccount }: Credentials, { metadata, spec, status }: ManagedObject): boolean {
   const account = status?.id === undefined ? (spec.accountRef?.name ?? "") : (status.account ?? "");
   if (!gatewayAccount) return account === "";
   const { namespace, name } = gatewayAccount;
@@ -90,7 +91,8 @@ function isIn({ gatewayAccount }: Credentials, { metadata, spec, status }: Manag
   return metadata.namespace === namespace && (account === name || isDefault);
 }
 
-async function clusterIDOf(client: KubeClient): Promise<string | undefined> {
+/** The uid of the namespace kube-system. Undefined if it may not be read. */
+export async function clusterIDOf(client: KubeClient): Promise<string | undefined> {
   const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
   try {
     return (await client.get(namespaces, { name: "kube-system" })).metadata.uid;

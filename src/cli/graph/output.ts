@@ -1,4 +1,4 @@
-import { cut, table } from "../table.ts";
+import { table } from "../table.ts";
 import { type Terminal, UsageError } from "../terminal.ts";
 import { type Node, readyOf } from "./graph.ts";
 
@@ -74,13 +74,4 @@ export function toJSON(node: Node): object {
     uses: [...node.uses].map(keyOf).sort(),
     usedBy: [...node.usedBy].map(keyOf).sort(),
   };
-}
-
-const ESCAPE = "\x1b[";
-const colours = { grey: "90", red: "31" } as const;
-
-/** A line cut to the width of the terminal, in a colour where it takes colours. */
-export function coloured(line: string, colour: keyof typeof colours | undefined, terminal: Terminal): string {
-  const text = cut(line, terminal.columns);
-  return colour && terminal.hasColours ? `${ESCAPE}${colours[colour]}m${text}${ESCAPE}0m` : text;
 }

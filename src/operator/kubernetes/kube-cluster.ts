@@ -8,7 +8,7 @@ import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { type KubeObject, keyOf, type ResourceType } from "../../runtime/object.ts";
+import { keyOf, type ResourceType } from "../../runtime/object.ts";
 import type { EventRecorder } from "../../runtime/process/events.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
 import { API_VERSION, FINALIZER, GROUP } from "../../schema/contract.ts";
@@ -18,7 +18,8 @@ import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
 import type { EndedObjects } from "./ended-objects.ts";
 import type { Informers } from "./indexes.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
-import { configMaps, definitions, namespaces, secrets, typeOf } from "./resource-types.ts";
+import { readConfigMap, readSecret } from "./read-data.ts";
+import { definitions, namespaces, typeOf } from "./resource-types.ts";
 import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
 
 const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: what was made for it is deleted";
@@ -129,32 +130,11 @@ export class KubeCluster extends CachedObjects implements Cluster {
     return object;
   }
 
-  async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
-    const found = await this.#readData(secrets, namespace, name);
-    if (!found) return undefined;
-    const { resourceVersion = "", annotations: given = {}, ownerReferences = [] } = found.metadata;
-    const data = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]);
-    const owners = ownerReferences.map(({ uid }) => uid);
-    return { resourceVersion, data: Object.fromEntries(data), annotations: given, owners };
-  }
+  secret = (namespace: string, name: string): Promise<SecretValue | undefined> =>
+    readSecret(this.#client, { namespace, name });
 
-  async configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
-    const found = await this.#readData(configMaps, namespace, name);
-    return found && (found.data ?? {});
-  }
-
-  async #readData(
-    type: ResourceType,
-    namespace: string,
-    name: string,
-  ): Promise<(KubeObject & { data?: Record<string, string> }) | undefined> {
-    try {
-      return await this.#client.get(type, { namespace, name });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw toReconcileError(error);
-    }
-  }
+  configMap = (namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> =>
+    readConfigMap(this.#client, { namespace, name });
 
   writeSecret = (object: ManagedObject, content: SecretContent): Promise<void> =>
     writeSecret(this.#client, object, content);

@@ -1,0 +1,92 @@
+import { readAccountConfig } from "../config.ts";
+import { kinds } from "../kinds/index.ts";
+import type { ManagedObject } from "../objects/object.ts";
+import { type Block, blocksOf } from "../plan/blocks.ts";
+import { planChanges } from "../plan/planner.ts";
+import { type AccountFlags, type Credentials, findCredentials } from "./account/credentials.ts";
+import { AccountReader } from "./account/reader.ts";
+import { connect } from "./connect.ts";
+import { clusterIDOf, isIn, readObjects, readRemotes } from "./graph/load.ts";
+import { readManifests } from "./plan/manifests.ts";
+import { overlay, overlayKey } from "./plan/overlay.ts";
+import { renderPlan, sumsOf } from "./plan/render.ts";
+import { accountSource, clusterSource } from "./plan/sources.ts";
+import { CommandError, type Terminal, UsageError } from "./terminal.ts";
+
+export interface PlanFlags extends AccountFlags {
+  filename?: string[];
+  recursive?: boolean;
+  output?: string;
+  detailedExitcode?: boolean;
+}
+
+/** With `--detailed-exitcode`. */
+const HAS_CHANGES = 2;
+
+/** `plan`: what the operator will do in the account once the manifests are applied. Sends nothing but reads. */
+export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
+  if (flags.output !== undefined && flags.output !== "json") throw new UsageError("-o must be json");
+  const { manifests, problems } = await readManifests(flags.filename ?? [], flags.recursive === true);
+  if (flags.filename && manifests.length === 0)
+    throw new CommandError(problems[0] ?? "Give another -f: there are no manifests in it");
+  const credentials = await findCredentials(flags);
+  const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  await using cluster = connect({ ...config, context: flags.context });
+  await using reader = new AccountReader(credentials);
+  const where = { namespace: flags.namespace ?? cluster.namespace };
+  const present = [...(await readObjects(cluster.client, where, problems)).values()].flat();
+  const { objects, described } = await overlay(cluster.client, present, { manifests, ...where, problems });
+  const clusterID = config.clusterID ?? (await clusterIDOf(cluster.client));
+  if (clusterID === undefined)
+    throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
+  const remotes = await readRemotes(credentials, terminal, problems);
+  const isInAccount = (object: ManagedObject) => isIn(credentials, object);
+  const planned = await planChanges({
+    ...{ kinds, objects, isInAccount, clusterID },
+    account: accountSource(reader, remotes, problems),
+    cluster: clusterSource(cluster.client, { manifests, ...where, problems }),
+    accountName: credentials.gatewayAccount?.name ?? "",
+    mayAdopt: () => true,
+    undocumented: true,
+    onProgress: (done, all) => terminal.progress?.(`Planning: ${done} of ${all}`),
+  });
+  terminal.progress?.("");
+  const isNews = (block: Block, object: ManagedObject) =>
+    !isUnfinished(block) || flags.filename === undefined || described.has(overlayKey(object));
+  const blocks = [...blocksOf(planned)].flatMap(([{ before }, block]) => (isNews(block, before) ? [block] : []));
+  problems.push(
+    ...inOtherAccounts(
+      objects.filter((object) => described.has(overlayKey(object))),
+      credentials,
+    ),
+  );
+  print(blocks, problems, flags, terminal);
+  return exitCode(blocks, problems, flags);
+}
+
+/** What is in another account, or is to move to one, is not planned. */
+const inOtherAccounts = (objects: readonly ManagedObject[], credentials: Credentials): string[] =>
+  objects.flatMap((object) => {
+    const { kind, metadata, spec, status } = object;
+    const title = `${kind}/${metadata.name}`;
+    if (!isIn(credentials, object)) return `${title} is in another account: name it with --account`;
+    const isMoved = status?.id !== undefined && (spec.accountRef?.name ?? status.account) !== status.account;
+    return isMoved ? `${title} has its remote in another account than spec.accountRef names` : [];
+  });
+
+const isUnfinished = ({ action }: Block): boolean => action === "blocked" || action === "waiting";
+
+function print(blocks: readonly Block[], problems: readonly string[], flags: PlanFlags, terminal: Terminal): void {
+  const complete = problems.length === 0;
+  const json = { complete, sums: sumsOf(blocks), changes: blocks };
+  terminal.say(flags.output === "json" ? JSON.stringify(json, undefined, 2) : renderPlan(blocks, terminal));
+  if (!complete) terminal.warn("This is only a part of the plan:");
+  for (const problem of problems) terminal.warn(problem);
+  if (blocks.some(({ action }) => action === "adopt") && flags.account === undefined)
+    terminal.warn("An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed");
+}
+
+function exitCode(blocks: readonly Block[], problems: readonly string[], { detailedExitcode }: PlanFlags): number {
+  if (problems.length > 0 || blocks.some(({ action }) => action === "blocked")) return 1;
+  return detailedExitcode && blocks.some((block) => !isUnfinished(block)) ? HAS_CHANGES : 0;
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { type Manifests, parse } from "./manifests.ts";
+
+function parsed(...texts: string[]): Manifests {
+  const result: Manifests = { manifests: [], problems: [] };
+  for (const [index, text] of texts.entries()) parse(text, `${index}.yaml`, result);
+  return result;
+}
+
+const policy = "apiVersion: tunnelgateway.dev/v1\nkind: IPPolicy\nmetadata: {name: office}\n";
+
+test("a manifest has the line at which it begins", () => {
+  const { manifests, problems } = parsed(`# a comment\n---\n${policy}---\n${policy.replace("office", "home")}`);
+  expect(problems).toEqual([]);
+  expect(manifests.map(({ where, object }) => [where, object.metadata.name])).toEqual([
+    ["0.yaml:3", "office"],
+    ["0.yaml:7", "home"],
+  ]);
+});
+
+test("lists are taken apart, and what belongs to others is left out", () => {
+  const list = `kind: List\napiVersion: v1\nitems:\n- ${policy.trimEnd().replaceAll("\n", "\n  ")}\n`;
+  const { manifests, problems } = parsed(list, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n", "");
+  expect(problems).toEqual([]);
+  expect(manifests.map(({ object }) => object.kind)).toEqual(["IPPolicy"]);
+});
+
+test.each([
+  ["no YAML", "a: [", /^0\.yaml:1: Correct the YAML: /],
+  ["no manifest", "hello: there", /^0\.yaml:1: This is no manifest/],
+  ["a text", "hello", /^0\.yaml:1: This is no manifest/],
+  ["an unknown kind", policy.replace("IPPolicy", "IPPolice"), /^0\.yaml:1: tunnelgateway.dev\/v1 has no kind IPPolice/],
+  ["another version", policy.replace("/v1", "/v2"), /^0\.yaml:1: Use apiVersion tunnelgateway.dev\/v1/],
+  ["no name", policy.replace("name: office", ""), /^0\.yaml:1: Give this IPPolicy a metadata.name/],
+  ["the same object twice", `${policy}---\n${policy}`, /^0\.yaml:5: Remove one of two: 0\.yaml:1 has the same object/],
+])("%s gets one line with file and line", (_, text, line) => {
+  expect(parsed(text).problems).toEqual([expect.stringMatching(line)]);
+});

@@ -1,0 +1,102 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { LineCounter, parseAllDocuments } from "yaml";
+import { customResources } from "../../kinds/index.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { API_VERSION, GROUP } from "../../schema/contract.ts";
+import { CommandError } from "../terminal.ts";
+
+/** An object as a file describes it. */
+export interface Manifest {
+  /** FILE:LINE of its beginning. */
+  where: string;
+  object: KubeObject & Record<string, unknown>;
+}
+
+export interface Manifests {
+  manifests: Manifest[];
+  /** One line for each thing that is no manifest, or one too many. */
+  problems: string[];
+}
+
+/** Reads `-f`: files, folders (with `recursive` those below as well), and `-` for stdin. */
+export async function readManifests(paths: readonly string[], recursive: boolean): Promise<Manifests> {
+  const result: Manifests = { manifests: [], problems: [] };
+  for (const path of paths) {
+    for (const file of await filesOf(path, recursive)) {
+      const text = file === "-" ? await textOf(process.stdin) : await readFile(file, "utf8");
+      parse(text, file === "-" ? "stdin" : file, result);
+    }
+  }
+  return result;
+}
+
+const EXTENSIONS = [".yaml", ".yml", ".json"];
+
+async function filesOf(path: string, recursive: boolean): Promise<string[]> {
+  if (path === "-") return [path];
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+  } catch {
+    throw new CommandError(`Give another -f: there is no file or folder ${path}`);
+  }
+  const names = await readdir(path, { recursive, encoding: "utf8" });
+  return names
+    .filter((name) => EXTENSIONS.includes(extname(name)))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+/** Adds what a text holds. What belongs to another API is left out, since a folder may hold the whole of an application. */
+export function parse(text: string, file: string, result: Manifests): void {
+  const lines = new LineCounter();
+  for (const document of parseAllDocuments(text, { lineCounter: lines })) {
+    const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
+    const [error] = document.errors;
+    if (error) {
+      result.problems.push(`${at(error.pos[0])}: Correct the YAML: ${error.message.split("\n")[0]}`);
+      continue;
+    }
+    const where = at(document.contents?.range?.[0] ?? document.range[0]);
+    for (const item of itemsOf(document.toJS())) add(item, where, result);
+  }
+}
+
+function add(item: unknown, where: string, { manifests, problems }: Manifests): void {
+  const problem = problemOf(item) ?? duplicateOf(item, manifests);
+  if (problem) problems.push(`${where}: ${problem}`);
+  else if (isRelevant(item as KubeObject)) manifests.push({ where, object: item as Manifest["object"] });
+}
+
+/** The items of a list. Nothing for a document that is empty. */
+const itemsOf = (value: unknown): unknown[] => {
+  if (value === null || value === undefined) return [];
+  const { kind, items } = value as { kind?: unknown; items?: unknown };
+  return kind === "List" && Array.isArray(items) ? items : [value];
+};
+
+function problemOf(value: unknown): string | undefined {
+  const { apiVersion, kind, metadata } = (
+    typeof value === "object" && value !== null ? value : {}
+  ) as Partial<KubeObject>;
+  if (typeof apiVersion !== "string" || typeof kind !== "string")
+    return "This is no manifest: it has no apiVersion and kind";
+  if (!apiVersion.startsWith(`${GROUP}/`)) return undefined;
+  if (apiVersion !== API_VERSION) return `Use apiVersion ${API_VERSION}: there is no ${apiVersion}`;
+  if (customResources.every((one) => one.kind !== kind)) return `${API_VERSION} has no kind ${kind}`;
+  return metadata?.name ? undefined : `Give this ${kind} a metadata.name`;
+}
+
+function duplicateOf(value: unknown, manifests: readonly Manifest[]): string | undefined {
+  const key = keyOf(value as KubeObject);
+  const other = manifests.find(({ object }) => keyOf(object) === key);
+  return other && `Remove one of two: ${other.where} has the same object`;
+}
+
+const keyOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
+  `${apiVersion} ${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;
+
+/** Objects that the operator manages, and what they read. */
+const isRelevant = ({ apiVersion, kind }: KubeObject): boolean =>
+  apiVersion === API_VERSION || (apiVersion === "v1" && (kind === "Secret" || kind === "ConfigMap"));

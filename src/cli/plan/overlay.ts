@@ -1,0 +1,134 @@
+import { kinds } from "../../kinds/index.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { KubeClient, MergePatch } from "../../runtime/connection/client.ts";
+import { isForbidden, isInvalid, isNotFound, KubeError } from "../../runtime/connection/errors.ts";
+import { textOf } from "../../runtime/log.ts";
+import { keyOf } from "../../runtime/object.ts";
+import { customResourceOf, initialStatus } from "../../schema/common.ts";
+import type { Kind } from "../../schema/define.ts";
+import { typeOf } from "../objects.ts";
+import type { Manifest } from "./manifests.ts";
+
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+interface Overlaid {
+  /** All objects, as they are once the manifests are applied. */
+  objects: ManagedObject[];
+  /** Keys, by `overlayKey`, of those that a manifest describes. */
+  described: Set<string>;
+}
+
+export const overlayKey = ({ kind, metadata }: ManagedObject): string => `${kind}/${keyOf(metadata)}`;
+
+/**
+ * Lays manifests over the objects of a cluster, as `kubectl apply` does. The API server fills in defaults and checks
+ * admission in a dry run; where the user has no right to that, the schemas do, which know no rules across fields.
+ */
+export async function overlay(
+  client: KubeClient,
+  objects: readonly ManagedObject[],
+  { manifests, namespace, problems }: { manifests: readonly Manifest[]; namespace: string; problems: string[] },
+): Promise<Overlaid> {
+  const known = new Map(objects.map((object) => [overlayKey(object), object]));
+  const described = new Set<string>();
+  for (const { where, object } of manifests) {
+    const kind = kinds.find((one) => one.kind === object.kind);
+    if (!kind) continue;
+    const given = {
+      ...object,
+      metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
+    } as ManagedObject;
+    const key = overlayKey(given);
+    try {
+      known.set(key, await applied(client, kind, given, known.get(key)));
+      described.add(key);
+    } catch (error) {
+      if (!(error instanceof KubeError || error instanceof InvalidManifest)) throw error;
+      problems.push(`${where}: ${object.kind}/${given.metadata.name}: ${textOf(error)}`);
+    }
+  }
+  return { objects: [...known.values()], described };
+}
+
+class InvalidManifest extends Error {
+  override readonly name = "InvalidManifest";
+}
+
+async function applied(
+  client: KubeClient,
+  kind: Kind,
+  given: ManagedObject,
+  before: ManagedObject | undefined,
+): Promise<ManagedObject> {
+  const type = typeOf(customResourceOf(kind));
+  const patch = patchOf(given, before);
+  try {
+    const answer = before
+      ? await client.patchMerge<ManagedObject>(type, given.metadata, patch, { dryRun: true })
+      : await client.create<ManagedObject>(type, given, { dryRun: true });
+    return asStored(answer, before);
+  } catch (error) {
+    // A namespace that the manifests create does not exist yet.
+    if (isInvalid(error) || !(isForbidden(error) || isNotFound(error))) throw error;
+    return asStored(checked(kind, before ? withNextGeneration(merged(before, patch)) : given), before);
+  }
+}
+
+/** As the API server would store it, with what it gives to each object. */
+function asStored(object: ManagedObject, before: ManagedObject | undefined): ManagedObject {
+  const key = overlayKey(object);
+  const created = { uid: `uid of ${key}`, generation: 1, creationTimestamp: new Date().toISOString() };
+  const metadata = { ...created, ...object.metadata, resourceVersion: before?.metadata.resourceVersion ?? "1" };
+  return { ...object, metadata, status: before?.status ?? object.status ?? { ...initialStatus } } as ManagedObject;
+}
+
+function checked(kind: Kind, object: ManagedObject): ManagedObject {
+  const result = customResourceOf(kind).spec.safeParse(object.spec);
+  if (result.success) return { ...object, spec: result.data };
+  const lines = result.error.issues.map(({ path, message }) => `spec.${path.join(".")}: ${message}`);
+  throw new InvalidManifest(lines.join("; "));
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The merge patch of `kubectl apply`: it removes what was applied before and is not there any more. */
+function patchOf({ metadata, spec }: ManagedObject, before: ManagedObject | undefined): MergePatch {
+  const last = JSON.parse(before?.metadata.annotations?.[LAST_APPLIED] ?? "{}") as Partial<ManagedObject>;
+  const { annotations, labels } = metadata;
+  const lastMetadata = last.metadata as Partial<ManagedObject["metadata"]> | undefined;
+  return {
+    metadata: {
+      annotations: membersPatch(lastMetadata?.annotations ?? {}, annotations ?? {}),
+      labels: membersPatch(lastMetadata?.labels ?? {}, labels ?? {}),
+    },
+    spec: membersPatch(last.spec ?? {}, spec ?? {}),
+  };
+}
+
+function membersPatch(last: Members, wanted: Members): Members {
+  const removed = Object.keys(last).filter((key) => !(key in wanted));
+  const kept = Object.entries(wanted).map(([key, value]): [string, unknown] => {
+    const before = last[key];
+    return [key, isMembers(value) ? membersPatch(isMembers(before) ? before : {}, value) : value];
+  });
+  return Object.fromEntries([...removed.map((key): [string, unknown] => [key, null]), ...kept]);
+}
+
+/** RFC 7386. */
+function merged<T extends Members>(object: T, patch: Members): T {
+  const result: Record<string, unknown> = { ...object };
+  for (const [key, value] of Object.entries(patch)) {
+    const before = result[key];
+    if (value === null) delete result[key];
+    else result[key] = isMembers(value) ? merged(isMembers(before) ? before : {}, value) : value;
+  }
+  return result as T;
+}
+
+const withNextGeneration = (object: ManagedObject): ManagedObject => ({
+  ...object,
+  metadata: { ...object.metadata, generation: object.metadata.generation + 1 },
+});

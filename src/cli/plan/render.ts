@@ -1,0 +1,49 @@
+import type { Action, Block, FieldChange } from "../../plan/blocks.ts";
+import { type Colour, coloured } from "../colour.ts";
+import type { Terminal } from "../terminal.ts";
+
+const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colour }>> = {
+  create: { sign: "+", done: "to create", colour: "green" },
+  update: { sign: "~", done: "to update", colour: "yellow" },
+  replace: { sign: "-/+", done: "to replace", colour: "red" },
+  delete: { sign: "-", done: "to delete", colour: "red" },
+  adopt: { sign: "<=", done: "to adopt", colour: "green" },
+  blocked: { sign: "!", done: "blocked", colour: "red" },
+  waiting: { sign: "?", done: "waiting", colour: "yellow" },
+};
+
+/** How many blocks of each action there are, without those of which there are none. */
+export function sumsOf(blocks: readonly Block[]): Partial<Record<Action, number>> {
+  const sums: Partial<Record<Action, number>> = {};
+  for (const { action } of blocks) sums[action] = (sums[action] ?? 0) + 1;
+  return sums;
+}
+
+/** One block for each remote, and a line of sums. */
+export function renderPlan(blocks: readonly Block[], terminal: Terminal): string {
+  if (blocks.length === 0) return "Nothing to do: the account is as the objects say";
+  const sums = Object.entries(sumsOf(blocks)).map(([action, count]) => `${count} ${SIGNS[action as Action].done}`);
+  return [...blocks.flatMap((block) => [...linesOf(block, terminal), ""]), `Plan: ${sums.join(", ")}`].join("\n");
+}
+
+function linesOf(block: Block, terminal: Terminal): string[] {
+  const { action, kind, namespace, name, id, interrupts, fields, reason, message } = block;
+  const { sign, colour } = SIGNS[action];
+  const title = `${sign.padEnd(3)} ${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;
+  const width = Math.max(0, ...fields.map(({ path }) => path.length));
+  return [
+    coloured(interrupts ? `${title}: interrupts traffic` : title, colour, terminal),
+    ...fields.map((field) => coloured(`      ${fieldLine(field, action, width)}`, undefined, terminal)),
+    ...(reason === undefined ? [] : [coloured(`      ${reason}: ${message}`, colour, terminal)]),
+  ];
+}
+
+function fieldLine(field: FieldChange, action: Action, width: number): string {
+  const { path, secret } = field;
+  const name = path.padEnd(width);
+  if (secret) return action === "create" ? `+ ${name}  (secret)` : `~ ${name}  (secret, changed)`;
+  if (!("new" in field)) return `- ${name}  ${textOf(field.old)}`;
+  return "old" in field ? `~ ${name}  ${textOf(field.old)} → ${textOf(field.new)}` : `+ ${name}  ${textOf(field.new)}`;
+}
+
+const textOf = (value: unknown): string => JSON.stringify(value);

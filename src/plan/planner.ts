@@ -1,0 +1,160 @@
+import { Account } from "../account/account.ts";
+import { RequestBudget } from "../account/request-budget.ts";
+import { conditionOf, isDeleting, type ManagedObject, retiringIDs } from "../objects/object.ts";
+import type { Change, ReconcileContext } from "../reconcile/context.ts";
+import { reconcile } from "../reconcile/reconcile.ts";
+import type { Kind } from "../schema/define.ts";
+import { AccountCopy, type AccountSource, type PlannedRequest } from "./account-copy.ts";
+import { ClusterCopy, type ClusterSource, nameOf } from "./cluster-copy.ts";
+import { PassingClock } from "./passing-clock.ts";
+
+export interface PlanInput {
+  kinds: readonly Kind[];
+  /** All objects of the cluster, as they are to be. */
+  objects: readonly ManagedObject[];
+  /** Whether the remote of an object is, or will be, in the account. Others are only looked up. */
+  isInAccount: (object: ManagedObject) => boolean;
+  account: AccountSource;
+  cluster: ClusterSource;
+  /** The id of the cluster in owner marks. */
+  clusterID: string;
+  /** The GatewayAccount of all objects in the account; empty for the operator's own credentials. */
+  accountName: string;
+  mayAdopt: (namespace: string) => boolean;
+  /** Whether operations that the API page does not show are tried. */
+  undocumented: boolean;
+  onProgress?: (done: number, all: number) => void;
+}
+
+/** What becomes of one object. */
+export interface PlannedObject {
+  kind: Kind;
+  /** As it is before the plan. */
+  before: ManagedObject;
+  /** As it is in the end; undefined: it is gone. */
+  after: ManagedObject | undefined;
+  /** In the order in which they would be sent. */
+  requests: PlannedRequest[];
+  changes: Change[];
+}
+
+/** Lets this much time pass, one after the other, for objects that wait for each other. Milliseconds. */
+const WAITS_MS = [1_000, 5_000, 60_000, 600_000, 4_000_000];
+
+/** No chain of references is so long. */
+const MOST_ROUNDS = 50;
+
+const RESYNC_SECONDS = 300;
+const DEADLINE_MS = 30_000;
+
+/**
+ * What the operator would do, found out by its own reconciler: it works on copies of cluster and account until nothing
+ * changes any more. Only reads are sent.
+ */
+export async function planChanges(input: PlanInput): Promise<PlannedObject[]> {
+  return new Planner(input).run();
+}
+
+class Planner {
+  readonly #input: PlanInput;
+  readonly #clock = new PassingClock();
+  readonly #copy: AccountCopy;
+  readonly #cluster: ClusterCopy;
+  readonly #account: Account;
+  readonly #planned: ReadonlyMap<string, PlannedObject>;
+
+  constructor(input: PlanInput) {
+    const { kinds, objects, isInAccount, undocumented } = input;
+    this.#input = input;
+    this.#copy = new AccountCopy(input.account, this.#clock, kinds);
+    const isSame = (one: ManagedObject, other: ManagedObject) => isInAccount(one) && isInAccount(other);
+    this.#cluster = new ClusterCopy({
+      ...{ kinds, objects, source: input.cluster, isSameAccount: isSame, isSameInventory: isSame },
+    });
+    this.#account = new Account({
+      client: this.#copy.asClient(),
+      // The source of the copy keeps to the real budget.
+      budget: new RequestBudget({ perMinute: 0, clock: this.#clock }),
+      ...{ clock: this.#clock, deadlineMs: DEADLINE_MS, undocumented, deletesPerMinute: 0 },
+      ...{ signal: new AbortController().signal, assertMaySend: () => {} },
+    });
+    const byKind = new Map(kinds.map((kind) => [kind.kind, kind]));
+    this.#planned = new Map(
+      objects.filter(isInAccount).flatMap((before): [string, PlannedObject][] => {
+        const kind = byKind.get(before.kind);
+        return kind ? [[nameOf(before), { kind, before, after: before, requests: [], changes: [] }]] : [];
+      }),
+    );
+  }
+
+  async run(): Promise<PlannedObject[]> {
+    let due = [...this.#planned.values()];
+    for (const wait of [0, ...WAITS_MS]) {
+      this.#clock.pass(wait);
+      for (let round = 0; due.length > 0 && round < MOST_ROUNDS; round += 1) {
+        if (!(await this.#reconcileAll(due))) break;
+        due = this.#dueAfterwards();
+      }
+      due = [...this.#planned.values()].filter(({ after }) => after && isUnfinished(after));
+    }
+    return [...this.#planned.values()];
+  }
+
+  /** False when nothing was written. */
+  async #reconcileAll(due: readonly PlannedObject[]): Promise<boolean> {
+    const { requests } = this.#copy;
+    const sent = requests.length;
+    this.#cluster.written.clear();
+    for (const [index, one] of due.entries()) {
+      this.#input.onProgress?.(index + 1, due.length);
+      await this.#reconcileOne(one);
+    }
+    return requests.length > sent || this.#cluster.written.size > 0;
+  }
+
+  async #reconcileOne(one: PlannedObject): Promise<void> {
+    const object = this.#cluster.now(one.before);
+    if (!object) return;
+    const { requests } = this.#copy;
+    const sent = requests.length;
+    const context = this.#contextOf(one.kind, object);
+    await reconcile(context, { resyncSeconds: RESYNC_SECONDS });
+    one.requests.push(...requests.slice(sent));
+    one.changes.push(...context.changes);
+    one.after = this.#cluster.now(object);
+  }
+
+  #contextOf(kind: Kind, object: ManagedObject): ReconcileContext {
+    const { clusterID, accountName, mayAdopt } = this.#input;
+    const { namespace, name } = object.metadata;
+    return {
+      ...{ kind, object, cluster: this.#cluster, account: this.#account, clock: this.#clock },
+      owner: { cluster: clusterID, namespace, name },
+      lane: "edit",
+      signal: new AbortController().signal,
+      mayAdopt: accountName !== "" || mayAdopt(namespace),
+      ...{ accountName, specifiedAccountName: accountName },
+      state: {},
+      changes: [],
+    };
+  }
+
+  /** What was written may concern whoever refers to it, and what waits may go on. */
+  #dueAfterwards(): PlannedObject[] {
+    const names = new Set(this.#cluster.written);
+    for (const name of this.#cluster.written) {
+      const { kind, before, after } = this.#planned.get(name) ?? {};
+      const object = after ?? before;
+      if (!kind || !object) continue;
+      for (const referrer of this.#cluster.referrersOf(kind, object)) names.add(nameOf(referrer.object));
+    }
+    return [...this.#planned.values()].filter(
+      ({ before, after }) => after && (names.has(nameOf(before)) || isUnfinished(after)),
+    );
+  }
+}
+
+const isUnfinished = (object: ManagedObject): boolean =>
+  isDeleting(object) ||
+  retiringIDs(object.status).length > 0 ||
+  ["Ready", "Synced"].some((type) => conditionOf(object.status, type)?.status !== "True");

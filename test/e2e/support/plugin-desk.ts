@@ -1,0 +1,49 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OPERATOR } from "../../../tools/shared/operator.ts";
+import type { World } from "../../support/world.ts";
+import { Desk } from "./page.ts";
+
+/**
+ * Somebody with kubectl, its plug-in and the API key of the account, in the namespace of a world. Pages call the
+ * namespace `orders`, and the service https://api.gateway.example.
+ */
+export async function pluginDesk(
+  world: World,
+  { env = {}, substitutions = new Map() }: { env?: Record<string, string>; substitutions?: Map<string, string> } = {},
+): Promise<Desk & AsyncDisposable> {
+  const directory = await mkdtemp(join(tmpdir(), "page-"));
+  const tool = async (name: string, content: string) => {
+    const path = join(directory, "bin", name);
+    await writeFile(path, content);
+    await chmod(path, 0o755);
+  };
+  await mkdir(join(directory, "bin"));
+  await tool("kubectl", `#!/bin/sh\nexec ${world.cluster.kubectl} "$@"\n`);
+  // as npm installs it: a link of this name that leads to the program
+  await symlink(OPERATOR, join(directory, "kubectl-tunnelgateway"));
+  await tool("kubectl-tunnelgateway", `#!/bin/sh\nexec ${process.execPath} ${directory}/kubectl-tunnelgateway "$@"\n`);
+  await writeFile(join(directory, ".gateway-api-key"), world.simulator.apiKey);
+  const kubeconfig = join(directory, "kubeconfig");
+  const { stdout } = await world.cluster.kubectlRun(["config", "view", "--raw", "--flatten"]);
+  await writeFile(kubeconfig, stdout);
+  const desk = new Desk(directory, {
+    env: {
+      ...{ PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig },
+      ...env,
+    },
+    substitutions: new Map([
+      ["https://api.gateway.example", world.simulator.url],
+      ["orders", world.namespace],
+      ...substitutions,
+    ]),
+  });
+  await desk.run(`kubectl config set-context --current --namespace=${world.namespace}`);
+  return Object.assign(desk, {
+    async [Symbol.asyncDispose]() {
+      desk.leave();
+      await rm(directory, { recursive: true });
+    },
+  });
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { stringify } from "yaml";
+import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { command } from "../../support/command.ts";
+import { useWorld } from "../../support/world.ts";
+
+const world = useWorld();
+const run = (...args: string[]) => command(world, [...args, "-n", world.namespace]);
+
+/** A file with these objects. */
+async function file(...objects: KubeJSON[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "plan-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "objects.yaml");
+  await writeFile(path, objects.map((object) => stringify(object)).join("---\n"));
+  return path;
+}
+
+interface Planned {
+  complete: boolean;
+  changes: { action: string; name: string; requests: string[]; fields: object[] }[];
+}
+
+async function planned(path: string): Promise<Planned> {
+  const { stdout, stderr, code } = await run("plan", "-f", path, "-o", "json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+const office = (description: string) => manifest("IPPolicy", "office", { description });
+const edge = manifest("TCPEdge", "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } });
+
+beforeAll(async () => {
+  await world.apply(office("one"));
+  await world.ready("IPPolicy", "office");
+  world.simulator.control.clearRequests();
+});
+
+test("a plan writes nothing, and says by its exit code whether there is something to do", async () => {
+  const path = await file(office("two"), edge);
+  const { code, stdout } = await run("plan", "-f", path, "--detailed-exitcode");
+  expect(code).toBe(2);
+  expect(stdout).toContain(`~   IPPolicy ${world.namespace}/office (ipp_`);
+  expect(stdout).toContain('~ description  "one" → "two"');
+  expect(stdout).toContain("Plan: 1 to update, 1 to create");
+  expect((await run("plan", "-f", await file(office("one")), "--detailed-exitcode")).code).toBe(0);
+  expect(world.changesSent()).toEqual([]);
+});
+
+test("what a plan shows is what applying sends", async () => {
+  const objects = [office("two"), edge];
+  const { changes } = await planned(await file(...objects));
+  await world.apply(...objects);
+  await world.ready("TCPEdge", "ssh");
+  await expect
+    .poll(() => world.simulator.control.objects("ip_policies").map(({ description }) => description))
+    .toContain("two");
+  const sent = world.changesSent().map(({ method, path }) => `${method} ${path}`);
+  expect(sent.sort()).toEqual(changes.flatMap(({ requests }) => requests).sort());
+  expect((await planned(await file(...objects))).changes).toEqual([]);
+});
+
+test("a field that was applied before, and is not in the manifest any more, is removed", async () => {
+  const { changes } = await planned(await file(manifest("IPPolicy", "office", {})));
+  expect(changes).toMatchObject([{ action: "update", fields: [{ path: "description", old: "two" }] }]);
+});
+
+test("what the API server refuses is named with file and line, and the rest is shown", async () => {
+  const path = await file(
+    manifest("TCPEdge", "bad", { description: "x".repeat(300) }),
+    manifest("IPPolicy", "new", {}),
+  );
+  const { code, stdout, stderr } = await run("plan", "-f", path, "--detailed-exitcode");
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${path}:1: TCPEdge/bad: `);
+  expect(stdout).toContain(`+   IPPolicy ${world.namespace}/new`);
+});
+
+test.each([
+  ["a file that does not exist", ["-f", "none.yaml"], 1, /^Give another -f: there is no file or folder none.yaml/],
+  ["an unknown format", ["-o", "xml"], 2, /^-o must be json/],
+  ["the same where 2 means changes", ["-o", "xml", "--detailed-exitcode"], 1, /^-o must be json/],
+])("%s gets one clear line", async (_, args, code, message) => {
+  expect(await run("plan", ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
+});
+
+test("a list that the key may not read makes the plan a part, which it says", async () => {
+  world.simulator.control.fault({ method: "GET", path: "/edges/tcp", action: { status: 403 } });
+  const { code, stdout, stderr } = await run("plan", "-f", await file(manifest("IPPolicy", "new", {}), edge));
+  world.simulator.control.clearFaults();
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("This is only a part of the plan"),
+  });
+  expect(stdout).toContain(`+   IPPolicy ${world.namespace}/new`);
+});
