@@ -3,7 +3,6 @@ import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { importAccount } from "./import/import.ts";
 import { orphans } from "./orphans.ts";
-import { plan } from "./plan.ts";
 import type { Terminal } from "./terminal.ts";
 import { tree } from "./tree.ts";
 import { uninstall } from "./uninstall.ts";
@@ -80,7 +79,8 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("-o, --output <format>", "json")
     .option("--detailed-exitcode", "2 when there is something to do")
     .addHelpText("after", PLAN)
-    .action(ending((options) => plan(options, terminal)));
+    // Other commands do not load the reconciler.
+    .action(ending(async (options) => (await import("./plan.ts")).plan(options, terminal)));
   withTable(
     withAccount(add("users <name|id>", "who uses a remote, with or without an object, in any namespace")),
   ).action(ending((text: string, options) => users(text, options, terminal)));

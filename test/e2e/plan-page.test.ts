@@ -41,7 +41,7 @@ async function workflow(manifests: string): Promise<string> {
     ...{ GATEWAY_BASE_URL: world.simulator.url, GATEWAY_API_KEY: world.simulator.apiKey },
   };
   const settings = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
-  const gh = 'gh() { cat "${@: -1}"; }';
+  const gh = "gh() { cat comment.md; }";
   const lines = [
     ...settings,
     "rm -f outputs",
@@ -56,6 +56,7 @@ async function workflow(manifests: string): Promise<string> {
 }
 
 test("a plan shows a change, and changes nothing", async () => {
+  await writeFile(join(desk.directory, "policy.yaml"), page.take("Plan a change", "yaml"));
   await page.run("Plan a change");
   expect(world.changesSent()).toEqual([]);
 }, 60_000);
