@@ -42,7 +42,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   const remotes = await readRemotes(credentials, terminal, problems);
   const isInAccount = (object: ManagedObject) => isIn(credentials, object);
   const planned = await planChanges({
-    ...{ kinds, objects, isInAccount, clusterID },
+    ...{ kinds, objects, isInAccount, clusterID, isClusterIDSet: config.clusterID !== undefined },
     account: accountSource(reader, remotes, problems),
     cluster: clusterSource(cluster.client, { manifests, ...where, problems }),
     accountName: credentials.gatewayAccount?.name ?? "",

@@ -12,7 +12,15 @@ import { planChanges } from "./planner.ts";
 
 async function planned(scene: Scene, ...objects: ManagedObject[]): Promise<Block[]> {
   const result = await planChanges({
-    ...{ kinds, objects, isInAccount: () => true, clusterID: "c1", accountName: "", undocumented: true },
+    ...{
+      kinds,
+      objects,
+      isInAccount: () => true,
+      clusterID: "c1",
+      isClusterIDSet: true,
+      accountName: "",
+      undocumented: true,
+    },
     account: { list: async (resource) => scene.gateway.remotesOf(resource), module: async () => null },
     cluster: {
       secret: async (_, name) => scene.cluster.secretNow(name),

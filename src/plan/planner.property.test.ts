@@ -83,7 +83,7 @@ const planOf = (scene: Scene, objects: readonly ManagedObject[]) =>
       secret: async (_, name) => scene.cluster.secretNow(name),
       configMap: async (namespace, name) => scene.cluster.configMap(namespace, name),
     },
-    ...{ clusterID: "c1", accountName: "", mayAdopt: () => true, undocumented: true },
+    ...{ clusterID: "c1", isClusterIDSet: true, accountName: "", mayAdopt: () => true, undocumented: true },
   });
 
 /** Ids that are new in the plan and in the account have other values, so they are replaced by the name of the object. */

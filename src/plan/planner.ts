@@ -18,6 +18,8 @@ export interface PlanInput {
   cluster: ClusterSource;
   /** The id of the cluster in owner marks. */
   clusterID: string;
+  /** Whether a person has set it. */
+  isClusterIDSet: boolean;
   /** The GatewayAccount of all objects in the account; empty for the operator's own credentials. */
   accountName: string;
   mayAdopt: (namespace: string) => boolean;
@@ -125,11 +127,12 @@ class Planner {
   }
 
   #contextOf(kind: Kind, object: ManagedObject): ReconcileContext {
-    const { clusterID, accountName, mayAdopt } = this.#input;
+    const { clusterID, isClusterIDSet, accountName, mayAdopt } = this.#input;
     const { namespace, name } = object.metadata;
     return {
       ...{ kind, object, cluster: this.#cluster, account: this.#account, clock: this.#clock },
       owner: { cluster: clusterID, namespace, name },
+      isClusterIDSet,
       lane: "edit",
       signal: new AbortController().signal,
       mayAdopt: accountName !== "" || mayAdopt(namespace),
