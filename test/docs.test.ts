@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { anchorOf } from "../site/.vitepress/anchor.ts";
 import { allPages } from "../site/.vitepress/contents.ts";
 import { neededRights } from "../src/cli/doctor/rights.ts";
@@ -68,6 +68,12 @@ test("every manifest in a page is YAML of a kind", () => {
       expect(document.toJS(), file).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
     }
   }
+});
+
+test("the keys for k9s work on every kind that is written by people", () => {
+  const { plugins } = parse(read("examples/k9s/plugins.yaml")) as { plugins: Record<string, { scopes: string[] }> };
+  const plurals = customResources.map(({ plural }) => plural).filter((plural) => plural !== "tunnelsessions");
+  for (const { scopes } of Object.values(plugins)) expect(scopes).toEqual(plurals.sort());
 });
 
 test("every npm script that a page names exists", () => {

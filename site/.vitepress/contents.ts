@@ -15,6 +15,13 @@ export interface Part {
 /** The site from its first page to its last. Titles of pages are their headings. */
 export const parts: readonly Part[] = [
   { title: "Start", pages: ["docs/README.md", "docs/first-steps.md"] },
+  {
+    title: "Concepts",
+    pages: [
+      ...["docs/concepts/README.md", "docs/concepts/objects-and-remotes.md", "docs/concepts/ownership.md"],
+      ...["docs/concepts/references.md", "docs/concepts/conditions.md", "docs/concepts/accounts.md"],
+    ],
+  },
   { title: "How to", pages: ["docs/how-to/*.md", "docs/sessions.md"] },
   {
     title: "Reference",
@@ -24,12 +31,12 @@ export const parts: readonly Part[] = [
   {
     title: "Operations",
     pages: [
-      ...["docs/install.md", "charts/*/README.md", "docs/uninstall.md", "docs/performance.md", "docs/alerts.md"],
-      ...["docs/troubleshooting.md", "docs/disaster-recovery.md"],
+      ...["docs/install.md", "docs/upgrade.md", "docs/uninstall.md", "docs/performance.md"],
+      ...["docs/alerts.md", "docs/troubleshooting.md", "docs/backup.md", "docs/disaster-recovery.md"],
     ],
   },
   { title: "Security and tenancy", pages: ["docs/security.md", "docs/tenancy.md", "SECURITY.md"] },
-  { title: "Questions and words", pages: ["docs/glossary.md"] },
+  { title: "Questions and words", pages: ["docs/comparison.md", "docs/faq.md", "docs/glossary.md"] },
   {
     title: "The project",
     pages: ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"],
@@ -57,7 +64,7 @@ export function otherFiles(): string[] {
 
 /** The file of a page on the site. `docs/` is its root, and the README of a folder is the page of the folder. */
 export function addressOf(page: string): string {
-  if (!page.startsWith("docs/")) return `project/${page.replace(/^charts\/.*/, "chart.md").toLowerCase()}`;
+  if (!page.startsWith("docs/")) return `project/${page.toLowerCase()}`;
   return page.replace("docs/", "").replace(/README\.md$/, "index.md");
 }
 

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
 import { helmBinary } from "../../tools/cluster/build/build.ts";
 import type { Cluster } from "../../tools/cluster/cluster.ts";
 import { startCluster } from "../../tools/cluster/start.ts";
@@ -27,7 +28,7 @@ let kubelet: Kubelet;
 let helm: Helm;
 let directory: string;
 let desk: Desk;
-let pages: { readme: Page; install: Page; uninstall: Page; chart: Page };
+let pages: { readme: Page; install: Page; uninstall: Page; backup: Page; chart: Page };
 
 /** A checkout that may be written to. */
 async function checkout(): Promise<string> {
@@ -69,6 +70,7 @@ beforeAll(async () => {
     readme: await Page.read("README.md", desk),
     install: await Page.read("docs/install.md", desk),
     uninstall: await Page.read("docs/uninstall.md", desk),
+    backup: await Page.read("docs/backup.md", desk),
     chart: await Page.read("charts/tunnel-gateway-operator/README.md", desk),
   };
 }, 600_000);
@@ -118,6 +120,16 @@ describe("with Helm", () => {
   }, 60_000);
 
   test("helm test finds nothing to say", () => pages.install.run("Check an installation"), 60_000);
+
+  test("a backup has the objects with their ids, the key of intents, and the values", async () => {
+    await pages.backup.run("Back up by hand");
+    const saved = async (file: string) => parse(await readFile(join(directory, file), "utf8"));
+    const { items } = await saved("objects.yaml");
+    expect(items.map(({ status }: KubeJSON) => status.id)).toEqual((await objects()).map(({ status }) => status.id));
+    expect(items).not.toEqual([]);
+    expect(Object.keys((await saved("intent-key.yaml")).data)).toHaveLength(1);
+    expect((await saved("values.yaml")).gateway.baseURL).toBe(simulator.url);
+  });
 
   test("it is upgraded, and rolled back", async () => {
     const before = inAccount();
