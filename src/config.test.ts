@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ConfigError, readConfig } from "./config.ts";
+import { resolverFor } from "./operator/dns/resolver.ts";
 
 const least = { GATEWAY_BASE_URL: "https://api.example.com", GATEWAY_API_KEY: "key" };
 
@@ -72,6 +73,13 @@ describe("readConfig", () => {
     expect(readConfig({ ...least, WATCH_NAMESPACES: text }).watchNamespaces).toEqual(namespaces);
   });
 
+  it("reads resolvers, which Node accepts as they are", () => {
+    const given = ["10.0.0.10", "10.0.0.10:5353", "fd00::1", "[fd00::2]", "[fd00::3]:5353"];
+    const { dnsResolvers } = readConfig({ ...least, DNS_RESOLVERS: given.join(", ") });
+    expect(dnsResolvers).toEqual(given);
+    expect(resolverFor(dnsResolvers).getServers()).toHaveLength(given.length);
+  });
+
   it("reads 0 requests as no limit", () => {
     expect(readConfig({ ...least, REQUESTS_PER_MINUTE: "0" }).requestsPerMinute).toBe(0);
   });
@@ -86,6 +94,10 @@ describe("readConfig", () => {
     ["METRICS_ADDRESS", "8080"],
     ["LEADER_ELECTION", "yes"],
     ["LOG_LEVEL", "verbose"],
+    ["DNS_RESOLVERS", "dns.example.com"],
+    ["DNS_RESOLVERS", "10.0.0.10,10.0.0.300"],
+    ["DNS_RESOLVERS", "10.0.0.10:0"],
+    ["DNS_RESOLVERS", "[fd00::1]:70000"],
     ["GATEWAY_BASE_URL", "api.example.com"],
     ["GATEWAY_BASE_URL", "ftp://api.example.com"],
     ["GATEWAY_BASE_URL", "https://user@api.example.com"],

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import * as z from "zod";
 
 /** The seconds of a duration such as `90s`, `5m` or `1h30m`. */
@@ -31,6 +32,17 @@ const interval = z
   .refine((value) => value === 0 || value >= 1, "must be 0, or a duration of at least one second, such as 30s or 5m");
 
 const flag = z.enum(["true", "false"], { error: "must be true or false" }).transform((value) => value === "true");
+
+/** An address as `Resolver.setServers` of Node takes it. */
+function isServer(text: string): boolean {
+  const [, bracketed, port] = /^\[(.+)\](?::(\d{1,5}))?$/.exec(text) ?? /^([^:]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return isIP(text) !== 0 || (isIP(bracketed ?? "") !== 0 && Number(port ?? 53) > 0 && Number(port ?? 53) < 65_536);
+}
+
+const servers = names.refine(
+  (list) => list.every(isServer),
+  "must be IP addresses separated by commas, each with a port if it is not 53, such as 10.0.0.10 or 10.0.0.10:5353",
+);
 
 const count = z
   .string()
@@ -85,6 +97,8 @@ const environment = z
       .default(":8080"),
     LEADER_ELECTION: flag.default(false),
     WATCH_SECRETS: flag.default(false),
+    EXTERNAL_DNS: flag.default(false),
+    DNS_RESOLVERS: servers,
     SECRET_WRITE_NAMESPACES: z.union([z.enum(["*", "-"]), names]).default("*"),
   })
   .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
@@ -137,6 +151,10 @@ export interface Config extends ClusterConfig {
   leaderElection: boolean;
   /** Watches the metadata of Secrets, so that a change has its effect at once. Needs the right to list and watch. */
   watchSecrets: boolean;
+  /** A domain that does not say otherwise has a DNSEndpoint, from which external-dns makes its records. */
+  externalDNS: boolean;
+  /** Who is asked for DNS records, each `address` or `address:port`. Empty: the resolvers of the system. */
+  dnsResolvers: readonly string[];
   /** Where the operator has the right to write Secrets. Undefined: in all namespaces that it watches. */
   secretWriteNamespaces: readonly string[] | undefined;
 }
@@ -167,6 +185,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     metricsAddress: values.METRICS_ADDRESS,
     leaderElection: values.LEADER_ELECTION,
     watchSecrets: values.WATCH_SECRETS,
+    externalDNS: values.EXTERNAL_DNS,
+    dnsResolvers: values.DNS_RESOLVERS,
     secretWriteNamespaces: written(values.SECRET_WRITE_NAMESPACES),
   };
 }

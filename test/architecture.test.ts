@@ -71,18 +71,24 @@ const arrows: Record<string, readonly string[]> = {
   account: ground,
   // of the controller it knows the type that a reconcile returns
   reconcile: [
-    ...["reconcile/desired", "reconcile/find", "reconcile/apply", "reconcile/status", "runtime/controller"],
+    ...["reconcile/desired", "reconcile/find", "reconcile/apply", "reconcile/dns", "reconcile/status"],
+    "runtime/controller",
     ...reconciler,
   ],
   "reconcile/desired": ["reconcile", ...reconciler],
+  "reconcile/dns": ["reconcile", ...reconciler],
   "reconcile/find": ["reconcile", "reconcile/desired", ...reconciler],
   "reconcile/status": ["reconcile", "reconcile/desired", ...reconciler],
-  "reconcile/apply": ["reconcile", "reconcile/desired", "reconcile/find", "reconcile/status", ...reconciler],
+  "reconcile/apply": [
+    ...["reconcile", "reconcile/desired", "reconcile/dns", "reconcile/find", "reconcile/status"],
+    ...reconciler,
+  ],
   sessions: ["config", "kinds", ...reconciler, ...runtime],
   operator: [
-    ...["operator/kubernetes", "operator/accounts", "operator/triggers", "operator/metrics"],
+    ...["operator/kubernetes", "operator/accounts", "operator/dns", "operator/triggers", "operator/metrics"],
     ...["sessions", ...operator],
   ],
+  "operator/dns": operator,
   "operator/kubernetes": operator,
   "operator/accounts": ["operator/kubernetes", ...operator],
   "operator/triggers": ["operator/kubernetes", "operator/accounts", ...operator],
@@ -93,7 +99,9 @@ const arrows: Record<string, readonly string[]> = {
 const assembly = ["main", "config"];
 
 /** Of `reconcile`, its rooms may import what says how a reconcile goes on, and not the algorithm. */
-const shared = ["src/reconcile/context.ts", "src/reconcile/cluster.ts"].map((path) => path.replaceAll("/", sep));
+const shared = ["src/reconcile/context.ts", "src/reconcile/cluster.ts", "src/reconcile/dns.ts"].map((path) =>
+  path.replaceAll("/", sep),
+);
 
 const told = ({ from, to }: Import): string => `${from} imports ${to}`;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { agentIngresses } from "../gateway/resources/index.ts";
 import { managedCertificate } from "../schema/certificate.ts";
 import { defineKind } from "../schema/define.ts";
-import { type DNSRecordsOf, dnsRecords, records } from "../schema/dns.ts";
+import { type DNSRecordsOf, dns, dnsRecords, records } from "../schema/dns.ts";
 import { domain, hostname, immutable, texts } from "../schema/fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
 import { mark } from "../schema/traits.ts";
@@ -22,6 +22,7 @@ export const AgentIngress = defineKind({
       "Base name of the regional agent domains. Delegate it with the NS records that the status gives.",
     ),
     certificateManagementPolicy,
+    dns,
   }),
   status: z.object({
     nsTargets: z.array(z.string()).optional().describe("Make NS records for the domain with these values."),
@@ -36,6 +37,5 @@ export const AgentIngress = defineKind({
     { name: "Domain", jsonPath: ".spec.domain" },
     { name: "NS", jsonPath: ".status.nsTargets", wide: true },
   ],
-  dnsRecords: recordsOf,
   ...managedCertificate(recordsOf),
 });

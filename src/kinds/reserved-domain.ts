@@ -2,7 +2,7 @@ import * as z from "zod";
 import { reservedDomains } from "../gateway/resources/index.ts";
 import { managedCertificate } from "../schema/certificate.ts";
 import { defineKind } from "../schema/define.ts";
-import { type DNSRecordsOf, dnsRecords, records } from "../schema/dns.ts";
+import { type DNSRecordsOf, dns, dnsRecords, records } from "../schema/dns.ts";
 import { domain, hostname, immutable, refTo, regions, texts } from "../schema/fields.ts";
 import { certificateManagementPolicy, certificateManagementStatus } from "../schema/modules/certificate-policy.ts";
 import { remoteRef, text } from "../schema/status.ts";
@@ -35,6 +35,7 @@ export const ReservedDomain = defineKind({
       .optional()
       .describe("An uploaded certificate to serve. Excludes certificateManagementPolicy."),
     certificateManagementPolicy,
+    dns,
   }),
   rules: [
     {
@@ -60,6 +61,5 @@ export const ReservedDomain = defineKind({
     { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
     { name: "Challenge", jsonPath: ".status.acmeChallengeCnameTarget", wide: true },
   ],
-  dnsRecords: recordsOf,
   ...managedCertificate(recordsOf),
 });

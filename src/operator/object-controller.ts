@@ -4,6 +4,7 @@ import type { ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Cluster } from "../reconcile/cluster.ts";
 import type { ReconcileContext } from "../reconcile/context.ts";
+import type { DNS } from "../reconcile/dns.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Controller, type ControllerOptions, type Request, type Result } from "../runtime/controller/controller.ts";
@@ -32,6 +33,7 @@ export interface ObjectControllerOptions {
   config: Config;
   accounts: Accounts;
   cluster: Cluster;
+  dns: DNS;
   unfinalizedObjects: Pick<UnfinalizedObjects, "get">;
   identity: ClusterIdentity;
   clock: Clock;
@@ -73,7 +75,7 @@ async function reconcileObject(
   { namespace, name, signal, priority, log }: Request,
   options: ObjectControllerOptions,
 ): Promise<Result> {
-  const { cluster, accounts, identity, clock, config, metrics, unfinalizedObjects } = options;
+  const { cluster, dns, accounts, identity, clock, config, metrics, unfinalizedObjects } = options;
   const problem = await accounts.settle(given).then(
     () => undefined,
     (error: unknown) => error,
@@ -85,7 +87,7 @@ async function reconcileObject(
   const accountName = accounts.nameOf(object);
   let known: Account | undefined;
   const context: ReconcileContext = {
-    ...{ kind, object, cluster, clock, signal, accountName },
+    ...{ kind, object, cluster, dns, clock, signal, accountName },
     // A GatewayAccount is of this namespace, and with it what its account has.
     mayAdopt: accountName !== "" || isListed(config.adoptionNamespaces, namespace),
     owner: { cluster: identity.id, formerClusters: config.formerClusterIDs, namespace, name },

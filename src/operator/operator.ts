@@ -23,6 +23,8 @@ import type { AccountObject } from "./accounts/all-credentials.ts";
 import { countDependents } from "./accounts/dependents.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
+import { RecordLooks } from "./dns/record-looks.ts";
+import { resolverFor } from "./dns/resolver.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { FormerIntents } from "./kubernetes/former-intents.ts";
@@ -94,6 +96,8 @@ export function createOperator(options: OperatorOptions): Operator {
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
     },
   });
+  const { externalDNS, dnsResolvers } = config;
+  const dns = new RecordLooks({ resolver: resolverFor(dnsResolvers), clock, externalDNS });
   const accountInformer = new Informer<AccountObject>({
     ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },
   });
@@ -149,7 +153,7 @@ export function createOperator(options: OperatorOptions): Operator {
   for (const kind of kinds) {
     controllers.set(
       kind.kind,
-      objectController(kind, { ...options, clock, accounts, cluster, unfinalizedObjects, identity }),
+      objectController(kind, { ...options, clock, accounts, cluster, dns, unfinalizedObjects, identity }),
     );
     informers.get(kind.kind)?.addHandler((change) => {
       // Every replica sees the change, and one of them counts it.
@@ -171,6 +175,7 @@ export function createOperator(options: OperatorOptions): Operator {
   /** The object is gone, and nothing is left to do for it. A GatewayAccount that is being deleted may have waited for it. */
   function finish(object: ManagedObject): void {
     accounts.forget(object.metadata.uid);
+    dns.forget(object.metadata.uid);
     const key = `${object.metadata.namespace}/${accounts.recordedNameOf(object)}`;
     if (accountInformer.store.get(key)?.metadata.deletionTimestamp) enqueueAccount(key);
   }

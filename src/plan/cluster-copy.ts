@@ -107,6 +107,11 @@ export class ClusterCopy extends CachedObjects implements Cluster {
     this.#secrets.set(`${metadata.namespace}/${name}`, ownership === "discarded" ? undefined : bound);
   }
 
+  // A plan tells what happens in the account, and no DNSEndpoint changes that.
+  async writeDNSEndpoint(): Promise<void> {}
+  async deleteDNSEndpoint(): Promise<void> {}
+  async keepDNSEndpoint(): Promise<void> {}
+
   isNamespaceDeleting = async (): Promise<boolean> => false;
 
   isKindDeleting = async (): Promise<boolean> => false;

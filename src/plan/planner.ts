@@ -2,6 +2,7 @@ import { Account } from "../account/account.ts";
 import { RequestBudget } from "../account/request-budget.ts";
 import { conditionOf, isDeleting, type ManagedObject, retiringIDs } from "../objects/object.ts";
 import type { Change, ReconcileContext } from "../reconcile/context.ts";
+import type { DNS } from "../reconcile/dns.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { Kind } from "../schema/define.ts";
 import { AccountCopy, type AccountSource, type PlannedRequest } from "./account-copy.ts";
@@ -45,6 +46,9 @@ const WAITS_MS = [1_000, 5_000, 60_000, 600_000, 4_000_000];
 
 /** No chain of references is so long. */
 const MOST_ROUNDS = 50;
+
+/** A domain is released when its records have gone, so a plan takes them for gone. */
+const noRecords: DNS = { externalDNS: false, look: async () => ({ state: "missing" }), withdrawals: new Map() };
 
 const RESYNC_SECONDS = 300;
 const DEADLINE_MS = 30_000;
@@ -131,6 +135,7 @@ class Planner {
     const { namespace, name } = object.metadata;
     return {
       ...{ kind, object, cluster: this.#cluster, account: this.#account, clock: this.#clock },
+      dns: noRecords,
       owner: { cluster: clusterID, namespace, name },
       isClusterIDSet,
       lane: "edit",

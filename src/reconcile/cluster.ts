@@ -25,6 +25,15 @@ export interface SecretContent {
   ownership: SecretOwnership;
 }
 
+/** The content of a DNSEndpoint, from which external-dns makes records. */
+export interface DNSEndpointContent {
+  labels: Readonly<Record<string, string>>;
+  annotations: Readonly<Record<string, string>>;
+  endpoints: readonly { dnsName: string; recordType: string; targets: readonly string[]; recordTTL?: number }[];
+  /** The garbage collector deletes it with the object. */
+  owned: boolean;
+}
+
 /** An object that refers to another, with its kind. */
 export interface Referrer {
   kind: Kind;
@@ -88,6 +97,15 @@ export interface Cluster {
   tryWriteSecret(object: ManagedObject, content: SecretContent): Promise<void>;
   /** Does nothing when the Secret does not exist or was not written for the object. */
   bindSecret(object: ManagedObject, secret: Pick<SecretContent, "name" | "annotations" | "ownership">): Promise<void>;
+  /**
+   * Brings the DNSEndpoint of the object to this content. Reads it, and writes only what differs. Throws a ReconcileError
+   * with the reason when there can be none.
+   */
+  writeDNSEndpoint(object: ManagedObject, content: DNSEndpointContent): Promise<void>;
+  /** Does nothing when there is none that was written for the object, or the operator has no right to delete it. */
+  deleteDNSEndpoint(object: ManagedObject): Promise<void>;
+  /** Lets the DNSEndpoint that was written for the object outlive it. */
+  keepDNSEndpoint(object: ManagedObject): Promise<void>;
   isNamespaceDeleting(namespace: string): Promise<boolean>;
   /** Whether the CustomResourceDefinition of the kind is being deleted, and all objects with it. */
   isKindDeleting(kind: Kind): Promise<boolean>;

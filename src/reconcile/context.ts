@@ -17,6 +17,7 @@ import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-ve
 import type { Clock } from "../runtime/clock.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
+import type { DNS } from "./dns.ts";
 
 /** What a reconcile did or found in the account. Events, log lines and metrics are made from these, in this order. */
 export type Change =
@@ -71,6 +72,7 @@ export interface ReconcileContext {
   /** Whether a person has set the id of the cluster. Else it is that of a namespace, and new in a rebuilt cluster. */
   readonly isClusterIDSet: boolean;
   readonly cluster: Cluster;
+  readonly dns: DNS;
   /**
    * Reading it throws Waiting when there is no account, Blocked when it is another account than that of the remote, and
    * Outdated when it is another one than at the first reading.

@@ -18,6 +18,7 @@ import { update } from "./apply/update.ts";
 import { appliedOf, appliedSecretsOf, has, now, type ReconcileContext } from "./context.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
+import { followDNS } from "./dns/follow.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
@@ -51,10 +52,17 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
       return "deleted";
     }
     if (isInFormerAccount(context)) await stayInFormerAccount(context);
-    const remote = isObserveOnly(context.object) ? await observe(context) : await converge(context);
-    const { readiness, conditions = [] } = readinessOf(context.kind, remote, context.object.spec, now(context));
+    const settled = isObserveOnly(context.object) ? await observe(context) : await converge(context);
+    const dns = await followDNS(context, settled);
+    context.state.remote = dns.remote;
+    const { readiness, conditions = [] } = readinessOf(context.kind, dns.remote, context.object.spec, now(context));
     recordSuccess(context);
-    return { type: "settled", readiness, conditions };
+    return {
+      type: "settled",
+      readiness,
+      conditions: [...conditions, ...dns.conditions],
+      afterSeconds: dns.afterSeconds,
+    };
   } catch (cause) {
     const error = reconcileErrorOf(cause) ?? (has(context, "Created") && continueCreate());
     if (!error) throw cause;

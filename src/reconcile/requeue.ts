@@ -23,7 +23,7 @@ export interface RequeueOptions {
 export function resultOf(context: ReconcileContext, outcome: Outcome, options: RequeueOptions): Result {
   if (outcome.type === "paused") return {};
   if (outcome.type === "unfinished") return resultOfError(context, outcome.error, options);
-  const times = [outcome.readiness.afterSeconds, ...requeueTimes(context, options)].filter(
+  const times = [outcome.readiness.afterSeconds, outcome.afterSeconds, ...requeueTimes(context, options)].filter(
     (seconds) => seconds !== undefined,
   );
   return times.length > 0 ? { requeueAfterSeconds: Math.min(...times) } : {};

@@ -5,6 +5,7 @@ import {
   accessGrants,
   clusterGrants,
   commandGrants,
+  dnsEndpointGrants,
   type Grant,
   intentKeyGrants,
   operatorGrants,
@@ -28,6 +29,9 @@ test("no right is granted by a wildcard, and Secrets are neither listed nor watc
   expect(all.filter((right) => right.includes("*"))).toEqual([]);
   expect(all.filter((right) => /^(list|watch|delete) secrets/.test(right))).toEqual([]);
   expect(rights(secretWatchGrants())).toEqual(["list secrets", "watch secrets"]);
+  expect(rights(dnsEndpointGrants())).toEqual(
+    ["get", "create", "patch", "delete"].map((verb) => `${verb} dnsendpoints`),
+  );
 });
 
 test("no rule grants what another grants already", () => {

@@ -65,6 +65,18 @@ export const secretWatchGrants = (): Grant[] => [
   { use: "See at once that a Secret has changed; only metadata is asked for", rule: core("secrets", "list", "watch") },
 ];
 
+/** Further rights where DNSEndpoints are written for external-dns. */
+export const dnsEndpointGrants = (): Grant[] => [
+  {
+    use: "Write DNSEndpoints, from which external-dns makes the records of domains",
+    rule: {
+      apiGroups: ["externaldns.k8s.io"],
+      resources: ["dnsendpoints"],
+      verbs: ["get", "create", "patch", "delete"],
+    },
+  },
+];
+
 /** Rights on kinds whose objects are in the operator's own namespace only. */
 export const ownNamespaceGrants = (customResources: readonly CustomResource[]): Grant[] =>
   objectGrants(customResources.filter(({ namespaces }) => namespaces === "own"));

@@ -18,12 +18,15 @@ interface Job {
 type NotUsable = Exclude<Readiness, { state: "usable" }>;
 
 /**
- * Readiness and condition of kinds whose certificate the service can manage. A certificate counts as issued once the
+ * Readiness, DNS records and conditions of kinds whose certificate the service can manage. A certificate counts as issued once the
  * answer has it, or the time of its renewal. An answer with neither of them and no job was given before the job began.
  */
-export const managedCertificate = (recordsOf: DNSRecordsOf): Pick<Kind, "readiness" | "ownConditions"> => ({
+export const managedCertificate = (
+  recordsOf: DNSRecordsOf,
+): Pick<Kind, "readiness" | "dnsRecords" | "ownConditions"> => ({
   readiness: (answer, now) => certificateReadiness(answer, now, recordsOf),
-  ownConditions: ["CertificateReady"],
+  dnsRecords: recordsOf,
+  ownConditions: ["CertificateReady", "DNSReady"],
 });
 
 function certificateReadiness(answer: Answer, now: number, recordsOf: DNSRecordsOf): KindReadiness {

@@ -23,6 +23,14 @@ export const annotations = {
   createIntentSignature: `${GROUP}/create-intent-signature`,
 } as const;
 
+/** Annotations of a DNSEndpoint that the operator writes. */
+export const endpointAnnotations = {
+  /** Kind and name of the object that the DNSEndpoint was written for. */
+  object: `${GROUP}/object`,
+  /** SHA-256 of what was written, in hex. */
+  digest: `${GROUP}/sha-256`,
+} as const;
+
 /** Annotations of a Secret that the operator writes. */
 export const secretAnnotations = {
   /** On the Secret with the key of intents: when those were signed that a version before had written. */
@@ -59,6 +67,11 @@ export const reasons = [
   "CertificateDNSError",
   "CertificateRenewalFailing",
   "CertificateExpired",
+  "DNSRecordMissing",
+  "DNSRecordDiffers",
+  "DNSRecordRemains",
+  "DNSLookupFailed",
+  "DNSEndpointNotWritten",
   "InvalidSpec",
   "QuotaExceeded",
   "ImmutableField",

@@ -43,7 +43,7 @@ export interface KindReadiness {
 
 /** A condition that a kind has beside the common ones. */
 export interface KindCondition {
-  type: "CertificateReady";
+  type: "CertificateReady" | "DNSReady";
   status: "True" | "False" | "Unknown";
   reason: string;
   message: string;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { hostname } from "./fields.ts";
+import { hostname, stringMap } from "./fields.ts";
 import { mark } from "./traits.ts";
 
 /** A DNS record that has to exist so that a remote can be used. All names are in lower case, without a final dot. */
@@ -39,3 +39,44 @@ export const dnsRecords = (recordsOf: DNSRecordsOf) =>
   })
     .optional()
     .describe("All DNS records that have to exist in your zone. Unset for names of the service's own.");
+
+/** The spec field with which an object asks for its records to be made, or to be looked at. */
+export interface DNSSpec {
+  check?: boolean;
+  externalDNS?: {
+    enabled?: boolean;
+    ttl?: number;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
+}
+
+const externalDNS = z.object({
+  enabled: z
+    .boolean()
+    .optional()
+    .describe("false: this object has no DNSEndpoint, whatever the default of the operator is."),
+  ttl: z.int().min(1).max(2_147_483_647).optional().describe("TTL of the records in seconds. Default: the provider's."),
+  labels: stringMap().optional().describe("Labels of the DNSEndpoint, for the label filter of external-dns."),
+  annotations: stringMap().optional().describe("Annotations of the DNSEndpoint, for the filter of external-dns."),
+});
+
+export const dns = mark(
+  z.object({
+    check: z
+      .boolean()
+      .optional()
+      .describe(
+        "Asks the resolver for the records and says in the condition DNSReady what is missing. On where externalDNS is on.",
+      ),
+    externalDNS: externalDNS
+      .optional()
+      .describe(
+        "Has external-dns make the records: the operator writes a DNSEndpoint (externaldns.k8s.io/v1alpha1) for them. " +
+          "Default: as the chart says in externalDNS.enabled.",
+      ),
+  }),
+  { notInBody: true },
+)
+  .optional()
+  .describe("Who makes the DNS records of the domain, and whether they are looked at.");

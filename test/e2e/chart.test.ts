@@ -178,6 +178,24 @@ describe("rendered", () => {
     expect([following(on), switched(on)]).toEqual([expected, "true"]);
   });
 
+  test.each([
+    ["by default, no right to DNSEndpoints", {}, [], "false"],
+    ["with externalDNS.enabled, for all objects", { "externalDNS.enabled": true }, ["-"], "true"],
+    ["with externalDNS.optIn, the right alone", { "externalDNS.optIn": true }, ["-"], "false"],
+  ])("%s", async (_, values, expected, told) => {
+    const objects = await render(...set({ ...values, "dns.resolvers[0]": "10.0.0.10:5353" }));
+    const having = objects.filter(({ rules = [] }) =>
+      rules.some(({ resources }: KubeJSON) => resources.includes("dnsendpoints")),
+    );
+    expect(having.map(({ metadata }) => metadata.namespace ?? "-")).toEqual(expected);
+    expect(find(objects, "Deployment").spec.template.spec.containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: "EXTERNAL_DNS", value: told },
+        { name: "DNS_RESOLVERS", value: "10.0.0.10:5353" },
+      ]),
+    );
+  });
+
   const watched = set({ "watchNamespaces[0]": "one", "watchNamespaces[1]": "two" });
   test.each([
     ["everywhere by default", [], ["-"], "*"],

@@ -1,8 +1,27 @@
-import { expect, test } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { conditionOf, type KubeJSON } from "../../tools/shared/objects.ts";
+import { DNSServer } from "../support/dns-server.ts";
 import { manifestOf } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
-const world = useWorld();
+const definition = join(import.meta.dirname, "../support/dns-endpoint-crd.yaml");
+
+/** A minute, the time between two questions for a name, takes six seconds. */
+const RATE = 10;
+
+const world = useWorld({ startOperator: false });
+let dns: DNSServer;
+
+beforeAll(async () => {
+  dns = await DNSServer.start();
+  const env = { DNS_RESOLVERS: dns.address, REQUEST_TIMEOUT: "300s" };
+  await world.startOperator(env, { clock: { rate: RATE } });
+});
+afterAll(async () => {
+  await world.cluster.kubectlRun(["delete", "--ignore-not-found", "-f", definition]);
+  await dns[Symbol.asyncDispose]();
+});
 
 const rowOf = (domain: string) =>
   world.simulator.control.objects("reserved_domains").find((row) => row["domain"] === domain) as Record<string, string>;
@@ -28,4 +47,84 @@ test("the status and the wide columns have the records that must exist, before t
   const servers = ["ns-1.gateway-dns.example", "ns-2.gateway-dns.example"];
   expect(agents.status.dnsRecords).toEqual([{ name: "agents.example.org", type: "NS", targets: servers }]);
   expect((await world.kubectl("get", "gwagin", "agents", "-o", "wide")).stdout).toContain(servers[0]);
+});
+
+const domain = (name: string, spec: object): KubeJSON =>
+  manifestOf({ kind: "ReservedDomain", name, spec: { domain: `${name}.example.org`, ...spec } });
+const endpoint = (name: string) => world.kube.get("DNSEndpoint", `reserveddomain-${name}`);
+const dnsReady = (name: string, reason: string) =>
+  world.condition("ReservedDomain", name, { type: "DNSReady", reason });
+const externalDNS = { ttl: 60, labels: { zone: "public" }, annotations: { note: "shop" } };
+
+test("without the definition of external-dns a condition says so, nothing else suffers, and its coming is noticed", async () => {
+  const shop = domain("shop", { certificateManagementPolicy: {}, dns: { externalDNS } });
+  await world.kube.apply(shop);
+  await world.ready("ReservedDomain", "shop");
+  const before = await dnsReady("shop", "DNSEndpointNotWritten");
+  expect(conditionOf(before, "DNSReady").message).toMatch(
+    /^Install the CustomResourceDefinition dnsendpoints.externaldns.k8s.io/,
+  );
+  await world.cluster.kubectlRun(["apply", "-f", definition]);
+  const { metadata, spec } = await world.until("the DNSEndpoint of shop", () =>
+    endpoint("shop").catch(() => undefined),
+  );
+  const targets = [rowOf("shop.example.org")["cname_target"]];
+  expect(spec).toEqual({ endpoints: [{ dnsName: "shop.example.org", recordType: "CNAME", targets, recordTTL: 60 }] });
+  expect(metadata).toMatchObject({ labels: externalDNS.labels, annotations: externalDNS.annotations });
+  expect(metadata.ownerReferences).toMatchObject([{ kind: "ReservedDomain", name: "shop", uid: before.metadata.uid }]);
+  expect(metadata.managedFields).toMatchObject([{ manager: "tunnel-gateway-operator", operation: "Apply" }]);
+});
+
+test("the record is looked for, and a settled object costs no write", async () => {
+  await dnsReady("shop", "DNSRecordMissing");
+  const [target = ""] = (await endpoint("shop"))?.["spec"].endpoints[0].targets ?? [];
+  dns.zone.set("CNAME shop.example.org", [target]);
+  await world.condition("ReservedDomain", "shop", { type: "DNSReady", status: "True" });
+  await world.quiet();
+  const [asked, before] = [dns.asked.length, (await world.operator.clusterRequests()).writes];
+  await world.until("another look at the record", async () => dns.asked.length > asked, 60);
+  await world.quiet();
+  expect((await world.operator.clusterRequests()).writes).toBe(before);
+});
+
+test("what somebody else changes in the DNSEndpoint is put right", async () => {
+  const shop = domain("shop", {});
+  await world.kube.patch("DNSEndpoint", "reserveddomain-shop", { spec: { endpoints: [] } });
+  await world.reconcileNow(shop);
+  expect((await endpoint("shop"))?.["spec"].endpoints).toHaveLength(1);
+});
+
+test("a DNSEndpoint of somebody else is left alone", async () => {
+  const foreign = { endpoints: [{ dnsName: "a.example.org", recordType: "A", targets: ["192.0.2.1"] }] };
+  await world.kube.create({
+    ...{ apiVersion: "externaldns.k8s.io/v1alpha1", kind: "DNSEndpoint", spec: foreign },
+    metadata: { name: "reserveddomain-taken" },
+  });
+  await world.kube.apply(domain("taken", { dns: { externalDNS } }));
+  await world.ready("ReservedDomain", "taken");
+  const { status } = await dnsReady("taken", "DNSEndpointNotWritten");
+  expect(conditionOf({ status }, "DNSReady").message).toMatch(/it exists and is not this object's$/);
+  await world.delete("ReservedDomain", "taken");
+  expect((await endpoint("taken"))?.["spec"]).toEqual(foreign);
+});
+
+test("a deleted domain is released only when its record has gone", async () => {
+  await world.delete("ReservedDomain", "shop", "--wait=false");
+  const waiting = await world.condition("ReservedDomain", "shop", { type: "Ready", reason: "DNSRecordRemains" });
+  expect(conditionOf(waiting, "Ready").message).toMatch(/^Waiting for external-dns to delete the DNS record shop/);
+  expect(await endpoint("shop")).toBeUndefined();
+  expect(rowOf("shop.example.org")).toBeDefined();
+  dns.zone.clear();
+  await world.gone("ReservedDomain", "shop");
+  expect(rowOf("shop.example.org")).toBeUndefined();
+});
+
+test("the DNSEndpoint of a domain that stays in the account outlives the object", async () => {
+  await world.kube.apply(domain("kept", { dns: { externalDNS } }));
+  await dnsReady("kept", "DNSRecordMissing");
+  expect((await endpoint("kept"))?.metadata.ownerReferences).toHaveLength(1);
+  await world.kube.annotate("ReservedDomain", "kept", { "tunnelgateway.dev/orphan": "true" });
+  await world.delete("ReservedDomain", "kept");
+  expect((await endpoint("kept"))?.metadata.ownerReferences).toBeUndefined();
+  expect(rowOf("kept.example.org")).toBeDefined();
 });

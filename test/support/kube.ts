@@ -12,6 +12,7 @@ const builtIn: readonly ResourceType[] = [
   { group: "", version: "v1", plural: "secrets", kind: "Secret" },
   { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" },
   { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
+  { group: "externaldns.k8s.io", version: "v1alpha1", plural: "dnsendpoints", kind: "DNSEndpoint" },
   { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event" },
 ];
 

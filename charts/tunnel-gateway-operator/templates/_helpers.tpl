@@ -133,6 +133,12 @@ annotations:
   value: {{ .Values.leaderElection.enabled | quote }}
 - name: WATCH_SECRETS
   value: {{ .Values.secrets.watch | quote }}
+- name: EXTERNAL_DNS
+  value: {{ .Values.externalDNS.enabled | quote }}
+{{- with .Values.dns.resolvers }}
+- name: DNS_RESOLVERS
+  value: {{ join "," . | quote }}
+{{- end }}
 - name: SECRET_WRITE_NAMESPACES
   value: {{ .Values.secrets.write | ternary (join "," .Values.secrets.writeNamespaces | default "*") "-" | quote }}
 {{- with .Values.clusterID }}

@@ -5,6 +5,7 @@ import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import {
   clusterGrants,
   commandGrants,
+  dnsEndpointGrants,
   type Grant,
   intentKeyGrants,
   leaseGrants,
@@ -39,7 +40,8 @@ interface Right {
 export async function checkRights(
   client: KubeClient,
   scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace"> &
-    Pick<Config, "leaderElection" | "watchSecrets" | "secretWriteNamespaces">,
+    Pick<Config, "leaderElection" | "watchSecrets" | "secretWriteNamespaces"> &
+    Partial<Pick<Config, "externalDNS">>,
 ): Promise<string> {
   const rights = neededRights(scope);
   const refused: Right[] = [];
@@ -56,6 +58,7 @@ export function neededRights({
   podNamespace,
   leaderElection,
   watchSecrets,
+  externalDNS = false,
   secretWriteNamespaces,
 }: Parameters<typeof checkRights>[1]): Right[] {
   const everywhere = watchNamespaces.length === 0;
@@ -66,7 +69,11 @@ export function neededRights({
     ...(leaderElection ? leaseGrants() : []),
     ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(customResources)),
   ];
-  const inEach = [...operatorGrants(customResources), ...(watchSecrets ? secretWatchGrants() : [])];
+  const inEach = [
+    ...operatorGrants(customResources),
+    ...(watchSecrets ? secretWatchGrants() : []),
+    ...(externalDNS ? dnsEndpointGrants() : []),
+  ];
   return [
     ...watched.flatMap((namespace) => rightsOf(inEach, namespace)),
     ...(secretWriteNamespaces ?? watched).flatMap((namespace) =>

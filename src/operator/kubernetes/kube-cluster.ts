@@ -3,7 +3,7 @@ import type { Intent } from "../../objects/intent.ts";
 import type { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import type { Cluster, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
+import type { Cluster, DNSEndpointContent, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
@@ -15,6 +15,7 @@ import { API_VERSION, FINALIZER, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { toReconcileError } from "./api-error.ts";
 import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
+import { deleteDNSEndpoint, keepDNSEndpoint, writeDNSEndpoint } from "./dns-endpoints.ts";
 import type { EndedObjects } from "./ended-objects.ts";
 import type { Informers } from "./indexes.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
@@ -144,6 +145,13 @@ export class KubeCluster extends CachedObjects implements Cluster {
 
   bindSecret = (object: ManagedObject, secret: Omit<SecretContent, "data">): Promise<void> =>
     bindSecret(this.#client, object, secret);
+
+  writeDNSEndpoint = (object: ManagedObject, content: DNSEndpointContent): Promise<void> =>
+    writeDNSEndpoint(this.#client, object, content);
+
+  deleteDNSEndpoint = (object: ManagedObject): Promise<void> => deleteDNSEndpoint(this.#client, object);
+
+  keepDNSEndpoint = (object: ManagedObject): Promise<void> => keepDNSEndpoint(this.#client, object);
 
   /** False if the operator may not read namespaces. */
   isNamespaceDeleting(name: string): Promise<boolean> {

@@ -17,6 +17,12 @@ export const definitions: ResourceType = {
   namespaced: false,
 };
 export const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
+export const dnsEndpoints: ResourceType = {
+  group: "externaldns.k8s.io",
+  version: "v1alpha1",
+  plural: "dnsendpoints",
+  kind: "DNSEndpoint",
+};
 export const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
 export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({

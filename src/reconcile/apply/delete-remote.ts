@@ -1,16 +1,18 @@
 import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/errors.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { withdrawRecords } from "../dns/withdraw.ts";
 import { refuseHollowDeletion } from "../find/mass-loss.ts";
 
 /**
- * Deletes one remote, or finds it deleted. `assertValid` is called right before the request and throws if it must not be
- * sent. Throws Waiting while the limit of deletions a minute is reached. False when the service cannot delete it.
+ * Deletes one remote, or finds it deleted. Its DNS records go first. `assertValid` is called right before the request and throws if it must not be
+ * sent. Throws Waiting while records remain, or the limit of deletions a minute is reached. False when the service cannot delete it.
  */
 export async function deleteRemote(context: ReconcileContext, id: string, assertValid: () => void): Promise<boolean> {
   const { account, kind } = context;
   // A person may have deleted it by hand.
   if (!account.supports(kind.resource, "delete")) return isGone(context, id);
+  await withdrawRecords(context);
   waitForTurn(context, id);
   try {
     account.operationTried(kind.resource, "delete");

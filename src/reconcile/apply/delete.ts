@@ -1,9 +1,10 @@
 import { openIntentOf } from "../../objects/intent.ts";
 import { isOrphan, type ManagedObject } from "../../objects/object.ts";
-import { isRetained } from "../../objects/origin.ts";
+import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import { now, type ReconcileContext, remotesOf, retiringOf } from "../context.ts";
+import { keepRecords } from "../dns/withdraw.ts";
 import { refuseUnsettled } from "../find/by-intent.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
@@ -14,7 +15,6 @@ import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { lastingUsers, namesOf, refuseWhileUsed, StillUsed, sentence } from "./in-use.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
-import { leavesItsRemote } from "./users.ts";
 
 /** How long a namespace waits for a remote that the service calls in use, and nothing that can be seen uses. */
 const UNSEEN_USER_MS = 120_000;
@@ -32,6 +32,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
   if (await isRemoteKept(context)) {
     prepareRetention(context);
     await keepOutputSecret(context);
+    await keepRecords(context);
   } else await deleteRemotes(context);
   await cluster.removeFinalizer(kind, context.object);
 }

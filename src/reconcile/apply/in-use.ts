@@ -1,9 +1,10 @@
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { isExposedWithout } from "../../schema/wire/uses.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { emptyRemote, isCycle } from "./cycle.ts";
-import { findUsers, isEnding, leavesItsRemote, type Target, type Unseen, type User } from "./users.ts";
+import { findUsers, isEnding, type Target, type Unseen, type User } from "./users.ts";
 
 /** A request that deletes may wait for the budget. Beyond this its users are searched for anew. */
 const CHECK_VALID_MS = 30_000;

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Remote } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { secretAnnotations } from "../../schema/contract.ts";
 import type { SecretOwnership, SecretValue } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
-import { leavesItsRemote } from "./users.ts";
 
 type NamedSecret = SecretValue & { name: string };
 

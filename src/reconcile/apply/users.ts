@@ -3,15 +3,8 @@ import { isForbidden } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { remoteIDsOf } from "../../objects/identity.ts";
 import { openIntentOf } from "../../objects/intent.ts";
-import {
-  isDeleting,
-  isObserveOnly,
-  isOrphan,
-  isPaused,
-  type ManagedObject,
-  type Status,
-} from "../../objects/object.ts";
-import { isRetained } from "../../objects/origin.ts";
+import { isDeleting, isObserveOnly, isPaused, type ManagedObject, type Status } from "../../objects/object.ts";
+import { leavesItsRemote } from "../../objects/origin.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
@@ -153,9 +146,6 @@ async function readUsers(context: ReconcileContext, target: Target, kind: Kind):
   const remotes = await Promise.all(cluster.remoteIDsBeside(kind, object).map(read));
   return { users: usersAmong(context, target, kind, remotes), unseen: [] };
 }
-
-export const leavesItsRemote = (object: ManagedObject): boolean =>
-  isOrphan(object) || isRetained(object) || isObserveOnly(object);
 
 /** Whether the remote of a user is about to be deleted, and nothing that a person has asked for keeps it. */
 export const isEnding = ({ object }: User): boolean =>

@@ -88,6 +88,7 @@ const expectedReasons = new Set([
   "Updating",
   "Deleting",
   "CertificateProvisioning",
+  "DNSRecordRemains",
   "Paused",
 ]);
 

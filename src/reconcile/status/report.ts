@@ -16,7 +16,8 @@ import { specFields } from "../desired/plan.ts";
 
 /** How a reconcile ended. */
 export type Outcome =
-  | { type: "settled"; readiness: Readiness; conditions: readonly KindCondition[] }
+  /** `afterSeconds`: when the DNS records are looked at again. */
+  | { type: "settled"; readiness: Readiness; conditions: readonly KindCondition[]; afterSeconds?: number | undefined }
   | { type: "unfinished"; error: ReconcileError }
   | { type: "paused" };
 

@@ -1,4 +1,5 @@
 import { createSecretKey } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { parentIDsOf, remoteIDsOf, wantedIDOf } from "../../objects/identity.ts";
 import type { Intent } from "../../objects/intent.ts";
 import { IntentSignatures } from "../../objects/intent-signatures.ts";
@@ -8,7 +9,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
-import type { Cluster, EventDraft, Referrer, SecretContent, SecretValue } from "../cluster.ts";
+import type { Cluster, DNSEndpointContent, EventDraft, Referrer, SecretContent, SecretValue } from "../cluster.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
 
@@ -35,6 +36,7 @@ export class FakeCluster implements Cluster {
   readonly #clock: Clock;
   readonly #objects = new Map<string, ManagedObject>();
   readonly #secrets = new Map<string, SecretValue>();
+  readonly #endpoints = new Map<string, DNSEndpointContent>();
   readonly #configMaps = new Map<string, Record<string, string>>();
   readonly #created = new Map<string, number>();
   #revision = 0;
@@ -263,6 +265,28 @@ export class FakeCluster implements Cluster {
       owners,
       annotations: { ...secret.annotations, ...annotations },
     });
+  }
+
+  /** The DNSEndpoint that was written for an object. */
+  endpointOf = (object: ManagedObject): DNSEndpointContent | undefined => this.#endpoints.get(keyOf(object));
+
+  async writeDNSEndpoint(object: ManagedObject, content: DNSEndpointContent): Promise<void> {
+    if (isDeepStrictEqual(this.endpointOf(object), content)) return;
+    await this.#write("writeDNSEndpoint");
+    this.#endpoints.set(keyOf(object), content);
+  }
+
+  async deleteDNSEndpoint(object: ManagedObject): Promise<void> {
+    if (!this.endpointOf(object)) return;
+    await this.#write("deleteDNSEndpoint");
+    this.#endpoints.delete(keyOf(object));
+  }
+
+  async keepDNSEndpoint(object: ManagedObject): Promise<void> {
+    const content = this.endpointOf(object);
+    if (!content?.owned) return;
+    await this.#write("keepDNSEndpoint");
+    this.#endpoints.set(keyOf(object), { ...content, owned: false });
   }
 
   async tryWriteSecret(): Promise<void> {

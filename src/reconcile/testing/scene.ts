@@ -10,6 +10,7 @@ import type { Kind } from "../../schema/define.ts";
 import type { ReconcileContext } from "../context.ts";
 import { reconcile } from "../reconcile.ts";
 import { FakeCluster } from "./fake-cluster.ts";
+import { FakeDNS } from "./fake-dns.ts";
 import { FakeGateway } from "./fake-gateway.ts";
 
 export const DEADLINE_MS = 30_000;
@@ -36,6 +37,7 @@ export class Scene {
   readonly clock: VirtualClock;
   readonly gateway: FakeGateway;
   readonly cluster: FakeCluster;
+  readonly dns: FakeDNS;
   /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
   /** What causes the reconciles. */
@@ -57,6 +59,7 @@ export class Scene {
     this.#operations = new OperationSupport(this.clock);
     this.#kinds = [...kinds, ...(options.extraKinds ?? [])];
     this.cluster = new FakeCluster(this.#kinds, this.clock);
+    this.dns = new FakeDNS(this.clock);
     this.#account = this.#start();
   }
 
@@ -90,7 +93,7 @@ export class Scene {
         name,
       },
       isClusterIDSet: this.#options.isClusterIDSet ?? true,
-      ...{ cluster: this.cluster, account: this.#account, clock: this.clock },
+      ...{ cluster: this.cluster, dns: this.dns, account: this.#account, clock: this.clock },
       lane: this.lane,
       signal: new AbortController().signal,
       accountName: this.accountName,

@@ -1,0 +1,101 @@
+import type { Resolver } from "node:dns/promises";
+import type { DNS, Look, Withdrawal } from "../../reconcile/dns.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { DNSRecord } from "../../schema/dns.ts";
+import { hostname } from "../../schema/fields.ts";
+
+/** No name is asked for more often. */
+const BETWEEN_MS = 60_000;
+
+export type Queries = Pick<Resolver, "resolveCname" | "resolveNs" | "resolve4" | "resolve6">;
+
+export interface RecordLooksOptions {
+  resolver: Queries;
+  clock: Clock;
+  externalDNS: boolean;
+}
+
+/** What the resolver found for a record. `aliased`: another record has the addresses of the target. */
+type Found = { names: readonly string[]; aliased: boolean } | { problem: string };
+
+interface Answer {
+  askedAt: number;
+  found: Promise<Found>;
+}
+
+/** Asks a resolver for DNS records, and keeps each answer for a minute. */
+export class RecordLooks implements DNS {
+  readonly externalDNS: boolean;
+  readonly withdrawals = new Map<string, Withdrawal>();
+  readonly #resolver: Queries;
+  readonly #clock: Clock;
+  readonly #answers = new Map<string, Answer>();
+
+  constructor({ resolver, clock, externalDNS }: RecordLooksOptions) {
+    this.#resolver = resolver;
+    this.#clock = clock;
+    this.externalDNS = externalDNS;
+  }
+
+  async look(record: DNSRecord, since = Number.NEGATIVE_INFINITY): Promise<Look> {
+    const { askedAt, found } = this.#answerFor(record);
+    if (askedAt < since) return { state: "later", afterSeconds: (askedAt + BETWEEN_MS - this.#clock.now()) / 1000 };
+    return judge(record, await found);
+  }
+
+  /** Call it when the object is gone. */
+  forget(uid: string): void {
+    this.withdrawals.delete(uid);
+  }
+
+  #answerFor(record: DNSRecord): Answer {
+    const key = `${record.type} ${record.name}`;
+    const now = this.#clock.now();
+    for (const [other, { askedAt }] of this.#answers) if (askedAt <= now - BETWEEN_MS) this.#answers.delete(other);
+    const answer = this.#answers.get(key) ?? { askedAt: now, found: this.#find(record) };
+    this.#answers.set(key, answer);
+    return answer;
+  }
+
+  async #find({ name, type, targets }: DNSRecord): Promise<Found> {
+    try {
+      const query = type === "NS" ? this.#resolver.resolveNs(name) : this.#resolver.resolveCname(name);
+      const names = (await orNone(query)).map((one) => String(hostname(one)));
+      if (type === "NS" || targets.some((target) => names.includes(target))) return { names, aliased: false };
+      // A zone's own name cannot have a CNAME, and many providers copy the addresses of the target instead.
+      const [own, theirs] = await Promise.all([name, ...targets].map((one) => this.#addresses(one)));
+      const aliased = own?.some((address) => theirs?.includes(address)) ?? false;
+      return { names: names.length > 0 ? names : (own ?? []), aliased };
+    } catch (error) {
+      const { code = "no answer" } = error as NodeJS.ErrnoException;
+      return { problem: `${code} for ${name}` };
+    }
+  }
+
+  async #addresses(name: string): Promise<string[]> {
+    const lists = await Promise.all([orNone(this.#resolver.resolve4(name)), orNone(this.#resolver.resolve6(name))]);
+    return lists.flat();
+  }
+}
+
+/** Codes of an answer that says that there is no such record. */
+const ABSENT: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA"]);
+
+async function orNone(query: Promise<string[]>): Promise<string[]> {
+  try {
+    return await query;
+  } catch (error) {
+    if (ABSENT.has((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw error;
+  }
+}
+
+/** A record is right when it has all targets, and none beside them. */
+function judge({ targets }: DNSRecord, found: Found): Look {
+  if ("problem" in found) return { state: "failed", message: found.problem };
+  const { names, aliased } = found;
+  const has = targets.filter((target) => names.includes(target));
+  if (aliased || (has.length === targets.length && names.length === has.length)) return { state: "right" };
+  if (names.length === 0) return { state: "missing" };
+  return { state: "elsewhere", there: names.toSorted(), hasTarget: has.length > 0 };
+}

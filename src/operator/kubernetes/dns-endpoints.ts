@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Blocked, isReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import type { DNSEndpointContent } from "../../reconcile/cluster.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import {
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isKindAbsent,
+  isNotFound,
+  isUnreachable,
+  KubeError,
+} from "../../runtime/connection/errors.ts";
+import {
+  apiVersionOf,
+  type KubeObject,
+  type ObjectRef,
+  type OwnerReference,
+  resourceName,
+} from "../../runtime/object.ts";
+import { API_VERSION, endpointAnnotations, OPERATOR_NAME } from "../../schema/contract.ts";
+import { toReconcileError } from "./api-error.ts";
+import { dnsEndpoints } from "./resource-types.ts";
+
+const REASON = "DNSEndpointNotWritten";
+
+const MANAGED_BY = "app.kubernetes.io/managed-by";
+
+/** The longest name of an object in Kubernetes. */
+const LONGEST_NAME = 253;
+
+/** Brings the DNSEndpoint of an object to this content. Reads it first, so that one that is right costs no write. */
+export async function writeDNSEndpoint(
+  client: KubeClient,
+  object: ManagedObject,
+  content: DNSEndpointContent,
+): Promise<void> {
+  try {
+    const wanted = manifestOf(object, content);
+    const before = await read(client, object);
+    if (before && isSame(before, wanted)) return;
+    if (before && !isWrittenFor(object, before)) {
+      const { name } = before.metadata;
+      throw new Blocked(
+        REASON,
+        `Delete DNSEndpoint "${name}", or rename this object: it exists and is not this object's`,
+      );
+    }
+    // Without force, a DNSEndpoint that somebody else creates at the same moment is a conflict.
+    const uid = before?.metadata.uid;
+    const metadata = { ...wanted.metadata, ...(uid !== undefined && { uid }) };
+    await client.apply(dnsEndpoints, { ...wanted, metadata }, { force: before !== undefined });
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+/** The garbage collector deletes what an operator without the right to delete leaves. */
+export async function deleteDNSEndpoint(client: KubeClient, object: ManagedObject): Promise<void> {
+  try {
+    const before = await read(client, object);
+    if (!before || !isWrittenFor(object, before)) return;
+    await client.delete(dnsEndpoints, before.metadata, { uid: before.metadata.uid });
+  } catch (error) {
+    if (!isNotFound(error) && !isForbidden(error)) throw toReconcileError(error);
+  }
+}
+
+/** Takes the owner reference away, so that the DNSEndpoint outlives the object. */
+export async function keepDNSEndpoint(client: KubeClient, object: ManagedObject): Promise<void> {
+  try {
+    const before = await read(client, object);
+    if (!before || !isWrittenFor(object, before)) return;
+    const { ownerReferences = [], resourceVersion, namespace, name } = before.metadata;
+    const others = ownerReferences.filter(({ uid }) => uid !== object.metadata.uid);
+    if (others.length === ownerReferences.length) return;
+    const metadata = { resourceVersion, ownerReferences: others };
+    await client.patchMerge(dnsEndpoints, { namespace, name }, { metadata });
+  } catch (error) {
+    if (!isNotFound(error)) throw toReconcileError(error);
+  }
+}
+
+/** Undefined when there is none. Throws when the cluster does not know the kind. */
+async function read(client: KubeClient, object: ManagedObject): Promise<KubeObject | undefined> {
+  try {
+    return await client.get(dnsEndpoints, refOf(object));
+  } catch (error) {
+    if (isNotFound(error) && !isKindAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Objects of two kinds may have one name, and each has a DNSEndpoint of its own. */
+function refOf({ kind, metadata }: ManagedObject): ObjectRef {
+  const name = `${kind.toLowerCase()}-${metadata.name}`;
+  const short = `${name.slice(0, LONGEST_NAME - 17)}-${digestOf(name).slice(0, 16)}`;
+  return { namespace: metadata.namespace, name: name.length > LONGEST_NAME ? short : name };
+}
+
+function manifestOf(object: ManagedObject, { labels, annotations, endpoints, owned }: DNSEndpointContent): KubeObject {
+  const { namespace, name } = refOf(object);
+  const content = {
+    labels: { ...labels, [MANAGED_BY]: OPERATOR_NAME },
+    annotations: { ...annotations, [endpointAnnotations.object]: ownerNameOf(object) },
+    ownerReferences: owned ? [ownerOf(object)] : [],
+  };
+  const spec = { endpoints };
+  return {
+    apiVersion: apiVersionOf(dnsEndpoints),
+    kind: dnsEndpoints.kind,
+    metadata: {
+      ...{ ...(namespace !== undefined && { namespace }), name, ...content },
+      annotations: { ...content.annotations, [endpointAnnotations.digest]: digestOf(JSON.stringify([content, spec])) },
+    },
+    spec,
+  };
+}
+
+const ownerNameOf = ({ kind, metadata }: ManagedObject): string => `${kind}/${metadata.name}`;
+
+const ownerOf = ({ kind, metadata: { name, uid } }: ManagedObject): OwnerReference => ({
+  ...{ apiVersion: API_VERSION, kind, name, uid, controller: true },
+});
+
+/** One that an object of the same name has left is taken over: the name says that it is for this object. */
+const isWrittenFor = (object: ManagedObject, { metadata: { labels, annotations } }: KubeObject): boolean =>
+  labels?.[MANAGED_BY] === OPERATOR_NAME && annotations?.[endpointAnnotations.object] === ownerNameOf(object);
+
+/** The digest tells a change of what is wanted, the rest a change by somebody else. */
+function isSame(before: KubeObject, wanted: KubeObject): boolean {
+  const { labels, annotations, ownerReferences = [] } = before.metadata;
+  const uids = (references: readonly OwnerReference[] = []) => references.map(({ uid }) => uid);
+  return (
+    isDeepStrictEqual(before["spec"], wanted["spec"]) &&
+    isDeepStrictEqual(uids(ownerReferences), uids(wanted.metadata.ownerReferences)) &&
+    contains(labels, wanted.metadata.labels) &&
+    contains(annotations, wanted.metadata.annotations)
+  );
+}
+
+const contains = (all: Readonly<Record<string, string>> = {}, some: Readonly<Record<string, string>> = {}): boolean =>
+  Object.entries(some).every(([key, value]) => all[key] === value);
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+function explained(error: unknown): unknown {
+  if (isReconcileError(error)) return error;
+  const words = wordsFor(error);
+  return words === undefined ? error : new (isKindAbsent(error) ? Waiting : Retry)(REASON, words, { cause: error });
+}
+
+function wordsFor(error: unknown): string | undefined {
+  const resource = resourceName(dnsEndpoints);
+  if (isKindAbsent(error))
+    return `Install the CustomResourceDefinition ${resource} of external-dns: the cluster has none`;
+  if (isForbidden(error))
+    return `Grant the right with externalDNS.enabled or externalDNS.optIn in the chart: ${error.message}`;
+  if (isInvalid(error)) {
+    const fields = error.causes.map(({ field }) => field ?? "it").join(", ");
+    return `Correct spec.dns.externalDNS: the Kubernetes API refuses ${fields || "the DNSEndpoint"}`;
+  }
+  if (isConflict(error)) return "Waiting to write the DNSEndpoint again: somebody else has written it";
+  return isUnreachable(error) || error instanceof KubeError
+    ? `Waiting for the Kubernetes API: ${error.message}`
+    : undefined;
+}

@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Retry } from "../../objects/reconcile-error.ts";
+import { Scene } from "../testing/scene.ts";
+
+const record = { name: "web.example.com", type: "CNAME" as const, targets: ["x.example.net"] };
+const made = { dnsName: "web.example.com", recordType: "CNAME", targets: ["x.example.net"] };
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+/** A domain whose target the service shows, reconciled once since. */
+async function given(
+  spec: Record<string, unknown> = {},
+  members: Record<string, unknown> = {},
+): Promise<ManagedObject> {
+  const object = await scene.given(ReservedDomain, "web", { domain: "web.example.com", ...spec });
+  scene.gateway.change(ReservedDomain.resource, scene.idOf(object), { cname_target: "x.example.net", ...members });
+  await again(object);
+  return object;
+}
+
+async function again(object: ManagedObject, seconds = 0) {
+  await scene.clock.advance(seconds * 1000);
+  await scene.resync(ReservedDomain);
+  scene.resetCounts();
+  return scene.reconcile(object);
+}
+
+const ready = (object: ManagedObject) => scene.condition(object, "DNSReady");
+const endpoint = (object: ManagedObject) => scene.cluster.endpointOf(object);
+
+describe("a domain that says nothing of DNS", () => {
+  it("asks nobody, and has neither condition nor DNSEndpoint", async () => {
+    const object = await given();
+    expect(scene.dns.asked).toEqual([]);
+    expect(ready(object)).toBeUndefined();
+    expect(endpoint(object)).toBeUndefined();
+    expect(scene.cluster.now(object).status?.["dnsRecords"]).toEqual([record]);
+  });
+
+  it("has a DNSEndpoint where that is the default, unless it says no", async () => {
+    scene.dns.externalDNS = true;
+    const object = await given();
+    expect(endpoint(object)).toMatchObject({ endpoints: [made], owned: true });
+    scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", dns: { externalDNS: { enabled: false } } });
+    await again(object);
+    expect(endpoint(object)).toBeUndefined();
+    expect(ready(object)).toBeUndefined();
+  });
+});
+
+describe("a DNSEndpoint", () => {
+  const externalDNS = { ttl: 60, labels: { zone: "public" }, annotations: { note: "a" } };
+
+  it("has the records, and what the spec says of them", async () => {
+    const object = await given({ dns: { externalDNS } });
+    const { ttl, ...metadata } = externalDNS;
+    expect(endpoint(object)).toEqual({ ...metadata, endpoints: [{ ...made, recordTTL: ttl }], owned: true });
+  });
+
+  it("is written once, and again only when what is wanted has changed", async () => {
+    const object = await given({ dns: { externalDNS } });
+    await again(object, 300);
+    scene.dns.make([record]);
+    await again(object, 300);
+    await again(object, 300);
+    expect(scene.cluster.writes).toEqual([]);
+    scene.cluster.apply(ReservedDomain, "web", {
+      ...{ domain: "web.example.com", dns: { externalDNS: { ...externalDNS, ttl: 120 } } },
+    });
+    await again(object, 300);
+    expect(scene.cluster.writes).toEqual(["writeDNSEndpoint", "writeStatus"]);
+    scene.gateway.change(ReservedDomain.resource, scene.idOf(object), { cname_target: "y.example.net" });
+    await again(object, 300);
+    expect(endpoint(object)?.endpoints).toEqual([{ ...made, targets: ["y.example.net"], recordTTL: 120 }]);
+  });
+
+  it("is not owned by an object that leaves its remote, so that the record outlives it", async () => {
+    const object = await given({ deletionPolicy: "Retain", dns: { externalDNS } });
+    expect(endpoint(object)).toMatchObject({ owned: false });
+  });
+
+  it("that cannot be written is told by the condition, and nothing else suffers", async () => {
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeDNSEndpoint") throw new Retry("DNSEndpointNotWritten", "Install the definition");
+    };
+    const object = await given({ dns: { externalDNS } });
+    expect(ready(object)).toMatchObject({
+      status: "False",
+      reason: "DNSEndpointNotWritten",
+      message: "Install the definition",
+    });
+    expect(scene.condition(object, "Ready")).toMatchObject({ status: "True", reason: "Available" });
+    expect(scene.condition(object, "Synced")?.status).toBe("True");
+    scene.cluster.beforeWrite = () => {};
+    expect(await again(object, 60)).toEqual({ requeueAfterSeconds: 60 });
+    expect(endpoint(object)).toBeDefined();
+    expect(ready(object)).toMatchObject({ reason: "DNSRecordMissing" });
+  });
+});
+
+describe("the condition DNSReady", () => {
+  const dns = { check: true };
+
+  it.each<[string, readonly string[] | undefined, object]>([
+    ["is True when the record is there", record.targets, { status: "True", reason: "Available" }],
+    [
+      "names a record that is missing",
+      undefined,
+      {
+        reason: "DNSRecordMissing",
+        message: "Make the DNS record web.example.com CNAME x.example.net: the resolver finds none",
+      },
+    ],
+    [
+      "says what is there instead",
+      ["old.example.org"],
+      {
+        reason: "DNSRecordDiffers",
+        message: "Correct the DNS record web.example.com CNAME x.example.net: it points to old.example.org",
+      },
+    ],
+  ])("%s", async (_, targets, condition) => {
+    if (targets) scene.dns.make([{ ...record, targets: [...targets] }]);
+    expect(ready(await given({ dns }))).toMatchObject(condition);
+  });
+
+  it("waits for external-dns where that makes the record", async () => {
+    const object = await given({ dns: { externalDNS: {} } });
+    expect(ready(object)?.message).toBe(
+      "Waiting for external-dns to make the DNS record web.example.com CNAME x.example.net",
+    );
+  });
+
+  it("is Unknown while the resolver fails, which changes nothing else", async () => {
+    scene.dns.make([record]);
+    const object = await given({ dns });
+    const before = scene.cluster.now(object).status?.conditions?.filter(({ type }) => type !== "DNSReady");
+    scene.dns.failure = "ETIMEOUT";
+    const result = await again(object, 60);
+    expect(ready(object)).toMatchObject({ status: "Unknown", reason: "DNSLookupFailed" });
+    expect(ready(object)?.message).toContain("ETIMEOUT for web.example.com");
+    expect(scene.cluster.now(object).status?.conditions?.filter(({ type }) => type !== "DNSReady")).toEqual(before);
+    expect(result).toEqual({ requeueAfterSeconds: 60 });
+  });
+
+  it("costs one question a minute for each name, however often the object is reconciled", async () => {
+    const object = await given({ dns });
+    const count = scene.dns.asked.length;
+    for (const seconds of [10, 20, 20]) await again(object, seconds);
+    expect(scene.dns.asked).toHaveLength(count);
+    await again(object, 20);
+    expect(scene.dns.asked.length).toBeGreaterThan(count);
+  });
+
+  it("goes when nobody asks for it any more", async () => {
+    const object = await given({ dns });
+    scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com" });
+    await again(object);
+    expect(ready(object)).toBeUndefined();
+  });
+});
+
+describe("a certificate that waits for DNS", () => {
+  const policy = { authority: "freeca", private_key_type: "rsa" };
+  // long ago, so that the service is asked once an hour without a look at the record
+  const startedAt = "2020-01-01T00:00:00Z";
+  const waiting = {
+    certificate_management_policy: policy,
+    certificate_management_status: {
+      renews_at: null,
+      provisioning_job: { error_code: "DNS_ERROR", msg: "no CNAME", started_at: startedAt, retries_at: null },
+    },
+  };
+  const issued = { certificate_management_status: { renews_at: "2027-01-01T00:00:00Z", provisioning_job: null } };
+  const spec = { dns: { check: true } };
+
+  /** The service has issued the certificate, and no list has shown it. */
+  async function givenIssued(): Promise<ManagedObject> {
+    const object = await given(spec);
+    const full = { ...waiting, cname_target: "x.example.net" };
+    scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", ...spec, certificateManagementPolicy: {} });
+    scene.gateway.change(ReservedDomain.resource, scene.idOf(object), full);
+    await again(object);
+    expect(scene.reason(object)).toContain("CertificateDNSError");
+    scene.gateway.change(ReservedDomain.resource, scene.idOf(object), issued);
+    scene.resetCounts();
+    return object;
+  }
+
+  it("is asked for again as soon as the record is seen", async () => {
+    const object = await givenIssued();
+    scene.dns.make([record]);
+    await scene.clock.advance(60_000);
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toHaveLength(1);
+    expect(scene.reason(object)).toContain("Available");
+    expect(ready(object)?.status).toBe("True");
+  });
+
+  it("is looked at each minute for a while after the record was seen, and then as before", async () => {
+    const object = await givenIssued();
+    scene.gateway.change(ReservedDomain.resource, scene.idOf(object), waiting);
+    scene.dns.make([record]);
+    await scene.clock.advance(60_000);
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 60 });
+    await scene.clock.advance(60_000);
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toHaveLength(1);
+    await scene.clock.advance(15 * 60_000);
+    await scene.resync(ReservedDomain);
+    scene.resetCounts();
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
+    expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+import type { Remote } from "../../gateway/resource.ts";
+import { conditionOf } from "../../objects/object.ts";
+import { leavesItsRemote } from "../../objects/origin.ts";
+import { isReconcileError } from "../../objects/reconcile-error.ts";
+import type { Reason } from "../../schema/contract.ts";
+import type { KindCondition } from "../../schema/define.ts";
+import { type DNSRecord, recordText } from "../../schema/dns.ts";
+import { readinessOf } from "../../schema/readiness.ts";
+import { now, type ReconcileContext, requestOptions } from "../context.ts";
+import type { Look } from "../dns.ts";
+import { endpointFor, settingsOf } from "./settings.ts";
+
+/** When the records are looked at again: while something is missing or wrong, and while all is well. */
+const WAITING_SECONDS = 60;
+const SETTLED_SECONDS = 300;
+
+/** For so long after the records were first seen, the service is asked about the certificate at each look. */
+const CERTIFICATE_MS = 10 * 60_000;
+
+export interface DNSOutcome {
+  /** The latest answer about the remote. */
+  remote: Remote;
+  conditions: KindCondition[];
+  /** Seconds until the next look. */
+  afterSeconds?: number;
+}
+
+/**
+ * Has the DNS records of a remote made, looks whether they are there, and then asks the service again about a
+ * certificate that waits for them. What goes wrong with DNS is told by the condition DNSReady, and stops nothing else.
+ */
+export async function followDNS(context: ReconcileContext, remote: Remote): Promise<DNSOutcome> {
+  const { object, dns } = context;
+  dns.withdrawals.delete(object.metadata.uid);
+  const records = recordsOf(context, remote);
+  const { writes, looks } = settingsOf(context);
+  if (records.length === 0) return { remote, conditions: [] };
+  if (!writes) await removeFormer(context);
+  const problem = writes ? await write(context, records) : undefined;
+  if (problem) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
+  if (!looks) return { remote, conditions: [] };
+  const seen = await Promise.all(records.map(async (record) => ({ record, look: await dns.look(record) })));
+  const condition = conditionFor(seen, writes);
+  if (condition.status !== "True") return { remote, conditions: [condition], afterSeconds: WAITING_SECONDS };
+  return afterSeen(context, remote, condition);
+}
+
+/** An answer that could not be read has nothing but the id, and says nothing about records. */
+function recordsOf({ kind, object }: ReconcileContext, remote: Remote): DNSRecord[] {
+  if (Object.keys(remote).length > 1) return kind.dnsRecords?.(remote) ?? [];
+  return (object.status?.["dnsRecords"] ?? []) as DNSRecord[];
+}
+
+/** The condition is there only if a DNSEndpoint may have been written before, or the records are looked at. */
+async function removeFormer({ cluster, object }: ReconcileContext): Promise<void> {
+  if (conditionOf(object.status, "DNSReady")) await cluster.deleteDNSEndpoint(object).catch(ignoreRefusal);
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!isReconcileError(error)) throw error;
+}
+
+async function write(context: ReconcileContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
+  const { cluster, object } = context;
+  const content = endpointFor(records, settingsOf(context).externalDNS, !leavesItsRemote(object));
+  try {
+    await cluster.writeDNSEndpoint(object, content);
+    return undefined;
+  } catch (error) {
+    if (!isReconcileError(error)) throw error;
+    return notReady("DNSEndpointNotWritten", error.message);
+  }
+}
+
+interface Seen {
+  record: DNSRecord;
+  look: Look;
+}
+
+/** What is wrong for certain comes before what could not be found out. */
+function conditionFor(seen: readonly Seen[], writes: boolean): KindCondition {
+  const wrong = seen.find(({ look }) => look.state === "missing" || look.state === "elsewhere");
+  const [problem = seen.find(({ look }) => look.state !== "right")] = wrong ? [wrong] : [];
+  if (!problem) return { type: "DNSReady", status: "True", reason: "Available", message: "The DNS records are there" };
+  const { record, look } = problem;
+  const text = recordText(record);
+  if (look.state === "missing") {
+    return writes
+      ? notReady("DNSRecordMissing", `Waiting for external-dns to make the DNS record ${text}`)
+      : notReady("DNSRecordMissing", `Make the DNS record ${text}: the resolver finds none`);
+  }
+  if (look.state === "elsewhere")
+    return notReady("DNSRecordDiffers", `Correct the DNS record ${text}: it points to ${look.there.join(", ")}`);
+  const why = look.state === "failed" ? look.message : "no answer yet";
+  const message = `Check the resolver (DNS_RESOLVERS), nothing else depends on it: ${why}`;
+  return { type: "DNSReady", status: "Unknown", reason: "DNSLookupFailed", message };
+}
+
+const notReady = (reason: Reason, message: string): KindCondition => ({
+  ...{ type: "DNSReady", status: "False", reason, message },
+});
+
+/** Reads the remote again when the records have just come, and at each look for a while after that. */
+async function afterSeen(context: ReconcileContext, remote: Remote, condition: KindCondition): Promise<DNSOutcome> {
+  const { kind, object, account, clock } = context;
+  const settled = { remote, conditions: [condition], afterSeconds: SETTLED_SECONDS };
+  if (!waitsForDNS(context, remote)) return settled;
+  const before = conditionOf(object.status, "DNSReady");
+  const isNew = before?.status !== "True";
+  if (!isNew && now(context) - Date.parse(before.lastTransitionTime) > CERTIFICATE_MS) return settled;
+  const since = clock.now() - (isNew ? 0 : (WAITING_SECONDS * 1000) / 2);
+  const latest = await account.collection(kind.resource).getSince(remote.id, since, 1, requestOptions(context));
+  return { ...settled, remote: latest ?? remote, afterSeconds: WAITING_SECONDS };
+}
+
+/** Whether the service says of the certificate, a first one or its renewal, that a record is missing. */
+function waitsForDNS(context: ReconcileContext, remote: Remote): boolean {
+  const { readiness } = readinessOf(context.kind, remote, context.object.spec, now(context));
+  return readiness.state === "failing" || (readiness.state === "usable" && readiness.reason !== undefined);
+}

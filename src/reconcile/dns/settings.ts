@@ -1,0 +1,30 @@
+import type { DNSRecord, DNSSpec } from "../../schema/dns.ts";
+import type { DNSEndpointContent } from "../cluster.ts";
+import type { ReconcileContext } from "../context.ts";
+
+export interface DNSSettings {
+  /** The operator writes a DNSEndpoint for the object. */
+  writes: boolean;
+  /** The resolver is asked for the records. */
+  looks: boolean;
+  externalDNS: NonNullable<DNSSpec["externalDNS"]>;
+}
+
+export function settingsOf({ object, dns }: Pick<ReconcileContext, "object" | "dns">): DNSSettings {
+  const { check, externalDNS } = (object.spec["dns"] ?? {}) as DNSSpec;
+  const writes = externalDNS ? externalDNS.enabled !== false : dns.externalDNS;
+  return { writes, looks: check ?? writes, externalDNS: externalDNS ?? {} };
+}
+
+/** The DNSEndpoint for the records. An object that leaves its remote owns none: the record has to outlive the object. */
+export function endpointFor(
+  records: readonly DNSRecord[],
+  { ttl, labels = {}, annotations = {} }: DNSSettings["externalDNS"],
+  owned: boolean,
+): DNSEndpointContent {
+  const endpoints = records.map(({ name, type, targets }) => ({
+    ...{ dnsName: name, recordType: type, targets },
+    ...(ttl !== undefined && { recordTTL: ttl }),
+  }));
+  return { labels, annotations, endpoints, owned };
+}

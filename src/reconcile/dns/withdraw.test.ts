@@ -1,0 +1,188 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { annotations } from "../../schema/contract.ts";
+import { Scene } from "../testing/scene.ts";
+
+const record = { name: "web.example.com", type: "CNAME" as const, targets: ["x.example.net"] };
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+/** A domain whose record is there. */
+async function given(spec: Record<string, unknown>): Promise<ManagedObject> {
+  const object = await scene.given(ReservedDomain, "web", { domain: "web.example.com", ...spec });
+  scene.gateway.change(ReservedDomain.resource, scene.idOf(object), { cname_target: "x.example.net" });
+  scene.dns.make([record]);
+  await scene.resync(ReservedDomain);
+  await scene.reconcile(object);
+  await scene.clock.advance(60_000);
+  scene.resetCounts();
+  return object;
+}
+
+const externalDNS = { dns: { externalDNS: {} } };
+const remotes = () => scene.gateway.remotesOf(ReservedDomain.resource);
+
+async function later(object: ManagedObject, seconds = 60) {
+  await scene.clock.advance(seconds * 1000);
+  return scene.reconcile(object);
+}
+
+describe("a domain that is deleted", () => {
+  it("is released only when its record is seen to be gone, and says what it waits for", async () => {
+    const object = await given(externalDNS);
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(scene.cluster.endpointOf(object)).toBeUndefined();
+    expect(remotes()).toHaveLength(1);
+    expect(scene.reason(object)).toBe(
+      "DNSRecordRemains: Waiting for external-dns to delete the DNS record web.example.com CNAME x.example.net: the name is released when it is gone, or in 10 min",
+    );
+    expect(scene.condition(object, "Reconciling")?.status).toBe("True");
+    await later(object);
+    expect(remotes()).toHaveLength(1);
+    scene.dns.removeAll();
+    await later(object);
+    expect(remotes()).toEqual([]);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.cluster.events.filter(({ type }) => type === "Warning")).toEqual([]);
+  });
+
+  it("does not take an answer from before the DNSEndpoint went for the truth", async () => {
+    const object = await given(externalDNS);
+    scene.dns.removeAll();
+    await scene.reconcile(object);
+    scene.dns.make([record]);
+    scene.cluster.delete(object);
+    await later(object, 10);
+    expect(remotes()).toHaveLength(1);
+    await later(object, 50);
+    expect(remotes()).toHaveLength(1);
+  });
+
+  it.each([
+    ["ten minutes", {}, 9.5],
+    ["its TTL and two looks of external-dns", { ttl: 60 }, 2.5],
+    ["ten minutes with a long TTL", { ttl: 86_400 }, 9.5],
+  ])("waits for %s at the most, and an event tells of the record", async (_, more, minutes) => {
+    const object = await given({ dns: { externalDNS: more } });
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    await later(object, minutes * 60);
+    expect(remotes()).toHaveLength(1);
+    await later(object, 30);
+    expect(remotes()).toEqual([]);
+    expect(scene.cluster.events).toContainEqual(
+      expect.objectContaining({
+        type: "Warning",
+        reason: "DNSRecordRemains",
+        note: expect.stringContaining("web.example.com"),
+      }),
+    );
+  });
+
+  it("waits as long when the resolver fails", async () => {
+    const object = await given(externalDNS);
+    scene.dns.failure = "ESERVFAIL";
+    scene.cluster.delete(object);
+    await later(object);
+    await later(object, 9.5 * 60);
+    expect(remotes()).toHaveLength(1);
+    await later(object, 30);
+    expect(remotes()).toEqual([]);
+  });
+
+  it("waits as long again after a restart", async () => {
+    const object = await given(externalDNS);
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    await later(object, 9 * 60);
+    scene.dns.withdrawals.clear();
+    scene.restart();
+    await later(object, 2 * 60);
+    expect(remotes()).toHaveLength(1);
+    await later(object, 10 * 60);
+    expect(remotes()).toEqual([]);
+  });
+
+  it("asks for the record to be deleted where a person made it", async () => {
+    const object = await given({ dns: { check: true } });
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^DNSRecordRemains: Delete the DNS record web.example.com CNAME/);
+  });
+
+  it.each([
+    ["a record that points elsewhere by now", () => scene.dns.make([{ ...record, targets: ["other.example.org"] }])],
+    ["no record", () => scene.dns.removeAll()],
+  ])("is released at once with %s", async (_, change) => {
+    const object = await given(externalDNS);
+    change();
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(remotes()).toEqual([]);
+  });
+
+  it("is released at once when nobody is to look", async () => {
+    const object = await given({});
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(remotes()).toEqual([]);
+    expect(scene.dns.asked).toEqual([]);
+  });
+
+  it("keeps its record while something still uses the domain", async () => {
+    const object = await given(externalDNS);
+    scene.cluster.kindsReferringTo = () => [TCPEdge];
+    scene.cluster.referrersOf = () => [{ kind: TCPEdge, object: scene.cluster.apply(TCPEdge, "edge", {}) }];
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toContain("InUse");
+    expect(scene.cluster.endpointOf(object)).toBeDefined();
+  });
+});
+
+describe("a domain that stays in the account", () => {
+  it.each<[string, Record<string, unknown>, Record<string, string>]>([
+    ["deletionPolicy: Retain", { deletionPolicy: "Retain" }, {}],
+    ["the annotation orphan", {}, { [annotations.orphan]: "true" }],
+  ])("keeps its record with %s", async (_, spec, marks) => {
+    const object = await given({ ...spec, ...externalDNS });
+    for (const [name, value] of Object.entries(marks)) scene.cluster.annotateByHand(object, name, value);
+    const { dnsRecords } = scene.cluster.now(object).status ?? {};
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(dnsRecords).toEqual([record]);
+    expect(remotes()).toHaveLength(1);
+    expect(scene.cluster.endpointOf(object)).toMatchObject({ owned: false });
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
+});
+
+describe("a domain that is replaced", () => {
+  it("goes when its record has gone, and the new one has its own", async () => {
+    const object = await given({ ...externalDNS, replacement: "Recreate" });
+    await scene.confirmLack(ReservedDomain.resource, "update");
+    scene.cluster.apply(ReservedDomain, "web", {
+      ...{ domain: "web.example.com", description: "new", replacement: "Recreate" },
+      ...externalDNS,
+    });
+    const old = scene.idOf(object);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toContain("DNSRecordRemains");
+    expect(scene.cluster.endpointOf(object)).toBeUndefined();
+    expect(scene.idOf(object)).toBe(old);
+    scene.dns.removeAll();
+    await later(object);
+    expect(scene.idOf(object)).not.toBe(old);
+    scene.gateway.change(ReservedDomain.resource, scene.idOf(object), { cname_target: "y.example.net" });
+    await scene.resync(ReservedDomain);
+    await later(object);
+    expect(scene.cluster.endpointOf(object)?.endpoints).toMatchObject([{ targets: ["y.example.net"] }]);
+  });
+});

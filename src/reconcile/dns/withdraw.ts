@@ -1,0 +1,76 @@
+import { conditionOf } from "../../objects/object.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import { type DNSRecord, recordText } from "../../schema/dns.ts";
+import type { ReconcileContext } from "../context.ts";
+import type { Look, Withdrawal } from "../dns.ts";
+import { settingsOf } from "./settings.ts";
+
+/** The longest that a released name waits for its records to go. */
+const LONGEST_MS = 10 * 60_000;
+
+/** external-dns looks once a minute unless it is told otherwise, so it has seen the change after two looks. */
+const PROVIDER_MS = 2 * 60_000;
+
+/** When to look again if the resolver did not say. The resolver is asked once a minute at the most. */
+const LOOK_SECONDS = 60;
+
+/**
+ * Call it before the remote is released. Deletes the DNSEndpoint of the object, and throws Waiting until the resolver no
+ * longer finds the records: a record that outlives its domain would point to a name that somebody else can reserve. The
+ * wait ends after ten minutes, or after the TTL of the records and two looks of external-dns if that is less.
+ */
+export async function withdrawRecords(context: ReconcileContext): Promise<void> {
+  const { kind, object, cluster, clock } = context;
+  const { writes, looks, externalDNS } = settingsOf(context);
+  const records = (object.status?.["dnsRecords"] ?? []) as DNSRecord[];
+  const mayHaveEndpoint = writes || conditionOf(object.status, "DNSReady") !== undefined;
+  if (!kind.dnsRecords || records.length === 0 || !mayHaveEndpoint) return;
+  await cluster.deleteDNSEndpoint(object);
+  if (!looks) return;
+  const withdrawal = begin(context);
+  if (withdrawal.ended) return;
+  const remaining = await remainingOf(context, records, withdrawal.began);
+  const limit = externalDNS.ttl === undefined ? LONGEST_MS : Math.min(externalDNS.ttl * 1000 + PROVIDER_MS, LONGEST_MS);
+  const left = limit - (clock.now() - withdrawal.began);
+  if (remaining && left > 0) throw stillThere(context, remaining, left);
+  if (remaining) {
+    const note = `Delete the DNS record ${recordText(remaining.record)}: it was still there when the name was released`;
+    cluster.emit(object, { type: "Warning", reason: "DNSRecordRemains", action: "Delete", note });
+  }
+  withdrawal.ended = true;
+}
+
+/** The records of an object that keeps its remote stay, so its DNSEndpoint outlives it. */
+export async function keepRecords({ kind, object, dns, cluster }: ReconcileContext): Promise<void> {
+  if (kind.dnsRecords && settingsOf({ object, dns }).writes) await cluster.keepDNSEndpoint(object);
+}
+
+function begin({ dns, object, clock }: ReconcileContext): Withdrawal {
+  const { uid } = object.metadata;
+  const withdrawal = dns.withdrawals.get(uid) ?? { began: clock.now() };
+  dns.withdrawals.set(uid, withdrawal);
+  return withdrawal;
+}
+
+interface Remaining {
+  record: DNSRecord;
+  look: Look;
+}
+
+/** The first record that the resolver still finds, or that it has not said to be gone. */
+async function remainingOf(
+  { dns }: ReconcileContext,
+  records: readonly DNSRecord[],
+  since: number,
+): Promise<Remaining | undefined> {
+  const seen = await Promise.all(records.map(async (record) => ({ record, look: await dns.look(record, since) })));
+  return seen.find(({ look }) => look.state !== "missing" && !(look.state === "elsewhere" && !look.hasTarget));
+}
+
+function stillThere(context: ReconcileContext, { record, look }: Remaining, leftMs: number): Waiting {
+  const who = settingsOf(context).writes ? "Waiting for external-dns to delete" : "Delete";
+  const minutes = Math.ceil(leftMs / 60_000);
+  const message = `${who} the DNS record ${recordText(record)}: the name is released when it is gone, or in ${minutes} min`;
+  const after = look.state === "later" ? look.afterSeconds : LOOK_SECONDS;
+  return new Waiting("DNSRecordRemains", message, { afterSeconds: Math.min(after, leftMs / 1000) });
+}
