@@ -21,6 +21,7 @@ import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
 import type { Remotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
+import { Turns } from "./turns.ts";
 
 /** What has operations that a service may lack: a resource or a module. */
 interface Operations {
@@ -34,6 +35,7 @@ export class Account {
   readonly corrections: CorrectionCounter;
   readonly breaker: CircuitBreaker;
   readonly failures: Failures;
+  readonly turns: Turns;
   readonly deleteLimiter: DeleteRateLimiter;
   readonly lossGuard: MassLossGuard;
   readonly keyProof: KeyProof;
@@ -54,6 +56,7 @@ export class Account {
     this.deadlineMs = options.deadlineMs;
     this.#memory = options.memory ?? new ObjectMemory(options.clock, options.deadlineMs);
     this.corrections = this.#memory.corrections;
+    this.turns = new Turns(options.budget, options.clock);
     this.failures = new Failures(options.clock, options.onReleased);
     this.breaker = new CircuitBreaker({
       ...options,
@@ -88,6 +91,11 @@ export class Account {
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
     this.#support = options.operations ?? new OperationSupport(options.clock);
+  }
+
+  /** Aborted when the account is no longer used. */
+  get signal(): AbortSignal {
+    return this.#options.signal;
   }
 
   /** The process is about to end: requests that have to wait for their turn fail with Outdated from now on. */
@@ -130,9 +138,9 @@ export class Account {
 
   /** What all requests of this account have in common. */
   get #calls(): CallsOptions {
-    const { budget, assertMaySend } = this.#options;
+    const { assertMaySend } = this.#options;
     return {
-      ...{ budget, assertMaySend, breaker: this.breaker, onWritten: () => this.#written() },
+      ...{ assertMaySend, turns: this.turns, breaker: this.breaker, onWritten: () => this.#written() },
       onBegin: () => this.keyProof.beginRequest(),
       ensureKey: (read) => this.keyProof.ensure(read),
       assertKey: () => this.keyProof.assertHolds(),
@@ -207,6 +215,7 @@ export class Account {
   /** Call it when the object is gone. */
   forget(uid: string): void {
     this.#memory.forget(uid);
+    this.turns.leave(uid);
     this.failures.forget(uid);
     this.lossGuard.forget(uid);
   }
@@ -225,7 +234,7 @@ export class Account {
       const collection = this.collection(resource);
       const back = collection.cached(id) ?? (await collection.read(id, { lane: "sync", signal }));
       if (!back) continue;
-      await collection.listed(this.#options.clock.now(), "sync");
+      await collection.listed(this.#options.clock.now(), { lane: "sync" });
       // the remote is in the cache before the list, so the list delta would not have it
       this.#options.onListDelta?.(resource, { changed: [id], absent: [] });
       this.lossGuard.clear(resource);

@@ -2,11 +2,21 @@ import type { CallOptions } from "../gateway/client.ts";
 import { isGatewayError, isLimited, isNotFound } from "../gateway/errors.ts";
 import type { Resource } from "../gateway/resource.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import type { Lane, RequestBudget } from "./request-budget.ts";
+import { type Turn, waitFor } from "./patience.ts";
+import type { Lane } from "./request-budget.ts";
+import type { Turns } from "./turns.ts";
+
+/** How a list is waited for, and sent if none is under way. */
+export interface ListRequest {
+  lane: Lane;
+  /** Ends the wait. The list goes on, since others may share it. */
+  signal?: AbortSignal | undefined;
+  /** Set by reconciles, which then are postponed (Postponed) when they would have to wait for long. */
+  turn?: Turn | undefined;
+}
 
 /** How a request is sent: the lane in which it waits for the budget, and the signal that aborts it. */
-export interface RequestOptions {
-  lane: Lane;
+export interface RequestOptions extends ListRequest {
   signal: AbortSignal;
   /** Members of a body with values of Secrets: an error of a request that has one contains no words of the service. */
   secretMembers?: ReadonlySet<string>;
@@ -24,7 +34,7 @@ export const isConfidential = (members: readonly string[], { secretMembers }: Re
   members.some((member) => secretMembers?.has(member));
 
 export interface CallsOptions {
-  budget: RequestBudget;
+  turns: Turns;
   breaker: CircuitBreaker;
   /** Called before each request, and right before its first byte is written. Throws if this process may not send. */
   assertMaySend: () => void;
@@ -53,14 +63,14 @@ export class Calls {
 
   /** Waits until one request may be sent. */
   async admit(request: RequestOptions): Promise<void> {
-    const { budget, breaker } = this.#options;
-    if (!request.isProbe) await breaker.ready();
-    await budget.acquire(request.lane, request.signal);
+    const { turns, breaker } = this.#options;
+    if (!request.isProbe) await this.#ready(request);
+    await turns.acquire(request);
     // Who waits for the breaker keeps no place in the budget: its probe would stand behind them, and they go out at once.
     while (breaker.isAsking && !request.isProbe) {
-      budget.refund();
-      await breaker.ready();
-      await budget.acquire(request.lane, request.signal);
+      turns.refund(request.turn);
+      await this.#ready(request);
+      await turns.acquire(request);
     }
     try {
       // the breaker may have opened during the wait
@@ -68,9 +78,22 @@ export class Calls {
       else breaker.check();
       request.assertValid?.();
     } catch (error) {
-      budget.refund();
+      turns.refund(request.turn);
       throw error;
     }
+  }
+
+  async #ready(request: RequestOptions): Promise<void> {
+    const { breaker } = this.#options;
+    if (breaker.isAsking) await waitFor(breaker.ready(), request);
+    breaker.check();
+  }
+
+  /** Waits for a list, or for something else that several share. See `waitFor`. */
+  waitFor<T>(work: Promise<T>, request: ListRequest, since = Number.NEGATIVE_INFINITY): Promise<T> {
+    const { turn } = request;
+    // A later reconcile would ask for a later list again, and so on. So it waits here, unless there is a pause.
+    return waitFor(work, request, () => !turn || since <= turn.startedAt || this.#options.turns.budget.isPaused);
   }
 
   async read<T>(call: Call<T>, request: RequestOptions): Promise<T> {
@@ -80,7 +103,8 @@ export class Calls {
 
   /** Like `admit`, for a change. */
   async admitChange(request: RequestOptions): Promise<void> {
-    await this.#options.ensureKey?.();
+    const { ensureKey } = this.#options;
+    if (ensureKey) await waitFor(ensureKey(), request);
     await this.admit(request);
   }
 
@@ -119,7 +143,7 @@ export class Calls {
   }
 
   async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
-    const { budget, breaker, assertMaySend } = this.#options;
+    const { turns, breaker, assertMaySend } = this.#options;
     assertMaySend();
     const accepted = this.#options.onBegin?.();
     const { era } = breaker;
@@ -131,7 +155,7 @@ export class Calls {
     } catch (error) {
       // a request that was not sent because this process may not send must not count as a failure of the service
       assertMaySend();
-      if (isLimited(error)) budget.pauseAfter429(error.retryAfterSeconds);
+      if (isLimited(error)) turns.budget.pauseAfter429(error.retryAfterSeconds);
       if (isGatewayError(error)) breaker.failed(error, era);
       throw error;
     }

@@ -9,6 +9,7 @@ import { Collection } from "./collection.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type ListDelta } from "./inventory.ts";
 import { RequestBudget } from "./request-budget.ts";
+import { Turns } from "./turns.ts";
 
 let clock: VirtualClock;
 let gateway: FakeGateway;
@@ -23,7 +24,7 @@ beforeEach(() => {
 const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
   new Collection({
     ...{ client: gateway.asClient(), resource, clock },
-    budget: new RequestBudget({ perMinute: 0, clock }),
+    turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
     breaker: new CircuitBreaker({ clock }),
     signal: new AbortController().signal,
     assertMaySend: () => {},
@@ -38,7 +39,7 @@ describe("a list", () => {
     gateway.pageSize = 2;
     for (let count = 0; count < 5; count += 1) gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
-    await collection.listed(0, "sync");
+    await collection.listed(0, { lane: "sync" });
     expect(collection.allCached()).toHaveLength(5);
     expect(gateway.takeCalls()).toEqual(["list", "list", "list"]);
   });
@@ -48,38 +49,47 @@ describe("a list", () => {
     const { onSweep: _, ...rest } = { onSweep: undefined };
     const collection = new Collection({
       ...{ client: gateway.asClient(), resource: ipPolicies, clock, ...rest },
-      ...{ budget: new RequestBudget({ perMinute: 0, clock }), breaker: new CircuitBreaker({ clock }) },
+      ...{
+        turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
+        breaker: new CircuitBreaker({ clock }),
+      },
       ...{ signal: request.signal, assertMaySend: () => {} },
     });
-    await collection.listed(0, "sync");
+    await collection.listed(0, { lane: "sync" });
     expect(collection.allCached()).toHaveLength(1);
   });
 
   it("is shared by all who ask while it is under way", async () => {
     const collection = of(ipPolicies);
-    await Promise.all([collection.listed(0, "edit"), collection.listed(0, "sync"), collection.get("ipp_1", request)]);
+    await Promise.all([
+      collection.listed(0, { lane: "edit" }),
+      collection.listed(0, { lane: "sync" }),
+      collection.get("ipp_1", request),
+    ]);
     expect(gateway.takeCalls()).toEqual(["list", "get ipp_1"]);
   });
 
   it("is not asked for again by who is content with an older one", async () => {
     const collection = of(ipPolicies);
-    await collection.listed(clock.now(), "sync");
+    await collection.listed(clock.now(), { lane: "sync" });
     await clock.advance(1000);
-    await collection.listed(clock.now() - 1000, "sync");
+    await collection.listed(clock.now() - 1000, { lane: "sync" });
     expect(gateway.takeCalls()).toEqual(["list"]);
-    await collection.listed(clock.now(), "sync");
+    await collection.listed(clock.now(), { lane: "sync" });
     expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
   it("that began too early is waited for and followed by another, which the late ones share", async () => {
     const collection = of(ipPolicies);
-    const early = collection.listed(0, "sync");
+    const early = collection.listed(0, { lane: "sync" });
     await clock.advance(0);
     const since = clock.now() + 1;
     clock.setTimeout(() => {}, 1);
     const late = clock
       .advance(1)
-      .then(() => Promise.all([collection.listed(since, "edit"), collection.listed(since, "edit")]));
+      .then(() =>
+        Promise.all([collection.listed(since, { lane: "edit" }), collection.listed(since, { lane: "edit" })]),
+      );
     await Promise.all([early, late]);
     expect(gateway.takeCalls()).toEqual(["list", "list"]);
   });
@@ -87,20 +97,20 @@ describe("a list", () => {
   it("that fails is tried again by the next who asks", async () => {
     const collection = of(ipPolicies);
     gateway.refuse("list", 503);
-    await expect(collection.listed(0, "sync")).rejects.toMatchObject({ status: 503 });
+    await expect(collection.listed(0, { lane: "sync" })).rejects.toMatchObject({ status: 503 });
     expect(collection.listedAt).toBeUndefined();
-    await collection.listed(0, "sync");
+    await collection.listed(0, { lane: "sync" });
     expect(collection.listedAt).toBe(0);
   });
 
   it("tells what has changed", async () => {
     const collection = of(ipPolicies);
     const [kept, gone] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
-    await collection.listed(0, "sync");
+    await collection.listed(0, { lane: "sync" });
     await clock.advance(1);
     gateway.change(ipPolicies, kept.id, { description: "new" });
     gateway.drop(ipPolicies, gone.id);
-    await collection.listed(1, "sync");
+    await collection.listed(1, { lane: "sync" });
     expect(deltas).toEqual([
       { changed: [], absent: [] },
       { changed: [kept.id], absent: [gone.id] },
@@ -109,10 +119,10 @@ describe("a list", () => {
 
   it("pauses the budget when the service has had too many requests", async () => {
     const budget = new RequestBudget({ perMinute: 0, clock });
-    const collection = of(ipPolicies, { budget });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
     gateway.refuse("list", 429, { retryAfterSeconds: 9 });
-    await expect(collection.listed(0, "sync")).rejects.toMatchObject({ status: 429 });
-    const next = collection.listed(0, "sync");
+    await expect(collection.listed(0, { lane: "sync" })).rejects.toMatchObject({ status: 429 });
+    const next = collection.listed(0, { lane: "sync" });
     await clock.advance(8999);
     expect(gateway.takeCalls()).toEqual(["list"]);
     await clock.advance(1);
@@ -184,7 +194,7 @@ describe("a resource", () => {
     expect(collection.cached(id)).toMatchObject({ target: { monitoring: { ddtags: "a" } } });
     expect(JSON.stringify(collection.allCached())).not.toContain("hush");
     await clock.advance(1);
-    await collection.listed(1, "sync");
+    await collection.listed(1, { lane: "sync" });
     expect(JSON.stringify(collection.allCached())).not.toContain("hush");
   });
 });
@@ -203,7 +213,7 @@ describe("a recent look", () => {
   it("asks for one resource, or for all where that is fewer requests", async () => {
     for (let count = 0; count < 250; count += 1) gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
-    await collection.listed(0, "sync");
+    await collection.listed(0, { lane: "sync" });
     gateway.takeCalls();
     await clock.advance(1000);
     await collection.getSince("ipp_1", 1000, 2, request);
@@ -217,7 +227,7 @@ describe("a recent look", () => {
 describe("a key that is refused", () => {
   it("is not shown again by those that waited for their turn meanwhile", async () => {
     const budget = new RequestBudget({ perMinute: 60, clock });
-    const collection = of(ipPolicies, { budget });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
     const { id } = gateway.seed(ipPolicies, {});
     for (let count = 0; count < 12; count += 1) gateway.refuse("get", 401);
     const answers = Array.from({ length: 40 }, () => collection.read(id, request).catch(({ status }) => status));
@@ -239,7 +249,7 @@ describe("a process that does not lead", () => {
     leads = false;
     const { id } = gateway.seed(tcpEdges, {});
     const collection = of(tcpEdges, { assertMaySend });
-    await expect(collection.listed(0, "sync")).rejects.toThrow(NotLeading);
+    await expect(collection.listed(0, { lane: "sync" })).rejects.toThrow(NotLeading);
     await expect(collection.read(id, request)).rejects.toThrow(NotLeading);
     await expect(collection.probe(request)).rejects.toThrow(NotLeading);
     await expect(collection.create({}, request)).rejects.toThrow(NotLeading);

@@ -3,7 +3,7 @@ import { isNotFound } from "../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../gateway/resource.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import type { Answer } from "../schema/define.ts";
-import { Calls, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
+import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "./calls.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type RemoteChangeListener } from "./inventory.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
@@ -41,7 +41,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
-    if (this.listedAt === undefined) await this.listed(0, request.lane);
+    if (this.listedAt === undefined) await this.listed(0, request);
     return this.cached(id) ?? this.read(id, request);
   }
 
@@ -59,7 +59,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     } catch (error) {
       if (!isNotFound(error)) throw error;
       // under the key of another account, everything is missing
-      await this.#options.ensureKey?.();
+      await this.#calls.waitFor(this.#options.ensureKey?.() ?? Promise.resolve(), request);
       if (epoch) this.#refuseChangedKey(epoch);
       this.#inventory.recordGone(id, this.#now());
       return undefined;
@@ -75,7 +75,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     if (seenAt !== undefined && seenAt >= since) return this.cached(id);
     const pages = Math.ceil(this.#inventory.size / USUAL_PAGE);
     if (alike < pages) return this.read(id, request);
-    await this.listed(since, request.lane);
+    await this.listed(since, request);
     return this.get(id, request);
   }
 
@@ -83,22 +83,23 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
    * Resolves when the cache holds a list that began at `since` (monotonic milliseconds) or later, and after the last
    * `invalidateList`. Callers share a list that is under way.
    */
-  async listed(since: number, lane: Lane): Promise<void> {
+  async listed(since: number, request: ListRequest): Promise<void> {
     const from = Math.max(since, this.#inventory.listInvalidatedAt);
     while (this.listedAt === undefined || this.listedAt < from) {
       // A list that began too early does not count, whether it fails or not.
-      if (this.#listing && this.#listing.startedAt < from) await Promise.allSettled([this.#listing.done]);
-      this.#listing ??= this.#list(lane);
-      await this.#listing.done;
+      if (this.#listing && this.#listing.startedAt < from)
+        await this.#calls.waitFor(Promise.allSettled([this.#listing.done]), request, since);
+      this.#listing ??= this.#list(request.lane);
+      await this.#calls.waitFor(this.#listing.done, request, since);
     }
   }
 
   async search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined> {
     const from = Math.max(since, this.#inventory.listInvalidatedAt);
-    await this.listed(from, request.lane);
+    await this.listed(from, request);
     let found = await this.#findExisting(find, request);
     while (!found && !this.#inventory.provesAbsence(from)) {
-      await this.#listAgain(request.lane);
+      await this.#listAgain(request);
       found = await this.#findExisting(find, request);
     }
     return found;
@@ -115,11 +116,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   /** Resolves after one more list. Callers share it. */
-  async #listAgain(lane: Lane): Promise<void> {
+  async #listAgain(request: ListRequest): Promise<void> {
     const { lists } = this.#inventory;
     while (this.#inventory.lists === lists) {
-      this.#listing ??= this.#list(lane);
-      await this.#listing.done;
+      this.#listing ??= this.#list(request.lane);
+      await this.#calls.waitFor(this.#listing.done, request);
     }
   }
 

@@ -10,6 +10,7 @@ import { Collection } from "./collection.ts";
 import { Entries } from "./entries.ts";
 import type { ListDelta } from "./inventory.ts";
 import { RequestBudget } from "./request-budget.ts";
+import { Turns } from "./turns.ts";
 
 const { resource } = EventSubscription;
 const request = { lane: "edit" as const, signal: new AbortController().signal };
@@ -31,7 +32,7 @@ beforeEach(() => {
   const common = {
     ...{
       client: gateway.asClient(),
-      budget: new RequestBudget({ perMinute: 0, clock }),
+      turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
       breaker: new CircuitBreaker({ clock }),
     },
     assertMaySend: () => {},
@@ -47,13 +48,13 @@ describe("entries", () => {
     expect(await entries.get(`${id}/a.v0`, request)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
     expect(await entries.get(`${id}/b.v0`, request)).toMatchObject({ subscription_id: id });
     expect(await entries.get(`${id}/c.v0`, request)).toBeUndefined();
-    await entries.listed(0, "sync");
+    await entries.listed(0, { lane: "sync" });
     expect(entries.allCached().map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
     expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
   it("are asked for with their parent when it must be certain", async () => {
-    await entries.listed(0, "sync");
+    await entries.listed(0, { lane: "sync" });
     gateway.change(resource, id, { sources: of("c.v0") });
     expect(await entries.read(`${id}/c.v0`, request)).toBeDefined();
     expect(gateway.takeCalls()).toEqual(["list", `get ${id}`]);
@@ -61,7 +62,7 @@ describe("entries", () => {
 
   it("are gone with their parent", async () => {
     expect(await entries.get("esb_none/a.v0", request)).toBeUndefined();
-    await entries.listed(0, "sync");
+    await entries.listed(0, { lane: "sync" });
     expect(entries.isMissing("esb_none/a.v0")).toBe(true);
     expect(entries.isMissing(`${id}/c.v0`)).toBe(false);
   });
@@ -76,7 +77,7 @@ describe("entries", () => {
 
 describe("an entry that is put in or taken out here", () => {
   beforeEach(async () => {
-    await entries.listed(0, "sync");
+    await entries.listed(0, { lane: "sync" });
     gateway.takeCalls();
   });
 
@@ -116,7 +117,7 @@ describe("an entry that is put in or taken out here", () => {
 });
 
 describe("what others put in or take out", () => {
-  beforeEach(() => entries.listed(0, "sync"));
+  beforeEach(() => entries.listed(0, { lane: "sync" }));
 
   it("is told entry by entry, whoever sees it", async () => {
     gateway.change(resource, id, { sources: of("b.v0", "c.v0") });
@@ -124,14 +125,14 @@ describe("what others put in or take out", () => {
     expect(deltas).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
     gateway.change(resource, id, { description: "another" });
     await clock.advance(1);
-    await parents.listed(clock.now(), "sync");
+    await parents.listed(clock.now(), { lane: "sync" });
     expect(deltas).toHaveLength(1);
   });
 
   it("is all of it when the parent is gone", async () => {
     gateway.drop(resource, id);
     await clock.advance(1);
-    await parents.listed(clock.now(), "sync");
+    await parents.listed(clock.now(), { lane: "sync" });
     expect(deltas).toEqual([{ changed: [], absent: [`${id}/a.v0`, `${id}/b.v0`] }]);
   });
 });

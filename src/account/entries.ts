@@ -3,7 +3,7 @@ import { isNotFound } from "../gateway/errors.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { Waiting } from "../objects/reconcile-error.ts";
 import type { Answer, EntryLocation } from "../schema/define.ts";
-import { Calls, type CallsOptions, type RequestOptions } from "./calls.ts";
+import { Calls, type CallsOptions, type ListRequest, type RequestOptions } from "./calls.ts";
 import type { Collection } from "./collection.ts";
 import type { ListDelta } from "./inventory.ts";
 import type { CreatableRemotes, Find } from "./remotes.ts";
@@ -60,13 +60,13 @@ export class Entries implements CreatableRemotes {
     return this.#options.parents.allCached().flatMap((parent) => this.#entriesOf(parent));
   }
 
-  listed(since: number, lane: RequestOptions["lane"]): Promise<void> {
-    return this.#options.parents.listed(since, lane);
+  listed(since: number, request: ListRequest): Promise<void> {
+    return this.#options.parents.listed(since, request);
   }
 
   /** One list is enough: an entry that it lacks cannot be created a second time. */
-  async search(since: number, find: Find, { lane }: RequestOptions): Promise<Remote | undefined> {
-    await this.listed(since, lane);
+  async search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined> {
+    await this.listed(since, request);
     return find(() => this.allCached());
   }
 

@@ -7,6 +7,7 @@ import { CircuitBreaker } from "./circuit-breaker.ts";
 import { Modules } from "./modules.ts";
 import { isCreatable, isUpdatable } from "./remotes.ts";
 import { RequestBudget } from "./request-budget.ts";
+import { Turns } from "./turns.ts";
 
 const { resource, location } = HTTPSEdgeRoute;
 const request = { lane: "edit" as const, signal: new AbortController().signal };
@@ -24,7 +25,7 @@ beforeEach(() => {
   modules = new Modules({
     ...{ client: gateway.asClient(), clock, location: location as ModulesLocation, modules: HTTPSEdgeRoute.modules },
     ...{
-      budget: new RequestBudget({ perMinute: 0, clock }),
+      turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
       breaker: new CircuitBreaker({ clock }),
       assertMaySend: () => {},
     },

@@ -1,6 +1,6 @@
 import type { Body } from "../gateway/client.ts";
 import type { Module, Remote } from "../gateway/resource.ts";
-import type { RequestOptions } from "./calls.ts";
+import type { ListRequest, RequestOptions } from "./calls.ts";
 
 /** Picks one of all remotes, a list that takes time to make. May be called several times in a search. */
 export type Find = (all: () => readonly Remote[]) => Remote | undefined | Promise<Remote | undefined>;
@@ -25,7 +25,7 @@ export interface Remotes {
   /** Of what is cached, the remotes whose owner mark names the object `<namespace>/<name>`, of whichever cluster. */
   markedFor(object: string): Remote[];
   /** Resolves when the cache holds a list that began at `since` or later; at once where there is no list. */
-  listed(since: number, lane: RequestOptions["lane"]): Promise<void>;
+  listed(since: number, request: ListRequest): Promise<void>;
   /**
    * What `find` picks among all remotes, in lists that began at `since` or later. Undefined only where that proves that
    * there is none: a list of one page does, or two that have several pages.

@@ -9,6 +9,10 @@ import type { Clock, Timer } from "../runtime/clock.ts";
 export const lanes = ["edit", "retry", "sync"] as const;
 export type Lane = (typeof lanes)[number];
 
+/** Further requests of reconciles that have begun go before all others, so that these get to their end. */
+const lines = ["begun", ...lanes] as const;
+type Line = (typeof lines)[number];
+
 interface Waiter {
   resolve: () => void;
   reject: (reason: unknown) => void;
@@ -39,9 +43,11 @@ const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
  */
 export class RequestBudget {
   readonly #options: RequestBudgetOptions;
-  readonly #queues: Record<Lane, Set<Waiter>> = { edit: new Set(), retry: new Set(), sync: new Set() };
+  readonly #queues: Record<Line, Set<Waiter>> = {
+    ...{ begun: new Set(), edit: new Set(), retry: new Set(), sync: new Set() },
+  };
   /** Requests of other lanes since one of this lane was let through, while it waited. */
-  readonly #passedOver: Record<Lane, number> = { edit: 0, retry: 0, sync: 0 };
+  readonly #passedOver: Record<Line, number> = { begun: 0, edit: 0, retry: 0, sync: 0 };
   readonly #burst: number;
   #tokens: number;
   #rateShare = 1;
@@ -57,21 +63,30 @@ export class RequestBudget {
     this.#countedAt = options.clock.now();
   }
 
+  /** Takes a token, if that needs no wait. `lane`: what `onTurn` is told, where `line` is none. */
+  tryAcquire(line: Line, lane: Lane = laneOf(line)): boolean {
+    if (this.#mustWait(line)) return false;
+    this.#letThrough(line);
+    this.#options.onTurn?.(lane, 0);
+    return true;
+  }
+
   /**
    * Resolves when one request may be sent. Rejects, without taking a token, with the signal's reason, or with Outdated
-   * when the request would have to wait after `shutDown`.
+   * when the request would have to wait after `shutDown`. `lane`: what `onTurn` is told, where `line` is none.
    */
-  async acquire(lane: Lane, signal?: AbortSignal): Promise<void> {
+  async acquire(line: Line, signal?: AbortSignal, lane: Lane = laneOf(line)): Promise<void> {
     signal?.throwIfAborted();
     const since = this.#options.clock.now();
-    if (!this.#mustWait(lane)) {
-      this.#letThrough(lane);
-      this.#options.onTurn?.(lane, 0);
-      return;
-    }
+    if (this.tryAcquire(line, lane)) return;
     if (this.#isShutDown) throw shutDownError();
-    await this.#enqueue(lane, signal);
+    await this.#enqueue(line, signal);
     this.#options.onTurn?.(lane, (this.#options.clock.now() - since) / 1000);
+  }
+
+  /** The service has asked for a pause, which is not over yet. */
+  get isPaused(): boolean {
+    return this.#options.clock.now() < this.#pausedUntil;
   }
 
   /** Gives a token back that was not used. */
@@ -87,7 +102,7 @@ export class RequestBudget {
   pauseAfter429(retryAfterSeconds = 1): void {
     const now = this.#options.clock.now();
     this.#refill(now);
-    const isPaused = now < this.#pausedUntil;
+    const { isPaused } = this;
     const pause = Math.min(retryAfterSeconds * 1000, LONGEST_PAUSE_MS);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
     // no burst after the pause: one request, and then the others at the rate
@@ -99,22 +114,22 @@ export class RequestBudget {
   /** The process is about to stop: requests that would have to wait are rejected, also those that wait already. */
   shutDown(): void {
     this.#isShutDown = true;
-    for (const lane of lanes) {
-      for (const waiter of this.#queues[lane]) waiter.reject(shutDownError());
-      this.#queues[lane].clear();
+    for (const line of lines) {
+      for (const waiter of this.#queues[line]) waiter.reject(shutDownError());
+      this.#queues[line].clear();
     }
     this.#schedule();
   }
 
-  #mustWait(lane: Lane): boolean {
+  #mustWait(line: Line): boolean {
     const now = this.#options.clock.now();
     this.#refill(now);
-    const othersWait = lanes.slice(0, lanes.indexOf(lane) + 1).some((name) => this.#queues[name].size > 0);
-    return othersWait || this.#passedOverLane() !== undefined || now < this.#pausedUntil || !this.#hasToken();
+    const othersWait = lines.slice(0, lines.indexOf(line) + 1).some((name) => this.#queues[name].size > 0);
+    return othersWait || this.#passedOverLine() !== undefined || now < this.#pausedUntil || !this.#hasToken();
   }
 
-  #enqueue(lane: Lane, signal?: AbortSignal): Promise<void> {
-    const queue = this.#queues[lane];
+  #enqueue(line: Line, signal?: AbortSignal): Promise<void> {
+    const queue = this.#queues[line];
     return new Promise((resolve, reject) => {
       const leave = () => {
         queue.delete(waiter);
@@ -152,38 +167,40 @@ export class RequestBudget {
     const now = this.#options.clock.now();
     this.#refill(now);
     while (now >= this.#pausedUntil && this.#hasToken()) {
-      const lane = this.#passedOverLane() ?? lanes.find((one) => this.#queues[one].size > 0);
-      const [waiter] = lane ? this.#queues[lane] : [];
-      if (!lane || !waiter) return;
-      this.#queues[lane].delete(waiter);
-      this.#letThrough(lane);
+      const line = this.#passedOverLine() ?? lines.find((one) => this.#queues[one].size > 0);
+      const [waiter] = line ? this.#queues[line] : [];
+      if (!line || !waiter) return;
+      this.#queues[line].delete(waiter);
+      this.#letThrough(line);
       waiter.resolve();
     }
     this.#schedule();
   }
 
-  #letThrough(lane: Lane): void {
+  #letThrough(line: Line): void {
     this.#tokens -= 1;
-    for (const other of lanes) this.#passedOver[other] = this.#queues[other].size > 0 ? this.#passedOver[other] + 1 : 0;
-    this.#passedOver[lane] = 0;
+    for (const other of lines) this.#passedOver[other] = this.#queues[other].size > 0 ? this.#passedOver[other] + 1 : 0;
+    this.#passedOver[line] = 0;
   }
 
-  /** The lane that has waited for its turn the longest, if one has waited too long. */
-  #passedOverLane(): Lane | undefined {
-    const waiting = lanes.filter((lane) => this.#queues[lane].size > 0);
-    const [lane] = waiting.sort((one, other) => this.#passedOver[other] - this.#passedOver[one]);
-    return lane && this.#passedOver[lane] >= LONGEST_PASSED_OVER ? lane : undefined;
+  /** The line that has waited for its turn the longest, if one has waited too long. */
+  #passedOverLine(): Line | undefined {
+    const waiting = lines.filter((line) => this.#queues[line].size > 0);
+    const [line] = waiting.sort((one, other) => this.#passedOver[other] - this.#passedOver[one]);
+    return line && this.#passedOver[line] >= LONGEST_PASSED_OVER ? line : undefined;
   }
 
   #schedule(): void {
     this.#timer?.clear();
     this.#timer = undefined;
-    if (lanes.every((lane) => this.#queues[lane].size === 0)) return;
+    if (lines.every((line) => this.#queues[line].size === 0)) return;
     const { clock } = this.#options;
     const missing = this.#hasToken() ? 0 : (1 - this.#tokens) / this.#perMs();
     const wait = Math.max(this.#pausedUntil - clock.now(), missing, 0);
     this.#timer = clock.setTimeout(() => this.#dispatch(), Math.ceil(wait));
   }
 }
+
+const laneOf = (line: Line): Lane => (line === "begun" ? "edit" : line);
 
 const shutDownError = (): Outdated => new Outdated("The operator is stopping");

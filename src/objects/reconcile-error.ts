@@ -31,7 +31,17 @@ export class Retry extends BaseReconcileError {
 
 /** The cache is stale, or somebody else wrote first: reconcile again soon, and report nothing. */
 export class Outdated extends Error {
-  override readonly name = "Outdated";
+  override readonly name: string = "Outdated";
+}
+
+/** The reconcile would have to wait for long: reconcile again when `until` is settled, and report nothing. */
+export class Postponed extends Outdated {
+  readonly until: Promise<unknown>;
+
+  constructor(until: Promise<unknown>) {
+    super("Waiting for the account");
+    this.until = until;
+  }
 }
 
 export type ReconcileError = Waiting | Blocked | Retry;

@@ -1,4 +1,5 @@
 import type { Account } from "../account/account.ts";
+import { Turn } from "../account/patience.ts";
 import type { Config } from "../config.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
@@ -9,7 +10,7 @@ import { reconcile } from "../reconcile/reconcile.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Controller, type ControllerOptions, type Request, type Result } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
-import { keyOf } from "../runtime/object.ts";
+import { keyOf, splitKey } from "../runtime/object.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import { logChanges } from "./change-log.ts";
@@ -18,8 +19,8 @@ import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { laneOf, priorities } from "./triggers/priority.ts";
 
-/** Reconciles mostly wait, for Kubernetes or the service, so many of a kind run side by side. */
-const CONCURRENCY = 32;
+/** Reconciles mostly wait, for Kubernetes or the service, so many of a kind run side by side: of one account half of them. */
+const CONCURRENCY = 64;
 
 /** What the controllers of objects and of GatewayAccounts have in common. */
 export const serviceTimes = {
@@ -48,9 +49,17 @@ export function objectController(kind: Kind, options: ObjectControllerOptions): 
   return new Controller({
     ...{ name: kind.kind.toLowerCase(), log, clock, concurrency: CONCURRENCY, ...serviceTimes },
     requeuePriority: priorities.retry,
+    flowOf: (key) => flowOf(kind, key, options),
     reconcile: (request) => reconcileRequest(kind, request, options),
     ...(controllerMetrics && { metrics: controllerMetrics }),
   });
+}
+
+/** Objects of one account are a flow, so that an account whose service is slow or away takes no worker from another. */
+function flowOf({ kind }: Kind, key: string, { cluster, unfinalizedObjects, accounts }: ObjectControllerOptions) {
+  const { namespace, name } = splitKey(key);
+  const object = unfinalizedObjects.get(kind, key) ?? cluster.get(kind, namespace, name);
+  return object && accounts.flowOf(object);
 }
 
 /**
@@ -76,7 +85,8 @@ async function reconcileObject(
   options: ObjectControllerOptions,
 ): Promise<Result> {
   const { cluster, dns, accounts, identity, clock, config, metrics, unfinalizedObjects } = options;
-  const problem = await accounts.settle(given).then(
+  const turn = new Turn(given.metadata.uid, clock);
+  const problem = await accounts.settle(given, { signal, turn }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -87,7 +97,7 @@ async function reconcileObject(
   const accountName = accounts.nameOf(object);
   let known: Account | undefined;
   const context: ReconcileContext = {
-    ...{ kind, object, cluster, dns, clock, signal, accountName },
+    ...{ kind, object, cluster, dns, clock, signal, turn, accountName },
     // A GatewayAccount is of this namespace, and with it what its account has.
     mayAdopt: accountName !== "" || isListed(config.adoptionNamespaces, namespace),
     owner: { cluster: identity.id, formerClusters: config.formerClusterIDs, namespace, name },
@@ -106,6 +116,8 @@ async function reconcileObject(
   };
   const { resyncSeconds, watchSecrets: secretsWatched } = config;
   const result = await reconcile(context, { resyncSeconds, secretsWatched });
+  if ("when" in result) known?.turns.pause(turn);
+  else known?.turns.end(turn);
   logChanges(log, context);
   metrics?.onChanges(kind.kind, context.changes);
   return result;

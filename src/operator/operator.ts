@@ -135,7 +135,7 @@ export function createOperator(options: OperatorOptions): Operator {
   const counted: Stores = new Map<string, Listed>([...informers, [GatewayAccount.kind, accountInformer]]);
   metrics?.setSources({ kinds, informers: counted, accounts, clock });
   const accountController = new Controller({
-    ...{ name: "gatewayaccount", log, clock, concurrency: 4, ...serviceTimes },
+    ...{ name: "gatewayaccount", log, clock, concurrency: 16, ...serviceTimes },
     ...(controllerMetrics && { metrics: controllerMetrics }),
     reconcile: (request) =>
       reconcileAccount(

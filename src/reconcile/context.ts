@@ -1,5 +1,6 @@
 import type { Account } from "../account/account.ts";
 import type { RequestOptions } from "../account/calls.ts";
+import type { Turn } from "../account/patience.ts";
 import {
   type CreatableRemotes,
   isCreatable,
@@ -81,6 +82,8 @@ export interface ReconcileContext {
   readonly clock: Clock;
   readonly lane: Lane;
   readonly signal: AbortSignal;
+  /** Unset: this reconcile is never postponed. */
+  readonly turn?: Turn;
   /** Whether objects of this namespace may take over what somebody else has made in this account. */
   readonly mayAdopt: boolean;
   /** The GatewayAccount that `account` belongs to; empty for the operator's own credentials. */
@@ -132,6 +135,7 @@ export const readRemote = (context: ReconcileContext, id: string): Promise<Remot
 export const requestOptions = (context: ReconcileContext): RequestOptions => ({
   lane: context.lane,
   signal: context.signal,
+  turn: context.turn,
   assertValid: () => assertSameAccount(context),
 });
 

@@ -2,7 +2,7 @@ import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
 import { isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";
-import { Retry } from "../objects/reconcile-error.ts";
+import { Postponed, Retry } from "../objects/reconcile-error.ts";
 import { areSameVersions } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { FINALIZER } from "../schema/contract.ts";
@@ -37,6 +37,7 @@ export async function reconcile(context: ReconcileContext, options: RequeueOptio
     await report(context, outcome);
     return resultOf(context, outcome, options);
   } catch (error) {
+    if (error instanceof Postponed) return { when: error.until };
     // Not in the status: the object has changed meanwhile, or it is the status that could not be written.
     return reconcileErrorOf(error) ? { backoff: true, error } : { stale: true };
   }

@@ -18,6 +18,8 @@ export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   const failures = failuresOf(context);
   const last = failures?.of(uid);
   if (!failures || !last) return;
+  // It was tried, and postponed until now.
+  if (context.account.turns.has(uid)) return;
   // A change that asks for nothing else may be one of a label of a Secret, or of an object of somebody else.
   if (lane === "edit" && last.mayPass) failures.hasten(uid);
   const isSoon = failures.secondsLeft(uid) > 0 && last.asked === askedBy(object);

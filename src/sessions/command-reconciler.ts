@@ -96,7 +96,7 @@ export class CommandReconciler {
     const command = given.status?.sessions ? given : await this.#chooseSessions(given, signal);
     const { spec, metadata } = command;
     const chosen = command.status?.sessions ?? [];
-    await this.#ensureListed(command, chosen);
+    await this.#ensureListed(command, chosen, signal);
     const unwritten = this.#answers.get(metadata.uid) ?? new Map<string, Answer>();
     const sessions = settleReturning(settleSending(spec, chosen, unwritten, this.#now()), this.#observe());
 
@@ -158,10 +158,10 @@ export class CommandReconciler {
   }
 
   /** A restart needs a list: the session before and the one after the restart have to be told apart. */
-  async #ensureListed({ spec }: CommandObject, sessions: Results): Promise<void> {
+  async #ensureListed({ spec }: CommandObject, sessions: Results, signal: AbortSignal): Promise<void> {
     const { mirror, collection, clock } = this.#options;
     if (!restarts(spec) || sessions.every(hasResult)) return;
-    if (!mirror.isEnabled) await collection.listed(clock.now() - UNMIRRORED_LIST_MS, "sync");
+    if (!mirror.isEnabled) await collection.listed(clock.now() - UNMIRRORED_LIST_MS, { lane: "sync", signal });
     else if (collection.listedAt === undefined) throw notListedYet();
   }
 

@@ -1,7 +1,6 @@
 import type { Collection } from "../account/collection.ts";
 import type { Store } from "../runtime/cache/store.ts";
 import { type Clock, sleep } from "../runtime/clock.ts";
-import { abortable } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { SessionMetrics } from "./metrics.ts";
 import { type MirrorPlan, planMirror } from "./plan.ts";
@@ -65,8 +64,7 @@ export class Mirror {
   async #sync(signal: AbortSignal): Promise<void> {
     const { collection, clock, log, metrics, onSynced } = this.#options;
     try {
-      // the list is shared: the signal ends only the wait for it
-      await abortable(signal, collection.listed(clock.now(), "sync"));
+      await collection.listed(clock.now(), { lane: "sync", signal });
       const sessions = collection.allCached();
       await this.#write(sessions as Session[], !collection.hadUnreadable);
       metrics?.synced(sessions.length);

@@ -103,6 +103,29 @@ describe("a key", () => {
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
   });
 
+  it("is asked for in the background while the service hangs, and the next reconcile gets the answer", async () => {
+    const scene = await AccountScene.begin();
+    scene.secret("a", { key: "right" });
+    scene.account("a");
+    const { promise: answered, resolve } = Promise.withResolvers<void>();
+    scene.accepted.add("right");
+    scene.beforeList = () => answered;
+    scene.broken = true;
+    const running = scene.reconcile("a");
+    while (scene.seen.length === 0) await scene.clock.advance(0);
+    await scene.clock.advance(1000);
+    const result = await running;
+    if (!("when" in result)) throw new TypeError("it was not postponed");
+    resolve();
+    await result.when.catch(() => undefined);
+    scene.broken = false;
+    expect(await scene.reconcile("a")).toEqual({ requeueAfterSeconds: 60 });
+    expect(scene.summary("a")).toEqual(["Ready False ServiceUnavailable", "Reconciling True ServiceUnavailable"]);
+    expect(scene.seen).toHaveLength(1);
+    await scene.reconcile("a");
+    expect(scene.seen).toHaveLength(2);
+  });
+
   it("cannot be checked during an outage, which is reported and retried", async () => {
     const scene = await settled();
     scene.broken = true;

@@ -1,10 +1,11 @@
 import type { Account } from "../../account/account.ts";
+import { type Patience, Turn, waitFor } from "../../account/patience.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../../objects/map-error.ts";
 import type { Status } from "../../objects/object.ts";
-import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, Outdated, Postponed, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -49,6 +50,7 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
     await report(options, object);
     return { requeueAfterSeconds: options.resyncSeconds };
   } catch (cause) {
+    if (cause instanceof Postponed) return { when: cause.until };
     if (cause instanceof Outdated) return { stale: true };
     const error = reconcileErrorOf(cause);
     if (!error) throw cause;
@@ -66,25 +68,27 @@ function resultOf({ secretsWatched, resyncSeconds }: AccountControllerOptions, e
 }
 
 async function checkKey(options: AccountControllerOptions, object: AccountObject, { signal }: Request): Promise<void> {
-  const { accounts, objects, resyncSeconds } = options;
+  const { accounts, objects, resyncSeconds, clock } = options;
+  const patience: Patience = { signal, turn: new Turn(object.metadata.uid, clock) };
   accounts.assertAllowed(object);
   await objects.addFinalizer(object);
   await protectSecret(options, object);
-  const { account, isAsked } = await accounts.check(object);
+  const { account, isAsked } = await accounts.check(object, patience);
   const { keyProof, breaker } = account;
   // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
   if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
-    await accounts.shareProbe(account, () => probe(account, signal));
+    await accounts.probe(keyOf(object), account, () => probe(account), patience);
   // Nobody confirms for others.
   if (!accounts.isShared(account)) keyProof.confirm(object.metadata.annotations?.[annotations.reconcileRequestedAt]);
-  await keyProof.ensure();
+  await waitFor(keyProof.ensure(), patience);
   refuseOtherAccount(account);
 }
 
-async function probe(account: Account, signal: AbortSignal): Promise<void> {
+/** Several reconciles may share it, so none of them ends it. */
+async function probe(account: Account): Promise<void> {
   try {
-    await account.collection(ipPolicies).probe({ lane: "sync", signal });
+    await account.collection(ipPolicies).probe({ lane: "sync", signal: account.signal });
   } catch (error) {
     // the service accepts a key that has no permission to list these
     if (!isForbidden(error) && !isUnauthorized(error)) throw error;

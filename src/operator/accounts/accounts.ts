@@ -1,7 +1,8 @@
 import type { Account } from "../../account/account.ts";
+import { type Patience, waitFor } from "../../account/patience.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
-import { Blocked, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, Postponed, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { type AccountObject, AllCredentials, type CredentialsOptions } from "./all-credentials.ts";
 import { type Credentials, isOwn, labelOf } from "./credentials.ts";
@@ -18,6 +19,8 @@ export class Accounts {
   readonly #credentials: AllCredentials;
   readonly #shared: SharedAccounts;
   readonly #probes = new Map<Account, Promise<void>>();
+  /** By GatewayAccount: the probe that its reconcile was postponed for. */
+  readonly #awaited = new Map<string, { probing: Promise<void>; epoch: number }>();
   #firstReads: Promise<unknown> | undefined;
 
   constructor(options: CredentialsOptions) {
@@ -55,23 +58,39 @@ export class Accounts {
    * `accountOf` knows which of them are one account. Call it before each reconcile. A key is read every 30 seconds at
    * the most. Rejects with what hinders it, as a request to the account would.
    */
-  async settle(object: ManagedObject): Promise<void> {
+  async settle(object: ManagedObject, patience: Patience = {}): Promise<void> {
     this.#firstReads ??= this.#readAllKeys();
-    await this.#firstReads;
+    await waitFor(this.#firstReads, patience);
     const names = new Set([this.recordedNameOf(object), this.specifiedNameOf(object)]);
     // A key that cannot be read is recorded as missing, which `accountOf` reports.
     if (names.size > 1) await this.readOwnKey().catch(() => undefined);
     for (const name of names) {
       const credentials = this.#credentials.find(object.metadata.namespace, name);
-      if (credentials && !isOwn(credentials) && !isKeyAwaited(credentials)) await this.#shared.settle(credentials);
+      if (credentials && !isOwn(credentials) && !isKeyAwaited(credentials)) await this.#settle(credentials, patience);
     }
+  }
+
+  /** A reconcile that would have to wait for long ends with the last failure, if there is one. */
+  async #settle(credentials: Credentials, patience: Patience): Promise<void> {
+    try {
+      await waitFor(this.#shared.settle(credentials), patience);
+    } catch (error) {
+      throw error instanceof Postponed ? (credentials.failure ?? error) : error;
+    }
+  }
+
+  /** Objects with the same answer belong to one account, as far as is known yet. */
+  flowOf(object: ManagedObject): unknown {
+    const { namespace } = object.metadata;
+    const name = this.recordedNameOf(object);
+    return this.#credentials.known(namespace, name)?.shared ?? `${namespace}/${name}`;
   }
 
   /**
    * Reads the key of a GatewayAccount anew, and finds its account. `isAsked`: a person has edited or annotated the
    * GatewayAccount since the last check.
    */
-  async check(object: AccountObject): Promise<{ account: Account; isAsked: boolean }> {
+  async check(object: AccountObject, patience: Patience = {}): Promise<{ account: Account; isAsked: boolean }> {
     const credentials = this.#credentials.of(object);
     const { generation, annotations: given } = object.metadata;
     const version = `${generation} ${given?.[annotations.reconcileRequestedAt] ?? ""}`;
@@ -79,7 +98,7 @@ export class Accounts {
     credentials.checked ??= version;
     credentials.apiKey.invalidate();
     if (isAsked) this.#shared.probeSoon(credentials);
-    await this.#shared.settle(credentials);
+    await this.#settle(credentials, patience);
     credentials.checked = version;
     return { account: credentials.shared.account, isAsked };
   }
@@ -93,9 +112,25 @@ export class Accounts {
   isShared = (account: Account): boolean =>
     this.#shared.all.some((one) => one.account === account && one.credentials.size > 1);
 
-  /** Those that ask at the same time share a probe. */
-  shareProbe(account: Account, probe: () => Promise<void>): Promise<void> {
-    const probing = this.#probes.get(account) ?? probe().finally(() => this.#probes.delete(account));
+  /**
+   * Resolves or rejects as the probe of a GatewayAccount does. Those that ask at the same time share a probe. Throws
+   * Postponed when it takes long; the reconcile after that gets the answer to the same probe.
+   */
+  async probe(key: string, account: Account, send: () => Promise<void>, patience: Patience): Promise<void> {
+    const { epoch } = account.keyProof;
+    const awaited = this.#awaited.get(key);
+    this.#awaited.delete(key);
+    const probing = awaited?.epoch === epoch ? awaited.probing : this.#shareProbe(account, send);
+    try {
+      await waitFor(probing, patience);
+    } catch (error) {
+      if (error instanceof Postponed) this.#awaited.set(key, { probing, epoch });
+      throw error;
+    }
+  }
+
+  #shareProbe(account: Account, send: () => Promise<void>): Promise<void> {
+    const probing = this.#probes.get(account) ?? send().finally(() => this.#probes.delete(account));
     this.#probes.set(account, probing);
     return probing;
   }
@@ -160,6 +195,7 @@ export class Accounts {
 
   /** Call it when the GatewayAccount is gone. Aborts the requests under way that nobody else shares. */
   remove(key: string): void {
+    this.#awaited.delete(key);
     this.#credentials.remove(key);
   }
 

@@ -110,7 +110,7 @@ export class SharedAccounts {
     const target = this.#targetOf(credentials);
     if (!target) return undefined;
     const collection = target.account.collection(resource);
-    await collection.listed(0, "retry");
+    await collection.listed(0, { lane: "retry" });
     return collection.allCached().map(({ id }) => id);
   }
 
@@ -216,7 +216,7 @@ async function proveByList({ account, recorded }: SharedAccount): Promise<void> 
     const [resource] = others.reduce((one, other) => (other[1].size > one[1].size ? other : one), first);
     await account
       .collection(resource)
-      .listed(0, "retry")
+      .listed(0, { lane: "retry" })
       .catch((error: unknown) => {
         if (!isForbidden(error)) throw error;
       });

@@ -53,7 +53,7 @@ async function rotate(scene: AccountScene, name: string, key: string): Promise<v
 const probe = (account: Account) =>
   account.collection(ipPolicies).probe({ lane: "edit", signal: new AbortController().signal });
 
-const list = (account: Account) => account.collection(ipPolicies).listed(0, "edit");
+const list = (account: Account) => account.collection(ipPolicies).listed(0, { lane: "edit" });
 
 describe("credentials with one base URL and one key", () => {
   it("are one account, also the operator's own and a key with white space around it", async () => {

@@ -118,10 +118,10 @@ describe("the age of the inventory", () => {
   it("counts from the beginning of the latest list", async () => {
     add("IPPolicy", "a", { id: "ipp_1" });
     expect(await series(age)).toEqual([]);
-    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    await own.collection(ipPolicies).listed(clock.now(), { lane: "sync" });
     await clock.advance(90_000);
     expect(await series(age)).toEqual(['{account="",resource="ip_policies"} 90']);
-    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    await own.collection(ipPolicies).listed(clock.now(), { lane: "sync" });
     expect(await series(age)).toEqual(['{account="",resource="ip_policies"} 0']);
   });
 
@@ -133,9 +133,9 @@ describe("the age of the inventory", () => {
       accountOf: ({ status }) => (status?.account ? other : own),
       labelOf: (account) => (account === other ? "team-a/second" : ""),
     });
-    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    await own.collection(ipPolicies).listed(clock.now(), { lane: "sync" });
     await clock.advance(10_000);
-    await other.collection(ipPolicies).listed(clock.now(), "sync");
+    await other.collection(ipPolicies).listed(clock.now(), { lane: "sync" });
     expect(await series(age)).toEqual([
       '{account="",resource="ip_policies"} 10',
       '{account="team-a/second",resource="ip_policies"} 0',
@@ -144,7 +144,7 @@ describe("the age of the inventory", () => {
 
   it("has no series after the last object with such a remote is gone", async () => {
     add("IPPolicy", "a", { id: "ipp_1" });
-    await own.collection(ipPolicies).listed(clock.now(), "sync");
+    await own.collection(ipPolicies).listed(clock.now(), { lane: "sync" });
     objects = [];
     expect(await series(age)).toEqual([]);
   });

@@ -83,7 +83,7 @@ describe("a resync", () => {
     add("ReservedDomain", "rd_1");
     const end = begin();
     await clock.advance((SECONDS - 60) * 1000);
-    await account.collection(reservedDomains).listed(clock.now(), "edit");
+    await account.collection(reservedDomains).listed(clock.now(), { lane: "edit" });
     gateway.takeCalls();
     expect(await listedWithin(120)).toEqual([]);
     expect(await listedWithin(SECONDS)).toEqual(["reserved_domains"]);

@@ -57,7 +57,7 @@ async function list(
   const collection = account.collection(resource);
   if (collection.listedAt !== undefined && clock.now() - collection.listedAt < resyncSeconds * 500) return;
   try {
-    await collection.listed(clock.now(), "sync");
+    await collection.listed(clock.now(), { lane: "sync" });
   } catch (error) {
     if (!signal.aborted) log.warn({ error, resource: resource.name }, "Resync failed");
   }

@@ -13,6 +13,8 @@ export async function deleteRemote(context: ReconcileContext, id: string, assert
   // A person may have deleted it by hand.
   if (!account.supports(kind.resource, "delete")) return isGone(context, id);
   await withdrawRecords(context);
+  // A reconcile that was postponed after its turn would lose the turn.
+  await account.turns.hold(requestOptions(context));
   waitForTurn(context, id);
   try {
     account.operationTried(kind.resource, "delete");
@@ -89,7 +91,7 @@ export async function deleteWithLossGuard(
   const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDeleted(id);
   const existed = await sendDelete(context, id, assertValid);
   if (!existed) {
-    await remotes.listed(0, context.lane);
+    await remotes.listed(0, requestOptions(context));
     refuseHollowDeletion(context, surprising);
   }
   deleteLimiter.forget(id);

@@ -3,7 +3,7 @@ import { isOrphan, type ManagedObject } from "../../objects/object.ts";
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { now, type ReconcileContext, remotesOf, retiringOf } from "../context.ts";
+import { now, type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
 import { keepRecords } from "../dns/withdraw.ts";
 import { refuseUnsettled } from "../find/by-intent.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
@@ -156,7 +156,7 @@ async function findIDToDelete(context: ReconcileContext): Promise<string | undef
   if (id === undefined) return (await findByOwnerMark(context))?.id;
   const remotes = remotesOf(context);
   // Never delete what another object or cluster has marked meanwhile. A new process has to list to see the mark.
-  await remotes.listed(0, context.lane);
+  await remotes.listed(0, requestOptions(context));
   const remote = remotes.cached(id);
   if (remote && !otherHolder(context, id)) refuseForeignMark(context, remote);
   return id;

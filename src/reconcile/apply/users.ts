@@ -123,10 +123,10 @@ async function listUsers(context: ReconcileContext, target: Target, kind: Kind):
 }
 
 async function listCollection(context: ReconcileContext, target: Target, kind: Kind): Promise<Users> {
-  const { account, lane } = context;
+  const { account } = context;
   const collection = account.collection(kind.resource);
   const before = cachedUsers(context, target, kind);
-  await collection.listed(account.deletionBurst.beganAt, lane);
+  await collection.listed(account.deletionBurst.beganAt, requestOptions(context));
   // A list may leave out a remote, for example when others are deleted between two of its pages. Only a 404 means gone.
   const absent = before.flatMap(({ id = "" }) => (collection.isMissing(id) ? [id] : []));
   await Promise.all(absent.map((id) => collection.read(id, requestOptions(context))));

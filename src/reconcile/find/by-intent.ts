@@ -75,7 +75,7 @@ const findSettled = (context: ReconcileContext, find: Find, settledAt: number): 
 /** Looks once, in a list that begins now: the create may still be under way, so there is nothing to prove. */
 async function findSoFar(context: ReconcileContext, find: Find): Promise<Remote | undefined> {
   const remotes = remotesOf(context);
-  await remotes.listed(context.clock.now(), "retry");
+  await remotes.listed(context.clock.now(), { ...requestOptions(context), lane: "retry" });
   const found = await find(() => remotes.allCached());
   return found && (remotes.cached(found.id) ?? remotes.read(found.id, requestOptions(context)));
 }

@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { naturalKeyOf } from "../../objects/identity.ts";
-import { type ReconcileContext, remotesOf } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 
 /**
  * The remote with the natural key of the spec, such as its domain, in a list that began at `since` (monotonic
@@ -9,7 +9,7 @@ import { type ReconcileContext, remotesOf } from "../context.ts";
 export async function findByNaturalKey(context: ReconcileContext, since: number): Promise<Remote | undefined> {
   if (!context.kind.naturalKey) return undefined;
   const remotes = remotesOf(context);
-  await remotes.listed(since, "retry");
+  await remotes.listed(since, { ...requestOptions(context), lane: "retry" });
   return remotes.allCached().find((remote) => hasNaturalKey(context, remote));
 }
 

@@ -1,3 +1,4 @@
+import { waitFor } from "../../account/patience.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { isDeleting, isObserveOnly, isReconcileRequested, type ManagedObject } from "../../objects/object.ts";
 import { originOf } from "../../objects/origin.ts";
@@ -49,9 +50,9 @@ export async function getFromRightAccount(context: ReconcileContext, id: string)
 
 async function refuseWrongAccount(context: ReconcileContext, id: string): Promise<void> {
   const remotes = remotesOf(context);
-  await remotes.listed(0, context.lane);
+  await remotes.listed(0, requestOptions(context));
   if (!remotes.isMissing(id)) return;
-  await context.account.keyProof.ensure();
+  await waitFor(context.account.keyProof.ensure(), context);
   if (isDeleting(context.object)) refuseHollowDeletion(context, false);
   else refuseMassLoss(context);
 }

@@ -285,7 +285,7 @@ export class World {
     const { account, clock } = this.scene;
     for (const { resource } of resources) {
       // A planned fault may make this list fail. Then the next list counts.
-      await this.#inTime(account.collection(resource).listed(clock.now(), "sync")).catch(() => undefined);
+      await this.#inTime(account.collection(resource).listed(clock.now(), { lane: "sync" })).catch(() => undefined);
     }
   }
 

@@ -142,7 +142,7 @@ export class Scene {
   /** Lists the resource, as a resync does. Its calls are not counted. */
   async resync({ resource }: Kind): Promise<void> {
     await this.clock.advance(1);
-    await this.#account.collection(resource).listed(this.clock.now(), "sync");
+    await this.#account.collection(resource).listed(this.clock.now(), { lane: "sync" });
     this.gateway.takeCalls();
   }
 
@@ -181,7 +181,7 @@ export class Scene {
     this.#listed.add(resource.name);
     const { calls } = this.gateway;
     const count = calls.length;
-    await this.#account.collection(resource).listed(0, "sync");
+    await this.#account.collection(resource).listed(0, { lane: "sync" });
     calls.splice(count);
     await this.clock.advance(1);
   }

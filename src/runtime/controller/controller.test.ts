@@ -62,6 +62,59 @@ describe("Controller", () => {
     expect(requests[0]?.reconcileID).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  describe("a reconcile that waits for something", () => {
+    it("takes no worker, and runs again at its priority when that is settled, whether it failed or not", async () => {
+      const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const waits: Promise<unknown>[] = [first.promise, second.promise];
+      const controller = control(async ({ key }): Promise<Result> => {
+        const when = key === "n/waits" ? waits.shift() : undefined;
+        return when ? { when } : {};
+      });
+      controller.enqueue("n/waits", { priority: 7 });
+      controller.enqueue("n/other");
+      await settle();
+      expect(requests.map(({ key }) => key)).toEqual(["n/waits", "n/other"]);
+      first.resolve();
+      await settle();
+      second.reject(new Error("failed"));
+      await settle();
+      expect(requests.slice(2)).toMatchObject([
+        { key: "n/waits", priority: 7, attempt: 0 },
+        { key: "n/waits", priority: 7, attempt: 0 },
+      ]);
+      expect(controller.size).toBe(0);
+    });
+
+    it("runs at once after an event, and then once more at the higher priority", async () => {
+      const { promise: when, resolve } = Promise.withResolvers<void>();
+      let settled = false;
+      const controller = control(async (): Promise<Result> => (settled ? {} : { when }));
+      controller.enqueue("n/a", { priority: -5 });
+      await settle();
+      controller.enqueue("n/a", { priority: 3 });
+      await settle();
+      settled = true;
+      resolve();
+      await settle();
+      expect(requests.map(({ priority }) => priority)).toEqual([-5, 3, 3]);
+    });
+
+    it("is not run again when its key was dropped, or an event has brought it to its end", async () => {
+      const { promise: when, resolve } = Promise.withResolvers<void>();
+      let ends = false;
+      const controller = control(async (): Promise<Result> => (ends ? {} : { when }));
+      for (const key of ["n/dropped", "n/ended"]) controller.enqueue(key);
+      await settle();
+      controller.drop("n/dropped");
+      ends = true;
+      controller.enqueue("n/ended");
+      await settle();
+      resolve();
+      await settle();
+      expect(requests.map(({ key }) => key)).toEqual(["n/dropped", "n/ended", "n/ended"]);
+    });
+  });
+
   it("never runs a key twice at once, and once more after any number of events during the run", async () => {
     let running = 0;
     const controller = control(

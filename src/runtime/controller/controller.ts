@@ -28,6 +28,8 @@ export interface Request {
  * - `requeueAfterSeconds`: done, and again after this time, give or take 10 %.
  * - `backoff`: failed, and again after `atLeastSeconds` plus a delay that grows with each failure in a row. An `error`
  *   is logged and counted as one; leave it out where the object's status reports the failure.
+ * - `when`: not done yet, and again as soon as this promise is settled, at the priority of this run. So what a reconcile
+ *   waits for need not take a worker.
  * - `stale`: the cache was behind, and again as soon as it may have caught up, at the priority of this run. The delay
  *   grows with each failure in a row here too, to a few seconds.
  *
@@ -36,6 +38,7 @@ export interface Request {
 export type Result =
   | { requeueAfterSeconds?: number }
   | { backoff: true; atLeastSeconds?: number; error?: unknown }
+  | { when: Promise<unknown> }
   | { stale: true };
 
 /** How long a reconcile may go on after its timeout before it counts as stuck. */
@@ -80,6 +83,8 @@ export interface ControllerOptions {
   backoff?: BackoffOptions;
   /** Priority of keys that `requeueAfterSeconds` or a failure brings back; default: that of the run before. */
   requeuePriority?: number;
+  /** See the queue's option. */
+  flowOf?: (key: string) => unknown;
 }
 
 /** Reconciles keys: several at the same time, but never the same key twice at once. */
@@ -91,6 +96,8 @@ export class Controller {
   readonly #log: Logger;
   readonly #queue: Queue;
   readonly #observer: ControllerObserver | undefined;
+  /** What each key waits for that is to run again then. */
+  readonly #waitsFor = new Map<string, { settled: Promise<unknown>; priority: number }>();
   #workers: Promise<void>[] = [];
   #stop: AbortSignal | undefined;
 
@@ -110,6 +117,7 @@ export class Controller {
     this.#queue = new Queue({
       clock,
       random,
+      flowOf: options.flowOf,
       ...(backoff && { backoff }),
       ...(this.#observer && { observer: this.#observer }),
     });
@@ -125,6 +133,7 @@ export class Controller {
    * above all in a process that waits to become leader.
    */
   drop(key: string): void {
+    this.#waitsFor.delete(key);
     this.#queue.drop(key);
   }
 
@@ -193,6 +202,11 @@ export class Controller {
   /** Does with the key what the result asks for: the only place that decides this. */
   #settle({ key, priority }: WorkItem, result: Result, signal: AbortSignal, log: Logger): Outcome {
     const { requeuePriority = priority } = this.#options;
+    if ("when" in result) {
+      this.#runAgainWhen(result.when, key, priority);
+      return "requeue";
+    }
+    this.#waitsFor.delete(key);
     if ("stale" in result) {
       this.#queue.retry(key, { priority, backoff: STALE_BACKOFF });
       return "requeue";
@@ -215,6 +229,23 @@ export class Controller {
     if (error === undefined) return "requeue";
     this.#report(error, signal, log);
     return "error";
+  }
+
+  #runAgainWhen(settled: Promise<unknown>, key: string, priority: number): void {
+    const known = this.#waitsFor.get(key);
+    // Events may run the key any number of times meanwhile. One callback is enough for all of these runs.
+    if (known?.settled === settled) {
+      known.priority = Math.max(known.priority, priority);
+      return;
+    }
+    const waiting = { settled, priority };
+    this.#waitsFor.set(key, waiting);
+    const runAgain = () => {
+      if (this.#waitsFor.get(key) !== waiting) return;
+      this.#waitsFor.delete(key);
+      this.#queue.add(key, { priority: waiting.priority });
+    };
+    settled.then(runAgain, runAgain);
   }
 
   #report(error: unknown, signal: AbortSignal, log: Logger): void {

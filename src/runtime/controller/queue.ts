@@ -1,5 +1,6 @@
 import { type BackoffOptions, fullJitter, type Random } from "../backoff.ts";
 import type { Clock, Timer } from "../clock.ts";
+import { Flows } from "./flows.ts";
 import { Heap } from "./heap.ts";
 
 export interface AddOptions {
@@ -42,10 +43,17 @@ export interface QueueOptions {
   /** default: 0.005 s, doubled up to 1000 s */
   backoff?: BackoffOptions;
   observer?: QueueObserver;
+  /**
+   * What a key belongs to. Flows take turns, and a flow takes no further worker while it holds as many as are free: so
+   * others find a worker whatever the flow does. Asked when the key becomes ready. Default: one flow, which may hold all.
+   */
+  flowOf?: ((key: string) => unknown) | undefined;
 }
 
 interface Entry {
   key: string;
+  /** Set while the key is ready. */
+  flow?: unknown;
   priority: number;
   /** Order among equals: by when they were added and, once ready, by when they became ready. */
   sequence: number;
@@ -61,8 +69,8 @@ const silent: QueueObserver = { added() {}, retried() {}, waited() {}, worked() 
  * - A key that somebody works on is not handed out before `done(key)`. Any number of adds during the work cause exactly
  *   one more run.
  * - Adding a key that waits already keeps the earlier time and the higher priority of the two.
- * - The ready key with the highest priority goes first. Keys of equal priority go in the order in which they became
- *   ready.
+ * - Flows take turns. Within a flow, the ready key with the highest priority goes first. Keys of equal priority go in
+ *   the order in which they became ready.
  * - After `shutdown()` adds are ignored and no key is handed out.
  */
 export class Queue {
@@ -70,19 +78,20 @@ export class Queue {
   readonly #random: Random;
   readonly #backoff: BackoffOptions;
   readonly #observer: QueueObserver;
+  readonly #flowOf: ((key: string) => unknown) | undefined;
 
   /** All waiting keys. Each is also in exactly one of delayed, ready and held. */
   readonly #waiting = new Map<string, Entry>();
   readonly #delayed = new Heap<Entry>(
     (a, b) => a.readyAt < b.readyAt || (a.readyAt === b.readyAt && a.sequence < b.sequence),
   );
-  readonly #ready = new Heap<Entry>(
+  readonly #ready = new Flows<Entry>(
     (a, b) => a.priority > b.priority || (a.priority === b.priority && a.sequence < b.sequence),
   );
   /** Keys that are ready, but that a worker still works on. */
   readonly #held = new Map<string, Entry>();
-  /** Each key that is being worked on, and the clock time at which the work began. */
-  readonly #running = new Map<string, number>();
+  /** Each key that is being worked on, its flow, and the clock time at which the work began. */
+  readonly #running = new Map<string, { since: number; flow: unknown }>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((item: WorkItem | undefined) => void)[] = [];
 
@@ -91,11 +100,13 @@ export class Queue {
   #timerAt = Number.POSITIVE_INFINITY;
   #closed = false;
 
-  constructor({ clock, random = Math.random, backoff = { base: 0.005, cap: 1000 }, observer = silent }: QueueOptions) {
+  constructor(options: QueueOptions) {
+    const { clock, random = Math.random, backoff = { base: 0.005, cap: 1000 }, observer = silent, flowOf } = options;
     this.#clock = clock;
     this.#random = random;
     this.#backoff = backoff;
     this.#observer = observer;
+    this.#flowOf = flowOf;
   }
 
   add(key: string, { priority = 0, afterSeconds = 0 }: AddOptions = {}): void {
@@ -128,7 +139,7 @@ export class Queue {
     if (!entry) return;
     this.#waiting.delete(key);
     this.#delayed.delete(entry);
-    this.#ready.delete(entry);
+    this.#ready.delete(entry, entry.flow);
     this.#held.delete(key);
     this.#arm();
   }
@@ -148,14 +159,16 @@ export class Queue {
 
   /** Ends the work on a key, failed or not. */
   done(key: string): void {
-    const since = this.#running.get(key);
-    if (since === undefined) return;
+    const run = this.#running.get(key);
+    if (!run) return;
     this.#running.delete(key);
-    this.#observer.worked((this.#clock.now() - since) / 1000);
+    this.#ready.ended(run.flow);
+    this.#observer.worked((this.#clock.now() - run.since) / 1000);
     const held = this.#held.get(key);
-    if (!held) return;
-    this.#held.delete(key);
-    this.#ready.put(held);
+    if (held) {
+      this.#held.delete(key);
+      this.#makeReady(held);
+    }
     this.#handOut();
   }
 
@@ -189,7 +202,7 @@ export class Queue {
   /** For each key that is being worked on, the seconds since the work began. */
   runningSeconds(): number[] {
     const now = this.#clock.now();
-    return Array.from(this.#running.values(), (since) => (now - since) / 1000);
+    return Array.from(this.#running.values(), ({ since }) => (now - since) / 1000);
   }
 
   #insert(entry: Entry): void {
@@ -204,7 +217,7 @@ export class Queue {
 
   #raise(entry: Entry, priority: number, readyAt: number): void {
     entry.priority = Math.max(entry.priority, priority);
-    if (this.#ready.has(entry)) this.#ready.put(entry);
+    if (this.#ready.has(entry, entry.flow)) this.#ready.put(entry, entry.flow);
     if (!this.#delayed.has(entry) || readyAt >= entry.readyAt) return;
     entry.readyAt = readyAt;
     this.#delayed.delete(entry);
@@ -218,17 +231,23 @@ export class Queue {
       this.#held.set(entry.key, entry);
       return;
     }
-    this.#ready.put(entry);
+    this.#makeReady(entry);
     this.#handOut();
+  }
+
+  #makeReady(entry: Entry): void {
+    entry.flow = this.#flowOf?.(entry.key);
+    this.#ready.put(entry, entry.flow);
   }
 
   #handOut(): void {
     while (this.#takers.length > 0) {
-      const entry = this.#ready.pop();
+      const most = this.#flowOf ? this.#takers.length : Number.POSITIVE_INFINITY;
+      const entry = this.#ready.take(most);
       if (!entry) return;
       const now = this.#clock.now();
       this.#waiting.delete(entry.key);
-      this.#running.set(entry.key, now);
+      this.#running.set(entry.key, { since: now, flow: entry.flow });
       this.#observer.waited((now - entry.readyAt) / 1000);
       this.#takers.shift()?.({ key: entry.key, priority: entry.priority, failures: this.failures(entry.key) });
     }

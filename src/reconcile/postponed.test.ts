@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { Turn } from "../account/patience.ts";
+import { IPPolicy } from "../kinds/ip-policy.ts";
+import type { ManagedObject } from "../objects/object.ts";
+import type { Result } from "../runtime/controller/controller.ts";
+import { reconcile } from "./reconcile.ts";
+import { Scene } from "./testing/scene.ts";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+/** One reconcile, as the controller of objects runs it. A second and a half pass. */
+async function attempt(object: ManagedObject): Promise<Result> {
+  const turn = new Turn(object.metadata.uid, scene.clock);
+  const { turns } = scene.account;
+  const running = reconcile({ ...scene.contextFor(object), turn }, { resyncSeconds: 300 });
+  await scene.clock.advance(1500);
+  const result = await running;
+  if ("when" in result) turns.pause(turn);
+  else turns.end(turn);
+  return result;
+}
+
+async function untilDue(result: Result): Promise<void> {
+  if (!("when" in result)) throw new TypeError("it was not postponed");
+  let isDue = false;
+  const due = () => {
+    isDue = true;
+  };
+  result.when.then(due, due);
+  for (let second = 0; !isDue; second += 1) {
+    if (second > 700) throw new Error("it is never due");
+    await scene.clock.advance(1000);
+  }
+}
+
+const pause = () => scene.account.turns.budget.pauseAfter429(600);
+
+describe("while the service asks for a pause", () => {
+  it("a create is postponed, writes nothing, and is sent once after it", async () => {
+    const object = scene.cluster.apply(IPPolicy, "office", {});
+    pause();
+    const result = await attempt(object);
+    expect(result).toMatchObject({ when: expect.any(Promise) });
+    expect([scene.cluster.writes, scene.gateway.takeCalls()]).toEqual([[], []]);
+    await untilDue(result);
+    expect(await attempt(object)).toEqual({});
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toHaveLength(1);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    expect(scene.account.turns.has(object.metadata.uid)).toBe(false);
+  });
+
+  it("a deletion is postponed, and is sent once after it", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.cluster.delete(object);
+    pause();
+    await untilDue(await attempt(object));
+    for (let result = await attempt(object); "when" in result; result = await attempt(object)) await untilDue(result);
+    expect(scene.gateway.takeCalls().filter((call) => call.startsWith("delete"))).toHaveLength(1);
+  });
+
+  it("an object that sends nothing is not postponed", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    pause();
+    expect(await attempt(object)).toEqual({});
+  });
+
+  it("an object whose turn has come after a failure is not told that it is too soon", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.refuse("update", 500);
+    const edited = scene.cluster.apply(IPPolicy, "office", { description: "edited" });
+    await attempt(edited);
+    expect(scene.condition(object, "Synced")?.status).toBe("False");
+    await scene.clock.advance(600_000);
+    scene.lane = "retry";
+    pause();
+    await untilDue(await attempt(edited));
+    await attempt(edited);
+    expect(scene.condition(object, "Synced")?.status).toBe("True");
+  });
+});
