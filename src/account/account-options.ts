@@ -37,11 +37,13 @@ export interface AccountOptions {
   onReleased?: () => void;
   /** Called when the circuit breaker opens. */
   onOpened?: () => void;
-  /** Called when so many remotes of objects are missing that the API key may belong to another account. */
+  /** Called when many remotes of objects are missing at once. */
   onLossSuspected?: () => void;
+  /** The administrator of the operator says that what is missing at the start was deleted. */
+  isLossConfirmed?: boolean;
   /** Whether an object has this remote. The mass-loss guard does not wait for one that no object has. */
   hasObjectFor?: (id: string) => boolean;
-  /** Called when it is certain to be the right account: reconcile the objects that were stopped. */
+  /** Called when the missing remotes are back, or the loss is confirmed: reconcile the objects that were stopped. */
   onLossCleared?: () => void;
   onListDelta?: (resource: Resource, delta: ListDelta) => void;
   /** Called after this process has changed a remote by this account, or with undefined deleted it. */

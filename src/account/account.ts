@@ -23,6 +23,11 @@ import type { Remotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
 import { Turns } from "./turns.ts";
 
+const DEFAULT_RESYNC_SECONDS = 300;
+
+/** The resync of one resource may be a tenth later than the interval, and its list takes time. */
+const RESYNC_ROOM = 1.25;
+
 /** What has operations that a service may lack: a resource or a module. */
 interface Operations {
   readonly name: string;
@@ -69,6 +74,8 @@ export class Account {
     this.deleteLimiter = new DeleteRateLimiter(options.clock, options.deletesPerMinute);
     this.lossGuard = new MassLossGuard({
       clock: options.clock,
+      windowMs: (options.resyncSeconds ?? DEFAULT_RESYNC_SECONDS) * 1000 * RESYNC_ROOM,
+      isConfirmedAtStart: options.isLossConfirmed ?? false,
       onChange: (suspected) => (suspected ? options.onLossSuspected : options.onLossCleared)?.(),
     });
     this.keyProof = new KeyProof({
@@ -106,6 +113,7 @@ export class Account {
   collection(resource: Resource): Collection {
     const known = this.#collections.get(resource.name);
     if (known) return known;
+    this.lossGuard.begin();
     const { client, clock, signal, onListDelta, onOwnChange } = this.#options;
     const made = new Collection({
       ...{ ...this.#calls, client, resource, clock, signal, keyProof: this.keyProof },
@@ -194,7 +202,7 @@ export class Account {
   }
 
   #modules({ modules }: Kind, location: ModulesLocation): Modules {
-    const { client, clock, resyncSeconds = 300 } = this.#options;
+    const { client, clock, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
       ...{ ...this.#calls, client, location, modules, clock },
       onUnansweredChange: () => this.recordUnansweredChange(),
@@ -217,7 +225,6 @@ export class Account {
     this.#memory.forget(uid);
     this.turns.leave(uid);
     this.failures.forget(uid);
-    this.lossGuard.forget(uid);
   }
 
   /**

@@ -1,9 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { IPPolicy } from "../kinds/ip-policy.ts";
+import { TLSEdge } from "../kinds/tls-edge.ts";
+import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { FakeRemote } from "../reconcile/testing/fake-gateway.ts";
-import { Scene } from "../reconcile/testing/scene.ts";
+import { RESYNC_SECONDS, Scene } from "../reconcile/testing/scene.ts";
 import { annotations } from "../schema/contract.ts";
+import type { Kind } from "../schema/define.ts";
 
 let scene: Scene;
 let lost: FakeRemote[];
@@ -78,24 +81,64 @@ describe("remotes that are missing", () => {
     expect(syncedOf(object as ManagedObject)?.reason).toBe("AccountMismatch");
   });
 
-  it("are created again for each object on which a person confirms the reported loss", async () => {
+  it("are not created again by an annotation on their objects: whoever may edit these does not speak for the account", async () => {
     const objects = await given(10);
-    const [first, second] = objects as [ManagedObject, ManagedObject];
     loseRemotes();
     await scene.resync(IPPolicy);
-    requestReconcile(first, "before the loss is reported");
     for (const object of objects) await scene.reconcile(object);
-    await scene.reconcile(first);
+    for (const object of objects) {
+      requestReconcile(object, "after the loss was reported");
+      await scene.settle(object, 3);
+    }
+    expect(rows()).toEqual([]);
+  });
+
+  it.each([
+    ["on the GatewayAccount", "production", "team-a/production"],
+    ["for the operator's own credentials", "", ""],
+  ])("are created again when a person confirms the reported loss %s", async (_, name, credentials) => {
+    scene.accountName = name;
+    const objects = await given(10);
+    const { lossGuard } = scene.account;
+    loseRemotes();
+    await scene.resync(IPPolicy);
+    lossGuard.confirm(credentials, "before the loss is reported");
+    for (const object of objects) await scene.reconcile(object);
+    lossGuard.confirm(credentials, "when it is reported");
+    for (const object of objects) await scene.reconcile(object);
     expect(rows()).toEqual([]);
 
-    requestReconcile(first, "after the loss was reported");
-    scene.gateway.refuse("create", 403);
-    await scene.reconcile(first);
-    await scene.clock.advance(60_000);
-    await scene.reconcile(first);
-    await scene.reconcile(second);
-    expect(rows().map(({ id }) => id)).toEqual([scene.idOf(first)]);
-    expect(syncedOf(first)?.reason).toBe("Available");
+    lossGuard.confirm("team-b/production", "0");
+    lossGuard.confirm("team-b/production", "by somebody else");
+    for (const object of objects) await scene.reconcile(object);
+    expect(rows()).toEqual([]);
+
+    lossGuard.confirm(credentials, "after it was reported");
+    for (const object of objects) await scene.settle(object);
+    expect(rows()).toHaveLength(10);
+    for (const object of objects) expect(syncedOf(object)?.reason).toBe("Available");
+  });
+
+  it("stop the operator again when more are lost after a confirmed loss", async () => {
+    const objects = await given(10);
+    const { lossGuard } = scene.account;
+    loseRemotes(5);
+    await scene.resync(IPPolicy);
+    for (const object of objects) await scene.reconcile(object);
+    lossGuard.confirm("", "0");
+    lossGuard.confirm("", "1");
+    for (const object of objects) await scene.settle(object);
+    expect(rows()).toHaveLength(10);
+    await scene.clock.advance(RESYNC_SECONDS * 2000);
+    loseRemotes(4);
+    await scene.resync(IPPolicy);
+    for (const object of objects) await scene.settle(object);
+    expect(rows()).toHaveLength(10);
+    await scene.clock.advance(RESYNC_SECONDS * 2000);
+    loseRemotes(5);
+    await scene.resync(IPPolicy);
+    for (const object of objects) await scene.reconcile(object);
+    expect(rows()).toHaveLength(5);
   });
 
   it.each([
@@ -115,6 +158,59 @@ describe("remotes that are missing", () => {
     await scene.resync(IPPolicy);
     await scene.reconcile(fresh);
     expect(scene.condition(fresh, "Ready")?.status).toBe("True");
+  });
+});
+
+describe("remotes of several kinds that are missing at once", () => {
+  const kinds: [Kind, ManagedObject["spec"]][] = [
+    [IPPolicy, {}],
+    [TunnelGroupBackend, { labels: { app: "a" } }],
+    [TLSEdge, {}],
+  ];
+  const drop = (kind: Kind) => {
+    for (const { id } of scene.gateway.remotesOf(kind.resource)) scene.gateway.drop(kind.resource, id);
+  };
+  let objects: ManagedObject[];
+
+  beforeEach(async () => {
+    objects = [];
+    for (const [kind, spec] of kinds)
+      for (const name of ["a", "b", "c", "d"]) objects.push(await scene.given(kind, name, spec));
+    for (const [kind] of kinds) await scene.resync(kind);
+    await scene.clock.advance(1);
+    scene.resetCounts();
+  });
+
+  const count = () => kinds.flatMap(([kind]) => scene.gateway.remotesOf(kind.resource)).length;
+
+  it("count together, four of each", async () => {
+    for (const [kind] of kinds) drop(kind);
+    for (const [kind] of kinds) await scene.resync(kind);
+    for (const object of objects) await scene.reconcile(object);
+    expect(count()).toBe(0);
+    expect(scene.condition(objects[0] as ManagedObject, "Synced")?.message).toBe(
+      "Check the API key: 12 of 12 remotes are not in its account. If they were deleted there, start the operator with GATEWAY_ACCOUNT_CONFIRMED=true",
+    );
+  });
+
+  it("count together when the lists are read one after the other: fewer than five are made again", async () => {
+    for (const [kind] of kinds) {
+      drop(kind);
+      await scene.resync(kind);
+      for (const object of objects) await scene.settle(object, 3);
+      await scene.clock.advance(20_000);
+    }
+    expect(count()).toBe(4);
+  });
+
+  it("do not count together after a resync", async () => {
+    for (const [kind] of kinds) {
+      drop(kind);
+      await scene.resync(kind);
+      for (const object of objects) await scene.settle(object, 3);
+      await scene.clock.advance(RESYNC_SECONDS * 1500);
+    }
+    expect(count()).toBe(12);
   });
 });
 

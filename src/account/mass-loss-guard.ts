@@ -1,5 +1,4 @@
 import type { Resource } from "../gateway/resource.ts";
-import { conditionOf, isReconcileRequested, type ManagedObject, reconcileRequestedAt } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 /** The first and the longest delay between two reads of a missing remote. */
@@ -15,6 +14,7 @@ export interface MissingRemote {
   id: string;
 }
 
+/** Counts of remotes of all kinds. */
 export interface Loss {
   missing: number;
   total: number;
@@ -29,21 +29,38 @@ interface SuspectedLoss extends MissingRemote {
 
 export interface MassLossGuardOptions {
   clock: Clock;
+  /** In this time, the lists of all resources have been read again. What is lost within it is one loss. */
+  windowMs: number;
+  /** The administrator of the operator says that what is missing when the process starts was deleted. */
+  isConfirmedAtStart?: boolean;
   /** Called with true for the first suspected loss, and with false when no loss is suspected any more. */
   onChange?: (suspected: boolean) => void;
 }
 
 /**
- * Remembers, by resource, that many remotes are missing at once. The API key may then belong to another account, so
- * nothing is created or taken for deleted until one of the missing remotes is back or a person confirms the loss.
+ * Remembers that many remotes of an account are missing at once, of whichever kinds. Then nothing is created or taken for
+ * deleted until the missing remotes are back, or a person confirms the loss: on the GatewayAccount or, for the operator's
+ * own credentials, at its start. An editor of objects cannot do that, because the account serves others too.
  */
 export class MassLossGuard {
   readonly #options: MassLossGuardOptions;
   readonly #suspected = new Map<string, SuspectedLoss>();
-  readonly #confirmed = new Map<string, string | undefined>();
+  /** Ids of remotes that were lost and are made again, and when that was seen. */
+  readonly #lost = new Map<string, number>();
+  readonly #accepted = new Set<string>();
+  readonly #confirmedUntil = new Map<string, number>();
+  readonly #requestsBefore = new Map<string, string>();
+  #hasBegun = false;
 
   constructor(options: MassLossGuardOptions) {
     this.#options = options;
+  }
+
+  /** Call it when the account is used. A confirmation at the start counts from the first use. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    if (this.#options.isConfirmedAtStart) this.#confirmedUntil.set("", this.#windowEnd);
   }
 
   suspect({ resource, id }: MissingRemote, loss: Loss): void {
@@ -54,14 +71,13 @@ export class MassLossGuard {
     if (first) this.#options.onChange?.(true);
   }
 
-  isSuspected({ name }: Resource): boolean {
-    return this.#suspected.has(name);
+  get isSuspected(): boolean {
+    return this.#suspected.size > 0;
   }
 
-  /** One of the suspected losses; undefined when there is none. */
-  get problem(): (Loss & { resource: Resource }) | undefined {
-    const [first] = this.#suspected.values();
-    return first && { resource: first.resource, ...first.loss };
+  /** The suspected loss that was reported last; undefined when there is none. */
+  get problem(): Loss | undefined {
+    return [...this.#suspected.values()].toSorted((a, b) => b.recordedAt - a.recordedAt)[0]?.loss;
   }
 
   clear({ name }: Resource): void {
@@ -81,20 +97,55 @@ export class MassLossGuard {
     return due;
   }
 
-  /**
-   * Whether a person requested a reconcile of the object after its status reported the loss; a request from before
-   * does not confirm it. The answer is remembered, since the status changes before the remote is created again.
-   */
-  isConfirmed(object: ManagedObject): boolean {
-    const asked = reconcileRequestedAt(object);
-    const { uid } = object.metadata;
-    if (!isReconcileRequested(object)) return false;
-    const wasReported = conditionOf(object.status, "Synced")?.reason === "AccountMismatch";
-    if (wasReported) this.#confirmed.set(uid, asked);
-    return this.#confirmed.get(uid) === asked;
+  /** The service says that the remote is gone, and so few are that it may be made again. */
+  recordLost(id: string): void {
+    if (!this.#accepted.has(id) && !this.#lost.has(id)) this.#lost.set(id, this.#options.clock.now());
   }
 
-  forget(uid: string): void {
-    this.#confirmed.delete(uid);
+  /**
+   * Ids of remotes that were lost within the window, also of those that were made again. While a loss is suspected, they
+   * all belong to it: it does not end by waiting.
+   */
+  get recentlyLost(): string[] {
+    const since = this.#options.clock.now() - this.#options.windowMs;
+    for (const [id, at] of this.#lost) if (at < since && !this.isSuspected) this.#lost.delete(id);
+    return [...this.#lost.keys()];
+  }
+
+  /** The remote belongs to a loss that was confirmed. It does not count for later ones. */
+  accept(id: string): void {
+    this.#accepted.add(id);
+    this.#lost.delete(id);
+  }
+
+  isAccepted(id: string): boolean {
+    return this.#accepted.has(id);
+  }
+
+  /** Whether a person has confirmed what is missing now of these credentials. */
+  isConfirmed(credentials: string): boolean {
+    return this.#options.clock.now() < (this.#confirmedUntil.get(credentials) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /**
+   * `credentials`: `namespace/name` of the GatewayAccount that confirms, for its own objects. `requested`: its annotation
+   * reconcile-requested-at. A person has to set it after the loss was reported.
+   */
+  confirm(credentials: string, requested: string | undefined): void {
+    if (!this.isSuspected) {
+      this.#requestsBefore.delete(credentials);
+      return;
+    }
+    const before = this.#requestsBefore.get(credentials) ?? requested ?? "";
+    this.#requestsBefore.set(credentials, before);
+    if (requested === undefined || requested === before) return;
+    this.#requestsBefore.delete(credentials);
+    this.#confirmedUntil.set(credentials, this.#windowEnd);
+    // The objects of others that are missing report the loss again.
+    for (const { resource } of [...this.#suspected.values()]) this.clear(resource);
+  }
+
+  get #windowEnd(): number {
+    return this.#options.clock.now() + this.#options.windowMs;
   }
 }

@@ -52,6 +52,7 @@ export interface EventDraft {
  * What a reconcile needs of Kubernetes. Objects are read from the cache, which has the operator's own writes already.
  */
 export interface Cluster {
+  readonly kinds: readonly Kind[];
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
   /**
    * Other objects of the kind, in any namespace, that have this remote or an entry of one of its lists, or name it in

@@ -97,7 +97,9 @@ describe("a key", () => {
     lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
     await scene.reconcile("a");
     expect(scene.summary("a")).toEqual(["Ready False AccountMismatch", "Stalled True AccountMismatch"]);
-    expect(scene.condition("a", "Ready")?.message).toMatch(/^Check the API key.*: 7 of 60 under \/ip_policies /);
+    expect(scene.condition("a", "Ready")?.message).toMatch(
+      /^Check the API key: 7 of 60 remotes are not in its account\. .* on this GatewayAccount$/,
+    );
     lossGuard.clear(ipPolicies);
     await scene.reconcile("a");
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
@@ -124,6 +126,18 @@ describe("a key", () => {
     expect(scene.seen).toHaveLength(1);
     await scene.reconcile("a");
     expect(scene.seen).toHaveLength(2);
+  });
+
+  it("whose remotes are missing is well again when a person confirms that on the GatewayAccount", async () => {
+    const scene = await settled();
+    const { lossGuard } = (await scene.accounts.check(scene.latest("a") as AccountObject)).account;
+    lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
+    await scene.reconcile("a");
+    expect(lossGuard.isConfirmed("n/a")).toBe(false);
+    scene.annotate("a", "1");
+    await scene.reconcile("a");
+    expect(lossGuard.isConfirmed("n/a")).toBe(true);
+    expect(scene.summary("a")).toEqual(["Ready True Available"]);
   });
 
   it("cannot be checked during an outage, which is reported and retried", async () => {

@@ -79,10 +79,12 @@ async function checkKey(options: AccountControllerOptions, object: AccountObject
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
   if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
     await accounts.probe(keyOf(object), account, () => probe(account), patience);
+  const requested = object.metadata.annotations?.[annotations.reconcileRequestedAt];
   // Nobody confirms for others.
-  if (!accounts.isShared(account)) keyProof.confirm(object.metadata.annotations?.[annotations.reconcileRequestedAt]);
+  if (!accounts.isShared(account)) keyProof.confirm(requested);
   await waitFor(keyProof.ensure(), patience);
-  refuseOtherAccount(account);
+  account.lossGuard.confirm(keyOf(object), requested);
+  refuseLoss(account);
 }
 
 /** Several reconciles may share it, so none of them ends it. */
@@ -97,13 +99,12 @@ async function probe(account: Account): Promise<void> {
   }
 }
 
-/** The service also accepts a key that belongs to another account; there, many remotes are missing. */
-function refuseOtherAccount({ lossGuard: { problem } }: Account): void {
+function refuseLoss({ lossGuard: { problem } }: Account): void {
   if (!problem) return;
-  const { resource, missing, total } = problem;
+  const { missing, total } = problem;
   throw new Blocked(
     "AccountMismatch",
-    `Check the API key, it may be one of another account: ${missing} of ${total} under ${resource.path} are not there. The objects tell how to go on`,
+    `Check the API key: ${missing} of ${total} remotes are not in its account. If they were deleted there, set the annotation reconcile-requested-at on this GatewayAccount`,
   );
 }
 

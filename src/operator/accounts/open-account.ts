@@ -90,6 +90,7 @@ export function openAccount(
     onOwnChange(resource, id, after) {
       for (const other of shared.successors) other.account.learn(resource, id, after);
     },
+    isLossConfirmed: credentials.key === "" && config.accountConfirmed,
     deadlineMs: config.requestSeconds * 1000,
     undocumented: config.undocumentedOperations,
     deletesPerMinute: config.deletesPerMinute,
@@ -117,12 +118,12 @@ export function openAccount(
       told(true);
     },
     onLossSuspected: () => {
-      const { resource, missing, total } = account.lossGuard.problem ?? {};
-      log.warn({ account: label(), resource: resource?.name, missing, total }, "Suspected a mass loss of remotes");
+      const { missing, total } = account.lossGuard.problem ?? {};
+      log.warn({ account: label(), missing, total }, "Suspected a mass loss of remotes");
       told(false);
     },
     onLossCleared: () => {
-      log.info({ account: label() }, "Mass loss of remotes is no longer suspected");
+      log.info({ account: label() }, "Mass loss of remotes is no longer suspected, or confirmed");
       told(true);
     },
   });

@@ -20,17 +20,17 @@ type ObjectStore = Pick<Store<ManagedObject>, "get" | "list" | "by" | "put" | "f
 export type ObjectStores = ReadonlyMap<string, { readonly store: ObjectStore }>;
 
 type Questions =
-  | ("get" | "othersWithRemoteID" | "othersWanting" | "shareAccount" | "inAccount")
+  | ("kinds" | "get" | "othersWithRemoteID" | "othersWanting" | "shareAccount" | "inAccount")
   | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo");
 
 /** What a reconcile asks of objects, answered from stores. */
 export class CachedObjects implements Pick<Cluster, Questions> {
-  readonly #kinds: readonly Kind[];
+  readonly kinds: readonly Kind[];
   readonly #stores: ObjectStores;
   readonly #accounts: AccountSharing;
 
   constructor({ kinds, stores, accounts }: { kinds: readonly Kind[]; stores: ObjectStores; accounts: AccountSharing }) {
-    this.#kinds = kinds;
+    this.kinds = kinds;
     this.#stores = stores;
     this.#accounts = accounts;
   }
@@ -80,7 +80,7 @@ export class CachedObjects implements Pick<Cluster, Questions> {
   }
 
   #referringTo = (reference: string): Referrer[] =>
-    this.#kinds.flatMap((kind) =>
+    this.kinds.flatMap((kind) =>
       this.store(kind.kind)
         .by("references", reference)
         .map((object) => ({ kind, object })),
@@ -91,7 +91,7 @@ export class CachedObjects implements Pick<Cluster, Questions> {
   }
 
   kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
-    this.#kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
+    this.kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
 
   /** Throws TypeError for a kind that has no store. */
   protected store(kind: string): ObjectStore {

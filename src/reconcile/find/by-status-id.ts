@@ -8,7 +8,7 @@ import { getRemote, now, type ReconcileContext, readRemote, remotesOf, requestOp
 import { findByOwnerMark } from "./by-owner-mark.ts";
 import { refuseForeignMark, remoteMissing } from "./conflicts.ts";
 import { refuseOtherHolder } from "./holders.ts";
-import { refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
+import { recordLoss, refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
 
 /**
  * The remote with the id in the status or, when the service says that it does not exist, one that carries this object's
@@ -44,7 +44,10 @@ export async function getFromRightAccount(context: ReconcileContext, id: string)
   await refuseWrongAccount(context, id);
   const remote = await getUpToDate(context, id);
   // A 404 for a listed remote makes the list stale, so the others are counted in a new list.
-  if (!remote) await refuseWrongAccount(context, id);
+  if (!remote) {
+    await refuseWrongAccount(context, id);
+    recordLoss(context, id);
+  }
   return remote;
 }
 

@@ -1,7 +1,8 @@
 import { type Loss, MAX_RECHECK_MS, type MissingRemote } from "../../account/mass-loss-guard.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
-import { objectsInAccount, type ReconcileContext, remotesOf } from "../context.ts";
+import type { Kind } from "../../schema/define.ts";
+import { objectsInAccount, type ReconcileContext } from "../context.ts";
 
 /** If fewer remotes than this are missing, a person may have deleted them by hand. */
 const FEWEST = 5;
@@ -11,14 +12,15 @@ const SHARE = 0.1;
 const UNDER_WAY = 32;
 
 /**
- * Throws Blocked (AccountMismatch) when so many remotes of objects are missing that the API key more likely belongs to
- * another account: with such a key, everything would be created again, and every deletion would count as done. A person
- * confirms a real loss by setting reconcile-requested-at on the objects that are meant.
+ * Throws Blocked (AccountMismatch) when so many remotes are missing, of all kinds together, that a person has to say that
+ * they were deleted: it may be another account, or a service that shows too little for once. Remotes that were lost within
+ * one resync and made again count as well, since the lists of the kinds are read one after the other.
  */
 export function refuseMassLoss(context: ReconcileContext): void {
-  if (context.account.lossGuard.isConfirmed(context.object)) return;
-  const loss = lossOf(context, (object) => !isDeleting(object));
-  if (isMass(loss)) throw mismatch(context, loss);
+  const { lossGuard } = context.account;
+  const loss = lossOf(context, context.cluster.kinds, (object) => !isDeleting(object));
+  if (lossGuard.isConfirmed(credentialsOf(context))) acceptLoss(context, loss);
+  else if (isMass(loss)) throw mismatch(context, loss);
 }
 
 /**
@@ -28,38 +30,87 @@ export function refuseMassLoss(context: ReconcileContext): void {
  */
 export function refuseHollowDeletion(context: ReconcileContext, surprising: boolean): void {
   const { lossGuard } = context.account;
-  if (lossGuard.isConfirmed(context.object)) return;
   refuseMassLoss(context);
-  const loss = lossOf(context, () => true);
-  const few = surprising || lossGuard.isSuspected(suspectOf(context).resource) ? FEWEST - 1 : UNDER_WAY;
+  if (lossGuard.isConfirmed(credentialsOf(context))) return;
+  const loss = lossOf(context, [context.kind], () => true);
+  const few = surprising || lossGuard.isSuspected ? FEWEST - 1 : UNDER_WAY;
   if (loss.missing === loss.total && loss.missing > few) throw mismatch(context, loss);
 }
 
 /** Never create a remote in a suspected account that has none of the remotes of other objects. */
 export function refuseStrangeAccount(context: ReconcileContext): void {
   const { lossGuard } = context.account;
-  if (!lossGuard.isSuspected(suspectOf(context).resource) || lossGuard.isConfirmed(context.object)) return;
-  const loss = lossOf(context, (object) => !isDeleting(object));
+  if (!lossGuard.isSuspected || lossGuard.isConfirmed(credentialsOf(context))) return;
+  const loss = lossOf(context, [context.kind], (object) => !isDeleting(object));
   // An object without a remote is in no list, so no list delta enqueues it: it has to come back by itself.
   if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, MAX_RECHECK_MS / 1000);
 }
 
-function lossOf(context: ReconcileContext, counts: (object: ManagedObject) => boolean): Loss {
-  const remotes = remotesOf(context);
-  const ids = objectsInAccount(context, context.kind)
+/** The remote of this object is certain to be gone, and may be made again. */
+export function recordLoss(context: ReconcileContext, id: string): void {
+  if (!isDeleting(context.object)) context.account.lossGuard.recordLost(id);
+}
+
+interface CountedLoss extends Loss {
+  /** Objects whose remotes are missing. */
+  objects: ManagedObject[];
+}
+
+function lossOf(
+  context: ReconcileContext,
+  kinds: readonly Kind[],
+  counts: (object: ManagedObject) => boolean,
+): CountedLoss {
+  const known = kinds.flatMap((kind) => knownOf(context, kind, counts));
+  const missing = known.filter(({ isMissing }) => isMissing);
+  const lost = kinds.length > 1 ? context.account.lossGuard.recentlyLost : [];
+  const count = (some: readonly KnownRemote[]) => new Set([...some.map(({ id }) => id), ...lost]).size;
+  return { missing: count(missing), total: count(known), objects: missing.map(({ object }) => object) };
+}
+
+interface KnownRemote {
+  object: ManagedObject;
+  id: string;
+  isMissing: boolean;
+}
+
+/** What objects of a kind have in the account of this reconcile. Modules have no list that could show them missing. */
+function knownOf(context: ReconcileContext, kind: Kind, counts: (object: ManagedObject) => boolean): KnownRemote[] {
+  if (kind.location.type === "modules") return [];
+  const { account } = context;
+  const remotes = account.remotes(kind);
+  const isMissing = (id: string) => remotes.isMissing(id) && !account.lossGuard.isAccepted(id);
+  return objectsInAccount(context, kind)
     .filter(counts)
-    .flatMap(({ status }) => status?.id ?? []);
-  return { missing: ids.filter((id) => remotes.isMissing(id)).length, total: ids.length };
+    .flatMap((object) => {
+      const id = object.status?.id;
+      return id === undefined ? [] : [{ object, id, isMissing: isMissing(id) }];
+    });
+}
+
+/** What a person has confirmed does not count later, when the confirmation is over. Nobody confirms for others. */
+function acceptLoss(context: ReconcileContext, { objects }: CountedLoss): void {
+  const { namespace } = context.object.metadata;
+  const isMeant = ({ metadata, status }: ManagedObject) =>
+    (status?.account ?? "") === context.accountName && (context.accountName === "" || metadata.namespace === namespace);
+  for (const { status } of objects.filter(isMeant)) context.account.lossGuard.accept(status?.id ?? "");
 }
 
 const isMass = ({ missing, total }: Loss): boolean => missing >= FEWEST && missing > total * SHARE;
 
-function mismatch(context: ReconcileContext, loss: Loss, afterSeconds?: number): Blocked {
+/** `namespace/name` of the GatewayAccount; empty for the operator's own credentials. */
+const credentialsOf = ({ object, accountName }: ReconcileContext): string =>
+  accountName && `${object.metadata.namespace}/${accountName}`;
+
+function mismatch(context: ReconcileContext, { missing, total }: Loss, afterSeconds?: number): Blocked {
   const suspect = suspectOf(context);
-  if (suspect.id !== "") context.account.lossGuard.suspect(suspect, loss);
+  if (suspect.id !== "") context.account.lossGuard.suspect(suspect, { missing, total });
+  const way = context.accountName
+    ? `set the annotation reconcile-requested-at on GatewayAccount "${context.accountName}"`
+    : "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true";
   return new Blocked(
     "AccountMismatch",
-    `Check the API key: ${loss.missing} of ${loss.total} are not in the account. If they were deleted there, set the annotation reconcile-requested-at`,
+    `Check the API key: ${missing} of ${total} remotes are not in its account. If they were deleted there, ${way}`,
     afterSeconds === undefined ? {} : { afterSeconds },
   );
 }

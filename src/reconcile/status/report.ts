@@ -66,8 +66,8 @@ function whatIsThere({ retiring, preexisting, origin, outputSecret }: RemoteStat
 }
 
 /**
- * Whether reconcile-requested-at is answered by this outcome. AccountMismatch answers it too: the annotation confirms a
- * loss only when it is set again, after the mismatch was reported.
+ * Whether reconcile-requested-at is answered by this outcome. AccountMismatch answers it too, so that not every look at
+ * the object reads its remote while the whole account waits for a person.
  */
 const answersRequest = (outcome: Outcome): boolean =>
   outcome.type === "settled" || (outcome.type === "unfinished" && outcome.error.reason === "AccountMismatch");

@@ -32,7 +32,7 @@ export class FakeCluster implements Cluster {
   /** Called before each of the operator's writes. What it throws, the write throws. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
   readonly intentSignatures = new IntentSignatures(createSecretKey(Buffer.alloc(32, 1)), "c1");
-  readonly #kinds: readonly Kind[];
+  readonly kinds: readonly Kind[];
   readonly #clock: Clock;
   readonly #objects = new Map<string, ManagedObject>();
   readonly #secrets = new Map<string, SecretValue>();
@@ -42,7 +42,7 @@ export class FakeCluster implements Cluster {
   #revision = 0;
 
   constructor(kinds: readonly Kind[], clock: Clock) {
-    this.#kinds = kinds;
+    this.kinds = kinds;
     this.#clock = clock;
   }
 
@@ -150,7 +150,7 @@ export class FakeCluster implements Cluster {
   }
 
   othersWithRemoteID({ kind }: Pick<Kind, "kind">, id: string, { metadata }: ManagedObject): ManagedObject[] {
-    const known = this.#kinds.find((one) => one.kind === kind);
+    const known = this.kinds.find((one) => one.kind === kind);
     if (!known) return [];
     return [...this.#objects.values()].filter(
       (other) =>
@@ -179,7 +179,7 @@ export class FakeCluster implements Cluster {
   }
 
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[] {
-    return this.#kinds.flatMap((one) =>
+    return this.kinds.flatMap((one) =>
       [...this.#objects.values()]
         .filter((other) => other.kind === one.kind && refersTo(one, other, kind.kind, object))
         .map((other) => ({ kind: one, object: other })),
@@ -187,7 +187,7 @@ export class FakeCluster implements Cluster {
   }
 
   kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
-    this.#kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
+    this.kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
 
   async annotate(
     kind: Kind,

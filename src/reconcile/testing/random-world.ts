@@ -90,12 +90,20 @@ export class World {
     for (let round = 0; round < 16; round += 1) await this.#waitRound(round < 4 ? 30 : 600);
   }
 
-  /** Reconciles and lists everything, and then lets this time pass. */
+  /** Reconciles and lists everything, and then lets this time pass. A person confirms what the operator asks about. */
   async #waitRound(seconds: number): Promise<void> {
     await this.#everything();
+    this.#confirmLoss();
     await this.#resync();
     this.#check();
     await this.scene.clock.advance(seconds * 1000);
+  }
+
+  #confirmLoss(): void {
+    const { lossGuard } = this.scene.account;
+    if (!lossGuard.isSuspected) return;
+    happened.add("confirmed a loss");
+    for (const requested of ["before", "after"]) lossGuard.confirm("", requested);
   }
 
   expectAgreement(): void {
