@@ -47,7 +47,7 @@ export interface Status {
 /** The spec fields that every kind has. */
 export interface CommonSpec {
   accountRef?: { name: string };
-  adopt?: { id?: string; existing?: true };
+  adopt?: { id?: string; existing?: true; from?: string };
   managementPolicy?: "Full" | "ObserveOnly";
   deletionPolicy?: "Delete" | "Retain";
   driftPolicy?: "Correct" | "Report";
@@ -79,6 +79,10 @@ const annotationOf = (object: ManagedObject, name: string): string | undefined =
 
 export const isPaused = (object: ManagedObject): boolean => annotationOf(object, annotations.paused) === "true";
 export const isOrphan = (object: ManagedObject): boolean => annotationOf(object, annotations.orphan) === "true";
+/** `<namespace>/<name>` of the object that is to take the remote of this one. */
+export const releasedTo = (object: ManagedObject): string | undefined => annotationOf(object, annotations.releaseTo);
+/** `<namespace>/<name>`. */
+export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
 
 /** The annotation reconcile-requested-at asks to read the remote again, and this has not been done yet. */

@@ -1,5 +1,5 @@
 import { mayHaveCreated, signedIntentOf } from "./intent.ts";
-import { isObserveOnly, isOrphan, type ManagedObject } from "./object.ts";
+import { isObserveOnly, isOrphan, type ManagedObject, releasedTo } from "./object.ts";
 
 /** How the account came to have the remote of an object: the operator created it, or it was there and was adopted. */
 export type Origin = "Created" | "Adopted";
@@ -34,4 +34,4 @@ export function isRetained(object: ManagedObject): boolean {
 
 /** The remote stays in the account when the object goes, whatever the reason. */
 export const leavesItsRemote = (object: ManagedObject): boolean =>
-  isOrphan(object) || isRetained(object) || isObserveOnly(object);
+  isOrphan(object) || isRetained(object) || isObserveOnly(object) || releasedTo(object) !== undefined;

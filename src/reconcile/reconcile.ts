@@ -21,6 +21,7 @@ import { plan, specFields } from "./desired/plan.ts";
 import { followDNS } from "./dns/follow.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
+import { isReleased, releaseMessage } from "./find/handover.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
@@ -46,6 +47,8 @@ export async function reconcile(context: ReconcileContext, options: RequeueOptio
 async function reconcileObject(context: ReconcileContext): Promise<Outcome | "deleted"> {
   if (isPaused(context.object)) return { type: "paused" };
   try {
+    if (isReleased(context.object) && !isDeleting(context.object))
+      return { type: "released", message: releaseMessage(context) };
     await refuseTooSoon(context);
     if (isDeleting(context.object)) {
       await deleteObject(context);

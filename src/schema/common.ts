@@ -16,8 +16,18 @@ const adoptID = ({ title, idPrefix }: Kind["resource"]) =>
     .optional()
     .describe("Remote id of the resource to take over.");
 
+const adoptFrom = matching(
+  z.string().max(317),
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/,
+  "must be the namespace and the name of an object of this kind, such as team-a/web",
+)
+  .optional()
+  .describe(
+    "Namespace and name of the object of this kind that has the resource and releases it to this one, by the annotation tunnelgateway.dev/release-to. If that object is gone, this is an adoption like any other.",
+  );
+
 const adoptByID = (resource: Kind["resource"]) =>
-  mark(z.object({ id: adoptID(resource) }), {
+  mark(z.object({ id: adoptID(resource), from: adoptFrom }), {
     rules: [{ rule: "has(self.id)", message: "must give `id`, the remote id of the resource to take over" }],
   });
 
@@ -26,10 +36,12 @@ const adoptByKey = (resource: Kind["resource"]) =>
     z.object({
       id: adoptID(resource),
       existing: z.literal(true).optional().describe("Takes over the resource that has the same name in the account."),
+      from: adoptFrom,
     }),
     {
       rules: [
         { rule: "has(self.id) != has(self.existing)", message: "must give exactly one of `id` and `existing: true`" },
+        { rule: "!has(self.from) || has(self.id)", message: "must give `id` beside `from`" },
       ],
     },
   );

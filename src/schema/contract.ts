@@ -17,6 +17,8 @@ export const annotations = {
   reconcileRequestedAt: `${GROUP}/reconcile-requested-at`,
   /** "true": on deletion the remote is left as it is. */
   orphan: `${GROUP}/orphan`,
+  /** `<namespace>/<name>`: nothing is written for the object any more, so that the one of that name can take its remote. */
+  releaseTo: `${GROUP}/release-to`,
   /** The operator sets it before it sends a create: see objects/intent.ts. */
   createIntent: `${GROUP}/create-intent`,
   /** Proves that the operator has written the intent: see objects/intent-signatures.ts. */
@@ -92,6 +94,7 @@ export const reasons = [
   "RemoteNormalises",
   "AccountMismatch",
   "Paused",
+  "Released",
   // only AgentCommands have these
   "Running",
   "Completed",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OWNER_KEY } from "../../src/schema/contract.ts";
+import { annotations, OWNER_KEY } from "../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -101,6 +101,32 @@ test("of two objects for one remote the first has it, and the second when the fi
   // It is looked at by itself, and the mark names an object that is no more.
   await world.ready("ReservedAddress", "second");
   expect(control().get(id)).toMatchObject({ description: "second" });
+});
+
+test("an object gives its resource to one of another name, and nothing changes but the mark", async () => {
+  const spec = { description: "the office" };
+  await world.kube.apply(manifest("IPPolicy", "giver", spec));
+  const giver = await world.ready("IPPolicy", "giver");
+  const { id } = giver.status;
+  const from = `${world.namespace}/giver`;
+  const withoutID = manifest("IPPolicy", "taker", { ...spec, adopt: { from } });
+  await expect(world.kube.apply(withoutID)).rejects.toThrow("must give `id`");
+  await world.kube.apply(manifest("IPPolicy", "taker", { ...spec, adopt: { id, from } }));
+  expect(message(await stalled("IPPolicy", "taker", "OwnershipConflict"))).toContain("release-to");
+  const changes = world.changesSent(id).length;
+  await world.kube.annotate("IPPolicy", "giver", { [annotations.releaseTo]: `${world.namespace}/taker` });
+  const taker = await world.ready("IPPolicy", "taker");
+  expect(taker.status).toMatchObject({ id, origin: "Created" });
+  expect(world.changesSent(id)).toHaveLength(changes + 1);
+  const told = await world.condition("IPPolicy", "giver", { type: "Paused", reason: "Released" });
+  expect(conditionOf(told, "Paused").message).toContain(`taker has ${id} now`);
+  await world.kube.delete("IPPolicy", "giver");
+  await world.gone("IPPolicy", "giver");
+  expect(control().get(id)).toMatchObject(spec);
+  expect(JSON.parse((control().get(id) as KubeJSON)["metadata"])[OWNER_KEY]).toMatch(/\/taker$/);
+  await world.kube.delete("IPPolicy", "taker");
+  await world.gone("IPPolicy", "taker");
+  expect(control().get(id)).toBeNull();
 });
 
 test("what is only observed is never written to", async () => {

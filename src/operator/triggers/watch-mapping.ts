@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/request-budget.ts";
 import { naturalKeyOf, remoteIDsOf } from "../../objects/identity.ts";
 import { isObserveOnly, type ManagedObject } from "../../objects/object.ts";
+import { isReleased } from "../../reconcile/find/handover.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -41,6 +42,7 @@ function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
     metadata.deletionTimestamp,
     metadata.annotations?.[annotations.paused],
     metadata.annotations?.[annotations.orphan],
+    metadata.annotations?.[annotations.releaseTo],
     metadata.annotations?.[annotations.reconcileRequestedAt],
   ];
   const lostFinalizer =
@@ -102,9 +104,9 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
 
 const none = { ids: [], names: [] };
 
-/** What an object keeps from others. One that only observes keeps nothing. */
+/** What an object keeps from others. One that only observes, or is released to another, keeps nothing. */
 function claimsOf(kind: Kind, object: ManagedObject): { ids: string[]; names: string[] } {
-  if (isObserveOnly(object)) return none;
+  if (isObserveOnly(object) || isReleased(object)) return none;
   const name = naturalKeyOf(kind, object.spec);
   // A name is taken as long as the remote exists, so it is free when the object has ended.
   return { ids: remoteIDsOf(kind, object), names: name === undefined ? [] : [name] };

@@ -1,5 +1,5 @@
 import { openIntentOf } from "../../objects/intent.ts";
-import { isOrphan, type ManagedObject } from "../../objects/object.ts";
+import { isOrphan, type ManagedObject, releasedTo } from "../../objects/object.ts";
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
@@ -9,6 +9,7 @@ import { refuseUnsettled } from "../find/by-intent.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
+import { isTakeoverDue } from "../find/handover.ts";
 import { otherHolder } from "../find/holders.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
@@ -29,12 +30,23 @@ const FOREIGN_FINALIZERS_SECONDS = 1800;
 export async function deleteObject(context: ReconcileContext): Promise<void> {
   const { object, cluster, kind } = context;
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
+  await awaitTakeover(context);
   if (await isRemoteKept(context)) {
     prepareRetention(context);
     await keepOutputSecret(context);
     await keepRecords(context);
   } else await deleteRemotes(context);
   await cluster.removeFinalizer(kind, context.object);
+}
+
+/** The consent of this object ends with it, so the object that is to have the remote takes it first. */
+async function awaitTakeover(context: ReconcileContext): Promise<void> {
+  if (!isTakeoverDue(context) || (await reasonNotToWait(context)) !== undefined) return;
+  const { kind, object } = context;
+  throw new Waiting(
+    "Released",
+    `See why ${kind.kind} ${releasedTo(object)} does not take ${object.status?.id} over yet`,
+  );
 }
 
 /** Finalizers that Kubernetes' garbage collector sets and removes by itself. */

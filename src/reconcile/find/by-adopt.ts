@@ -1,10 +1,12 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { isObserveOnly } from "../../objects/object.ts";
+import { originOf } from "../../objects/origin.ts";
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
 import { refuseAdoption, refuseForeignMark, remoteMissing } from "./conflicts.ts";
+import { giverOf } from "./handover.ts";
 import { refuseOtherHolder } from "./holders.ts";
 
 /** The remote that `spec.adopt.id` names. */
@@ -38,8 +40,10 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
 
 function adopt(context: ReconcileContext, remote: Remote): Remote {
   refuseForeignMark(context, remote);
-  if (!isMarkOf(ownerMarkOf(remote), context.owner)) refuseAdoption(context, remote.id);
+  const giver = giverOf(context, remote.id);
+  // Whoever has it may give it: that is no adoption.
+  if (!giver && !isMarkOf(ownerMarkOf(remote), context.owner)) refuseAdoption(context, remote.id);
   context.changes.push({ type: "Adopted", id: remote.id });
-  context.state.origin = context.object.status?.origin ?? "Adopted";
+  context.state.origin = context.object.status?.origin ?? (giver ? originOf(giver) : "Adopted");
   return remote;
 }

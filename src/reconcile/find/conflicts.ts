@@ -4,16 +4,19 @@ import { isObserveOnly, retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
+import { gives } from "./handover.ts";
 
 /**
- * Whether the owner mark of a remote binds nobody any more: the object that it names is in this cluster, and has ended or
- * has another remote. What a mark of another cluster stands for cannot be seen, so it always binds.
+ * Whether the owner mark of a remote binds nobody any more: the object that it names is in this cluster, and has ended,
+ * has another remote, or gives this one to the object of this reconcile. What a mark of another cluster stands for cannot be seen, so it always binds.
  */
-function isVoid({ cluster, kind, owner }: ReconcileContext, mark: string, { id }: Remote): boolean {
+function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolean {
+  const { cluster, kind, owner } = context;
   if (!isOfCluster(mark, owner)) return false;
   const { namespace, name } = ownerOf(mark);
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return cluster.hasEnded(kind, namespace, name);
+  if (gives(context, object, context.object, id)) return true;
   const other = object.status?.id;
   return other !== undefined && other !== id && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
 }

@@ -1,9 +1,18 @@
 import { managedMembers } from "../../objects/identity.ts";
-import { isDeleting, isObserveOnly, isPaused, type ManagedObject, retiringIDs } from "../../objects/object.ts";
+import {
+  isDeleting,
+  isObserveOnly,
+  isPaused,
+  type ManagedObject,
+  nameOf,
+  releasedTo,
+  retiringIDs,
+} from "../../objects/object.ts";
 import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
+import { giverOf, gives } from "./handover.ts";
 
 // Several objects may name one remote, also in different namespaces. One of them holds it, and only this one changes it:
 // the one that the owner mark of the remote names or, without such a mark, the one whose status has the id. Among
@@ -14,19 +23,33 @@ import { type ReconcileContext, remotesOf } from "../context.ts";
 export function refuseOtherHolder(context: ReconcileContext, id: string): void {
   const { kind, object } = context;
   if (isObserveOnly(object)) return;
-  const other = otherHolder(context, id) ?? (holds(kind, object, id) ? undefined : earlierTaker(context, id));
+  const isNext = holds(kind, object, id) || giverOf(context, id) !== undefined;
+  const other = otherHolder(context, id) ?? (isNext ? undefined : earlierTaker(context, id));
   if (!other) return;
-  const { namespace, name } = other.metadata;
-  throw new Blocked("OwnershipConflict", `Delete this object, or ${kind.kind} ${namespace}/${name}, which has ${id}`);
+  const has = `${kind.kind} ${nameOf(other)}, which has ${id}`;
+  throw new Blocked(
+    "OwnershipConflict",
+    object.spec.adopt?.from === nameOf(other) ? wayToRelease(context, other, has) : `Delete this object, or ${has}`,
+  );
+}
+
+/** The spec names the object that has the remote, and that one does not give it yet. */
+function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObject, has: string): string {
+  if (!cluster.shareAccount(object, other)) return `Use the account of ${has}`;
+  return releasedTo(other) === nameOf(object)
+    ? `Wait until nothing is left to delete of what was replaced by ${has}`
+    : `Set the annotation tunnelgateway.dev/release-to: ${nameOf(object)} on ${has}`;
 }
 
 /** The other object that holds the remote. Undefined: this object holds it, or no object does. */
 export function otherHolder(context: ReconcileContext, id: string): ManagedObject | undefined {
   const { kind, object, cluster } = context;
-  const holding = cluster.othersWithRemoteID(kind, id, object).filter((other) => holds(kind, other, id));
+  const others = cluster.othersWithRemoteID(kind, id, object).filter((other) => holds(kind, other, id));
+  const holding = others.filter((other) => !gives(context, other, object, id));
   // What one that has ended had is that of the living.
   if (holding.length === 0 || cluster.isUnfinalized(object)) return holding[0];
-  return otherThan(object, firstOf(context, id, holds(kind, object, id) ? [object, ...holding] : holding));
+  const isHolding = holds(kind, object, id) && !holding.some((other) => gives(context, object, other, id));
+  return otherThan(object, firstOf(context, id, isHolding ? [object, ...holding] : holding));
 }
 
 /** An object that never had the remote, wants it, and is older than this one, which never had it either. */
@@ -52,6 +75,7 @@ const isEmpty = (kind: Kind, object: ManagedObject): boolean =>
 const mayTake = ({ kind, object, cluster }: ReconcileContext, other: ManagedObject): boolean =>
   !isDeleting(other) &&
   !isPaused(other) &&
+  releasedTo(other) === undefined &&
   !isObserveOnly(other) &&
   !isEmpty(kind, other) &&
   cluster.shareAccount(object, other);

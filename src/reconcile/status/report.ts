@@ -19,7 +19,9 @@ export type Outcome =
   /** `afterSeconds`: when the DNS records are looked at again. */
   | { type: "settled"; readiness: Readiness; conditions: readonly KindCondition[]; afterSeconds?: number | undefined }
   | { type: "unfinished"; error: ReconcileError }
-  | { type: "paused" };
+  | { type: "paused" }
+  /** Nothing is written for the object, so that another one can take its remote. */
+  | { type: "released"; message: string };
 
 /** The parts of the context that a status is made from. */
 type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
@@ -31,7 +33,11 @@ export function nextStatus(context: StatusInput, outcome: Outcome, now: number):
   const { kind, object, state } = context;
   const before = object.status ?? {};
   // Don't set observedGeneration: an edit that is made during the pause must not count as carried out.
-  if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, now) };
+  if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, paused, now) };
+  if (outcome.type === "released") {
+    const released = { ...paused, reason: "Released", message: outcome.message };
+    return { ...before, conditions: pausedConditions(object, released, now) };
+  }
   return {
     ...before,
     ...observedFields(kind, before, state),
@@ -91,7 +97,7 @@ function observedFields(kind: Kind, before: Status, state: RemoteState): Partial
 
 function conditionsFor(
   context: StatusInput,
-  outcome: Exclude<Outcome, { type: "paused" }>,
+  outcome: Extract<Outcome, { type: "settled" | "unfinished" }>,
   now: number,
 ): ConditionDraft[] {
   switch (outcome.type) {
@@ -106,11 +112,11 @@ function conditionsFor(
 }
 
 /** The other conditions stay as they are, but `Ready` must not call an edit applied that waits for the pause to end. */
-const pausedConditions = (object: ManagedObject, now: number): Condition[] => [
+const pausedConditions = (object: ManagedObject, draft: ConditionDraft, now: number): Condition[] => [
   ...(object.status?.conditions ?? [])
     .filter(({ type }) => type !== paused.type)
     .map((one) => (isReadyAsBefore(object, one) ? { ...one, message: UNAPPLIED } : one)),
-  toCondition(object, paused, now),
+  toCondition(object, draft, now),
 ];
 
 const UNAPPLIED = "The resource exists in the account as specified before the pause: the edit after it is not applied";

@@ -1,0 +1,267 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { TLSEdge } from "../../kinds/tls-edge.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
+import { Scene } from "../testing/scene.ts";
+
+// A policy moves from team-a/old to team-b/new.
+
+let scene: Scene;
+let old: ManagedObject;
+let id: string;
+
+beforeEach(async () => {
+  scene = new Scene();
+  old = await scene.given(IPPolicy, "old", { description: "office" });
+  id = scene.idOf(old);
+});
+
+const release = (to = "team-b/new") => scene.cluster.annotateByHand(old, annotations.releaseTo, to);
+const applyNew = (spec: ManagedObject["spec"] = {}, name = "new") =>
+  scene.cluster.apply(
+    IPPolicy,
+    name,
+    { description: "office", adopt: { id, from: "team-a/old" }, ...spec },
+    { namespace: "team-b" },
+  );
+const remote = () => scene.gateway.remote(IPPolicy.resource, id);
+const mark = () => ownerMarkOf(remote() ?? {});
+const markOf = (namespace: string, name: string) => ownerMark({ cluster: "c1", namespace, name });
+const rows = () => scene.gateway.remotesOf(IPPolicy.resource);
+const changes = () => scene.gateway.takeCalls().filter((call) => !/^(get|list)/.test(call));
+
+describe.each([
+  ["with a mark", {}],
+  ["without room for a mark", { metadata: "opaque" }],
+])("a remote %s", (_, spec) => {
+  beforeEach(async () => {
+    scene.cluster.apply(IPPolicy, "old", { description: "office", ...spec });
+    await scene.reconcile(old);
+    scene.resetCounts();
+  });
+
+  it.each([
+    ["the release comes first", true],
+    ["the adoption comes first", false],
+  ])("moves when both objects say so, and has no other owner again; %s", async (_when, first) => {
+    scene.mayAdopt = false;
+    if (first) release();
+    const to = applyNew(spec);
+    for (const object of [to, old]) await scene.reconcile(object);
+    if (!first) release();
+    for (const object of [to, old, to, old]) await scene.reconcile(object);
+    expect(scene.idOf(to)).toBe(id);
+    expect(scene.reason(to)).toMatch(/^Available: /);
+    expect(scene.condition(old, "Paused")).toMatchObject({
+      reason: "Released",
+      message: `Delete this object: IPPolicy team-b/new has ${id} now`,
+    });
+    scene.cluster.delete(old);
+    await scene.reconcile(old);
+    expect(scene.cluster.exists(old)).toBe(false);
+    expect(rows().map((row) => row.id)).toEqual([id]);
+    scene.resetCounts();
+    await scene.settle(to);
+    expect(changes()).toEqual([]);
+    expect(scene.condition(to, "Ready")?.status).toBe("True");
+  });
+
+  it("stays with the new object when its spec no longer says where it came from", async () => {
+    release();
+    const to = applyNew(spec);
+    await scene.reconcile(to);
+    scene.cluster.apply(IPPolicy, "new", { description: "ours", ...spec }, { namespace: "team-b" });
+    for (const object of [old, to, old, to]) await scene.reconcile(object);
+    expect(remote()?.["description"]).toBe("ours");
+    scene.cluster.delete(old);
+    await scene.settle(old);
+    expect(rows()).toHaveLength(1);
+  });
+});
+
+it("costs one update, of the mark", async () => {
+  release();
+  const to = applyNew();
+  await scene.reconcile(to);
+  expect(changes()).toEqual([`update ${id}`]);
+  expect(mark()).toBe(markOf("team-b", "new"));
+});
+
+it("keeps the origin, and with it what a deletion does", async () => {
+  release();
+  const to = applyNew();
+  await scene.reconcile(to);
+  expect(scene.cluster.now(to).status?.origin).toBe("Created");
+  scene.cluster.delete(old);
+  await scene.reconcile(old);
+  scene.cluster.delete(to);
+  await scene.settle(to);
+  expect(rows()).toEqual([]);
+});
+
+describe("without consent", () => {
+  it("nothing moves, and the message says what is missing", async () => {
+    const to = applyNew();
+    await scene.reconcile(to);
+    expect(scene.reason(to)).toBe(
+      `OwnershipConflict: Set the annotation tunnelgateway.dev/release-to: team-b/new on IPPolicy team-a/old, which has ${id}`,
+    );
+    expect(mark()).toBe(markOf("team-a", "old"));
+  });
+
+  it.each([
+    ["another object than the one that is named", () => applyNew({}, "thief")],
+    ["an object that does not say where it comes from", () => applyNew({ adopt: { id } })],
+    ["an object that names another source", () => applyNew({ adopt: { id, from: "team-a/other" } })],
+  ])("%s gets nothing", async (_, apply) => {
+    release();
+    const thief = apply();
+    await scene.reconcile(thief);
+    expect(scene.reason(thief)).toMatch(/^OwnershipConflict: /);
+    expect(scene.idOf(thief)).toBe("");
+    expect(mark()).toBe(markOf("team-a", "old"));
+  });
+
+  it("an older object that wants the remote as well does not come first", async () => {
+    const older = applyNew({ adopt: { id } }, "older");
+    await scene.reconcile(older);
+    await scene.clock.advance(60_000);
+    release();
+    const to = applyNew();
+    for (const object of [older, to, older]) await scene.reconcile(object);
+    expect([scene.idOf(older), scene.idOf(to)]).toEqual(["", id]);
+  });
+
+  it("the release of a remote that the object does not have gives nothing", async () => {
+    const other = await scene.given(IPPolicy, "other");
+    release();
+    const to = applyNew({ adopt: { id: scene.idOf(other), from: "team-a/old" } });
+    await scene.reconcile(to);
+    expect(scene.idOf(to)).toBe("");
+  });
+});
+
+describe("an object that is released", () => {
+  it("writes nothing: neither an edit nor drift, and makes nothing new", async () => {
+    release();
+    scene.cluster.apply(IPPolicy, "old", { description: "edited" });
+    scene.gateway.change(IPPolicy.resource, id, { description: "drifted" });
+    await scene.resync(IPPolicy);
+    await scene.reconcile(old);
+    scene.cluster.loseStatus(old);
+    scene.restart();
+    await scene.settle(old);
+    expect(changes()).toEqual([]);
+    expect(rows()).toHaveLength(1);
+  });
+
+  it("goes on when the annotation is removed before the remote is taken", async () => {
+    release();
+    await scene.reconcile(old);
+    expect(scene.condition(old, "Paused")?.message).toBe(
+      `Give IPPolicy team-b/new the spec adopt: {id: ${id}, from: team-a/old}, or remove the annotation release-to to go on`,
+    );
+    const { [annotations.releaseTo]: _, ...rest } = scene.cluster.now(old).metadata.annotations ?? {};
+    scene.cluster.apply(IPPolicy, "old", { description: "edited" }, { annotations: rest });
+    await scene.reconcile(old);
+    expect(remote()?.["description"]).toBe("edited");
+    expect(scene.condition(old, "Paused")).toBeUndefined();
+  });
+
+  it("does not take the remote back when the annotation is removed later", async () => {
+    release();
+    const to = applyNew();
+    await scene.reconcile(to);
+    const { [annotations.releaseTo]: _, ...rest } = scene.cluster.now(old).metadata.annotations ?? {};
+    scene.cluster.apply(IPPolicy, "old", { description: "edited" }, { annotations: rest });
+    await scene.reconcile(old);
+    expect(scene.reason(old)).toBe(`OwnershipConflict: Delete this object, or IPPolicy team-b/new, which has ${id}`);
+    expect(remote()?.["description"]).toBe("office");
+  });
+
+  it("deletes nothing, and waits for an object that asks for the remote", async () => {
+    release();
+    const to = applyNew();
+    scene.cluster.delete(old);
+    await scene.reconcile(old);
+    expect(scene.cluster.exists(old)).toBe(true);
+    expect(scene.reason(old)).toBe(`Released: See why IPPolicy team-b/new does not take ${id} over yet`);
+    await scene.reconcile(to);
+    await scene.reconcile(old);
+    expect(scene.cluster.exists(old)).toBe(false);
+    expect(mark()).toBe(markOf("team-b", "new"));
+  });
+
+  it("leaves the remote in the account when nobody asks for it", async () => {
+    release();
+    scene.cluster.delete(old);
+    await scene.reconcile(old);
+    expect(scene.cluster.exists(old)).toBe(false);
+    expect(rows()).toHaveLength(1);
+  });
+
+  it("does not hold up its namespace", async () => {
+    release();
+    applyNew();
+    scene.cluster.namespaceDeleting = true;
+    scene.cluster.delete(old);
+    await scene.reconcile(old);
+    expect(scene.cluster.exists(old)).toBe(false);
+    expect(rows()).toHaveLength(1);
+  });
+});
+
+describe("when the former object is gone", () => {
+  beforeEach(async () => {
+    release();
+    scene.cluster.delete(old);
+    await scene.reconcile(old);
+  });
+
+  it("its remote is adopted by right", async () => {
+    const to = applyNew();
+    await scene.reconcile(to);
+    expect(scene.idOf(to)).toBe(id);
+    expect(scene.cluster.now(to).status?.origin).toBe("Adopted");
+  });
+
+  it("and its remote is not taken without the right", async () => {
+    scene.mayAdopt = false;
+    const to = applyNew();
+    await scene.reconcile(to);
+    expect(scene.reason(to)).toMatch(/^AdoptionNotAllowed: /);
+  });
+});
+
+it("an edge keeps its restriction on the way, whatever the new object says of it", async () => {
+  const before = { ipRestriction: { ipPolicyRefs: [{ name: "old" }] } };
+  const edge = await scene.given(TLSEdge, "edge", before);
+  const edgeID = scene.idOf(edge);
+  const restriction = () => scene.gateway.remote(TLSEdge.resource, edgeID)?.["ip_restriction"];
+  const seen: unknown[] = [];
+  scene.gateway.beforeCall = () => seen.push(restriction());
+  scene.cluster.annotateByHand(edge, annotations.releaseTo, "team-b/edge");
+  const to = scene.cluster.apply(
+    TLSEdge,
+    "edge",
+    { description: "moved", adopt: { id: edgeID, from: "team-a/edge" } },
+    { namespace: "team-b" },
+  );
+  for (const object of [edge, to, edge]) await scene.reconcile(object);
+  scene.cluster.delete(edge);
+  await scene.reconcile(edge);
+  expect(scene.cluster.exists(edge)).toBe(false);
+  expect(scene.idOf(to)).toBe(edgeID);
+  seen.push(restriction());
+  expect(new Set(seen.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify(restriction())]));
+  expect(JSON.stringify(restriction())).toContain(id);
+});
+
+it("is taken by an object with a finalizer, so that a deletion right after it leaves nothing", async () => {
+  release();
+  const to = applyNew();
+  await scene.reconcile(to);
+  expect(scene.cluster.now(to).metadata.finalizers).toContain(FINALIZER);
+});

@@ -1,0 +1,57 @@
+import { type ManagedObject, nameOf, releasedTo, retiringIDs } from "../../objects/object.ts";
+import type { ReconcileContext } from "../context.ts";
+
+// A remote moves from one object to another without being touched: the one that has it names the other in an annotation,
+// and the other one names it in `spec.adopt.from`. From then on the first one writes nothing.
+
+/** Whether nothing is written for the object any more. One that still has to delete what it replaced does that first. */
+export const isReleased = (object: ManagedObject): boolean =>
+  releasedTo(object) !== undefined && retiringIDs(object.status).length === 0;
+
+/**
+ * Whether an object gives its remote to another one, which asks for it or has it already. The first one still has the id:
+ * what refers to it goes on until it is deleted.
+ */
+export const gives = (
+  { cluster }: Pick<ReconcileContext, "cluster">,
+  from: ManagedObject,
+  to: ManagedObject,
+  id: string,
+): boolean =>
+  from.status?.id === id &&
+  isReleased(from) &&
+  releasedTo(from) === nameOf(to) &&
+  (to.status?.id === id || asksFor(to, from, id)) &&
+  cluster.shareAccount(from, to);
+
+const asksFor = ({ spec: { adopt } }: ManagedObject, from: ManagedObject, id: string): boolean =>
+  adopt?.id === id && adopt.from === nameOf(from);
+
+/** The object that gives this remote to the one of this reconcile. */
+export function giverOf(context: ReconcileContext, id: string): ManagedObject | undefined {
+  const { cluster, kind, object } = context;
+  return cluster.othersWithRemoteID(kind, id, object).find((other) => gives(context, other, object, id));
+}
+
+/** The object to which this one is released, if it asks for the remote or has it. */
+function takerOf({ cluster, kind, object }: ReconcileContext): ManagedObject | undefined {
+  const [namespace = "", name = ""] = releasedTo(object)?.split("/") ?? [];
+  const taker = cluster.get(kind.kind, namespace, name);
+  const id = object.status?.id ?? "";
+  return taker && (taker.status?.id === id || asksFor(taker, object, id)) ? taker : undefined;
+}
+
+/** Whether the object to which this one is released has still to take the remote. */
+export function isTakeoverDue(context: ReconcileContext): boolean {
+  const taker = takerOf(context);
+  return taker !== undefined && !taker.metadata.deletionTimestamp && taker.status?.id !== context.object.status?.id;
+}
+
+/** What to do with an object whose remote is released: one line for people. */
+export function releaseMessage(context: ReconcileContext): string {
+  const { kind, object } = context;
+  const id = object.status?.id;
+  const to = `${kind.kind} ${releasedTo(object)}`;
+  if (id !== undefined && takerOf(context)?.status?.id === id) return `Delete this object: ${to} has ${id} now`;
+  return `Give ${to} the spec adopt: {id: ${id}, from: ${nameOf(object)}}, or remove the annotation release-to to go on`;
+}
