@@ -118,8 +118,10 @@ test("an object gives its resource to one of another name, and nothing changes b
   const taker = await world.ready("IPPolicy", "taker");
   expect(taker.status).toMatchObject({ id, origin: "Created" });
   expect(world.changesSent(id)).toHaveLength(changes + 1);
-  const told = await world.condition("IPPolicy", "giver", { type: "Paused", reason: "Released" });
-  expect(conditionOf(told, "Paused").message).toContain(`taker has ${id} now`);
+  await world.until("the giver says who has it", async () => {
+    const paused = conditionOf(await world.get("IPPolicy", "giver"), "Paused");
+    return paused?.reason === "Released" && paused.message.includes(`taker has ${id} now`);
+  });
   await world.kube.delete("IPPolicy", "giver");
   await world.gone("IPPolicy", "giver");
   expect(control().get(id)).toMatchObject(spec);
