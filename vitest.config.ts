@@ -23,7 +23,8 @@ class LongestFirst extends BaseSequencer {
 // these build the documentation site, which has packages of its own
 const siteTests = ["test/site/**/*.test.ts"];
 
-const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
+// These limits end what hangs, also on a machine that has much else to do. No test takes nearly as long.
+const limits = { testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } };
 
 export default defineConfig({
   test: {
@@ -54,8 +55,7 @@ export default defineConfig({
           // for the operators that tests start, several hundred times in all
           env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
           sequence: { groupOrder: 1 },
-          // what a test waits for has limits of its own; this one ends a test that hangs, also on a busy machine
-          ...{ testTimeout: 120_000, hookTimeout: 180_000 },
+          ...limits,
         },
       },
     ],
