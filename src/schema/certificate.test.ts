@@ -65,6 +65,22 @@ describe("readiness with a managed certificate", () => {
     expect(readiness).toMatchObject({ state: "pending", reason: "CertificateRetrying", afterSeconds });
   });
 
+  it.each([
+    ["a certificate that stays provisioned", (since: string) => managed({ ...provisioning, started_at: since })],
+    ["a job that never begins", (since: string) => managed(null, { created_at: since })],
+    ["a retry that is always due", (since: string) => managed({ ...internal, started_at: since, retries_at: at(-1) })],
+    ["a retry without a time", (since: string) => managed({ ...internal, started_at: since, retries_at: null })],
+    ["a renewal that stays under way", (since: string) => managed({ ...provisioning, started_at: since }, issued)],
+  ])("looks at %s less and less often, and every hour at least", (_, answerOf) => {
+    const lookAfter = (seconds: number) => judge(answerOf(at(-seconds))).readiness.afterSeconds ?? Number.NaN;
+    expect(lookAfter(60)).toBeLessThanOrEqual(60);
+    expect([3600, 36_000, 30 * 86_400].map(lookAfter)).toEqual([180, 1800, 3600]);
+  });
+
+  it("looks soon where nothing tells since when it waits", () => {
+    expect(judge(managed(null, { created_at: null })).readiness).toMatchObject({ afterSeconds: 5 });
+  });
+
   it("treats an unknown error as temporary", () => {
     expect(judge(managed({ ...internal, error_code: "NEW_ERROR" })).readiness).toMatchObject({ state: "pending" });
   });

@@ -8,6 +8,12 @@ const DNS_GRACE_MS = 10 * 60_000;
 const DNS_GRACE_SECONDS = 60;
 const DNS_STALLED_SECONDS = 3600;
 
+/** What may last for ever is looked at after a share of the time that it has lasted, so less and less often. */
+const SHARE_OF_WAIT = 1 / 20;
+const SHORTEST_SECONDS = 5;
+const LONGEST_SECONDS = 3600;
+const UNKNOWN_RETRY_SECONDS = 60;
+
 interface Job {
   error_code?: string | null;
   msg?: string | null;
@@ -34,8 +40,8 @@ function certificateReadiness(answer: Answer, now: number, recordsOf: DNSRecords
   const status = (answer["certificate_management_status"] ?? {}) as Status;
   const job = status.provisioning_job;
   const isIssued = Boolean(answer["certificate"] ?? status.renews_at);
-  if (!job) return isIssued ? issued() : pending(provisioning({}));
-  const notUsable = job.error_code ? failing(job, answer, { now, recordsOf }) : provisioning(job);
+  if (!job) return isIssued ? issued() : pending(provisioning({}, answer, now));
+  const notUsable = job.error_code ? failing(job, answer, { now, recordsOf }) : provisioning(job, answer, now);
   if (!isIssued) return pending(notUsable);
   return job.error_code ? renewalFailing(notUsable) : renewing(job, notUsable);
 }
@@ -71,27 +77,38 @@ function issued(): KindReadiness {
   };
 }
 
-function provisioning(job: Job): NotUsable {
+function provisioning(job: Job, answer: Answer, now: number): NotUsable {
   return {
     state: "pending",
     reason: "CertificateProvisioning",
     message: `Waiting for the certificate: ${job.msg || "the service has not issued it yet"}`,
-    afterSeconds: 5,
+    afterSeconds: secondsAfter(job, answer, now),
   };
+}
+
+/** Epoch milliseconds. A job that has not begun may begin since the remote exists. Undefined: the answer does not tell. */
+function startOf(job: Job, { created_at: createdAt }: Answer): number | undefined {
+  const startedAt = Date.parse(job.started_at ?? String(createdAt));
+  return Number.isFinite(startedAt) ? startedAt : undefined;
+}
+
+function secondsAfter(job: Job, answer: Answer, now: number): number {
+  const waited = (now - (startOf(job, answer) ?? now)) / 1000;
+  return Math.min(Math.max(waited * SHARE_OF_WAIT, SHORTEST_SECONDS), LONGEST_SECONDS);
 }
 
 function failing(job: Job, answer: Answer, { now, recordsOf }: { now: number; recordsOf: DNSRecordsOf }): NotUsable {
   if (job.error_code !== "DNS_ERROR") {
     const retriesAt = Date.parse(job.retries_at ?? "");
+    const untilRetry = Number.isFinite(retriesAt) ? (retriesAt - now) / 1000 : UNKNOWN_RETRY_SECONDS;
     return {
       state: "pending",
       reason: "CertificateRetrying",
       message: `Waiting for the service to try again${job.retries_at ? ` at ${job.retries_at}` : ""}: ${job.msg || job.error_code}`,
-      afterSeconds: Number.isFinite(retriesAt) ? Math.min(Math.max((retriesAt - now) / 1000, 5), 3600) : 60,
+      afterSeconds: Math.min(Math.max(untilRetry, secondsAfter(job, answer, now)), LONGEST_SECONDS),
     };
   }
-  const startedAt = Date.parse(job.started_at ?? String(answer["created_at"]));
-  const stalledAt = (Number.isFinite(startedAt) ? startedAt : now) + DNS_GRACE_MS;
+  const stalledAt = (startOf(job, answer) ?? now) + DNS_GRACE_MS;
   return {
     state: "failing",
     reason: "CertificateDNSError",
