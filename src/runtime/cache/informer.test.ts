@@ -110,6 +110,22 @@ describe("Informer", () => {
     expect(informer.store.get("default/thing-0")).toMatchObject({ apiVersion: "example.dev/v1", kind: "Thing" });
   });
 
+  it("streams lists again, some time after one that stood still", async () => {
+    server.initialEvents = "ignore";
+    create("a");
+    inform({ timing: { ...quick, initialIdleSeconds: 0.05, idleSeconds: 0.05, pagesSeconds: 0.2 } });
+    await informer.synced;
+    server.initialEvents = "send";
+    const before = queries().length;
+    await until(() =>
+      queries()
+        .slice(before)
+        .some(({ sendInitialEvents }) => sendInitialEvents === "true"),
+    );
+    setValue("a", 1);
+    await until(() => valueIn("a") === 1);
+  });
+
   it("does not conclude from a missing answer that the server has no initial events", async () => {
     create("a");
     server.faults.push({ hang: true });

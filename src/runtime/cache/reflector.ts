@@ -30,7 +30,7 @@ export interface ReflectorOptions {
  * Keeps a feed equal to the objects of the API server until it is aborted, whatever fails in between.
  *
  * - It requests the list as a stream that goes on as the watch. From a server without such streams it requests pages,
- *   and then a watch.
+ *   and then a watch; for some time also after a stream that stood still.
  * - A watch that breaks is resumed at its last resourceVersion.
  * - When the server no longer has that resourceVersion, or a watch was idle for longer than bookmarks allow, it lists
  *   again, and the feed finds out what changed.
@@ -43,7 +43,8 @@ export class Reflector {
   readonly #backoff: Backoff;
   /** Where the next watch starts; undefined: list first. */
   #resourceVersion: string | undefined;
-  #streamsLists = true;
+  /** Until this clock time it lists in pages: the server does not stream lists, or one stood still. */
+  #pagesUntil = Number.NEGATIVE_INFINITY;
   #listedAt = Number.NEGATIVE_INFINITY;
   #problem: string | undefined;
   /** Clock time since which the feed has been up to date; undefined while it is not. */
@@ -59,6 +60,10 @@ export class Reflector {
   /** Why the feed is not up to date at the moment. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  get #streamsLists(): boolean {
+    return this.#options.clock.now() >= this.#pagesUntil;
   }
 
   /** Runs until aborted, and never rejects. Afterwards no connection is open, and the feed is not called any more. */
@@ -167,8 +172,8 @@ export class Reflector {
       this.#backoff.reset();
     this.#healthySince = undefined;
     if (listing && this.#streamsLists && cannotStreamLists(error)) {
-      this.#streamsLists = false;
-      log.info({ error }, "Listing in pages, since the server does not stream lists");
+      this.#listInPages(error);
+      log.info({ error }, "Listing in pages, since the server did not stream the list");
       return;
     }
     this.#problem = `${resourceName(this.#options.type)}: ${isNotFound(error) ? notServed : textOf(error)}`;
@@ -181,6 +186,12 @@ export class Reflector {
     const delay = Math.max(absent, this.#backoff.next(error instanceof KubeError ? error.retryAfterSeconds : 0));
     log.warn({ error, delaySeconds: delay / 1000 }, "Watch failed");
     await sleep(clock, delay, signal);
+  }
+
+  /** A stream that stood still may have been an accident, and pages cost the server more. */
+  #listInPages(error: unknown): void {
+    const seconds = error instanceof WatchIdle ? this.#timing.pagesSeconds : Number.POSITIVE_INFINITY;
+    this.#pagesUntil = this.#options.clock.now() + seconds * 1000;
   }
 
   /** Spreads lists: after a restart of the API server all reflectors want to list at the same moment. */

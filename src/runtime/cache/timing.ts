@@ -11,6 +11,8 @@ export interface ReflectorTiming {
   idleSeconds: number;
   /** The same while the initial objects are streamed. */
   initialIdleSeconds: number;
+  /** After a stream of initial objects that stood still, lists are requested in pages for so long. */
+  pagesSeconds: number;
   /** When a watch was open for so long before it broke, the delays after failures start anew. */
   healthySeconds: number;
   /** A watch that ends sooner, without any event, counts as a failure. */
@@ -27,6 +29,7 @@ export const defaultTiming: ReflectorTiming = {
   graceSeconds: 15,
   idleSeconds: 185,
   initialIdleSeconds: 30,
+  pagesSeconds: 3600,
   healthySeconds: 10,
   minWatchSeconds: 1,
   minListIntervalSeconds: 1,
