@@ -215,6 +215,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   learn(id: string, after: Remote | undefined): void {
     if (this.cached(id) === undefined) {
       if (this.#listing) this.invalidateList();
+      if (after) this.#inventory.recordTold(id, this.#now());
     } else if (after) this.#inventory.recordWrite(after, this.#now());
     else this.#inventory.recordDeleted(id, this.#now());
   }

@@ -257,3 +257,33 @@ describe("the inventory", () => {
     );
   });
 });
+
+describe("a remote of which somebody has told, and that no answer has shown,", () => {
+  beforeEach(() => {
+    inventory.recordList([remote("a")], 1);
+    expect(inventory.isMissing("b")).toBe(true);
+    inventory.recordTold("b", 5);
+  });
+
+  it("is not missing by a list from before that", () => {
+    expect(inventory.isMissing("b")).toBe(false);
+    expect(inventory.get("b")).toBeUndefined();
+    inventory.recordList([remote("a")], 4);
+    expect(inventory.isMissing("b")).toBe(false);
+  });
+
+  it("is missing if a later list lacks it", () => {
+    inventory.recordList([remote("a")], 6);
+    expect(inventory.isMissing("b")).toBe(true);
+  });
+
+  it("is missing if a read does not find it", () => {
+    inventory.recordGone("b", 6);
+    expect(inventory.isMissing("b")).toBe(true);
+  });
+
+  it("is forgotten after some time, so that no memory grows where nobody lists", () => {
+    inventory.recordTold("c", 700_000);
+    expect([inventory.isMissing("b"), inventory.isMissing("c")]).toEqual([true, false]);
+  });
+});

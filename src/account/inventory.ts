@@ -20,6 +20,9 @@ interface Removal {
   deleted: boolean;
 }
 
+/** By then, whoever was told of a remote has read it, or has no object for it. */
+const TOLD_MS = 10 * 60_000;
+
 /** Called when a known remote changed or, with undefined, is gone. */
 export type RemoteChangeListener = (before: Remote, after: Remote | undefined) => void;
 
@@ -31,6 +34,8 @@ export type RemoteChangeListener = (before: Remote, after: Remote | undefined) =
 export class Inventory {
   readonly #remotes = new Map<string, KnownRemote>();
   readonly #removed = new Map<string, Removal>();
+  /** When somebody said that a remote exists which no answer has shown yet, by its id. */
+  readonly #told = new Map<string, number>();
   readonly #idsByOwner = new Map<string, Set<string>>();
   /** Rows that the latest list does not show, although it had several pages and what was known until then had them. */
   #hidden: readonly Remote[] = [];
@@ -80,9 +85,13 @@ export class Inventory {
     return this.#listInvalidatedAt;
   }
 
-  /** Whether the remote is not known, although there was a list and this process has not deleted it since. */
+  /**
+   * Whether the remote is not known, although there was a list, this process has not deleted it since, and nobody has
+   * told of it since.
+   */
   isMissing(id: string): boolean {
-    return this.#listedAt !== undefined && !this.#remotes.has(id) && !this.#removed.get(id)?.deleted;
+    if (this.#listedAt === undefined || this.#remotes.has(id)) return false;
+    return !this.#removed.get(id)?.deleted && !this.#told.has(id);
   }
 
   get size(): number {
@@ -124,6 +133,12 @@ export class Inventory {
     this.#remove(id, { at, deleted: true });
   }
 
+  /** The remote may exist since `at`. Only a list that begins later, or a read, says whether it does. */
+  recordTold(id: string, at: number): void {
+    for (const [other, toldAt] of this.#told) if (at - toldAt > TOLD_MS) this.#told.delete(other);
+    if (this.#listedAt !== undefined && !this.#remotes.has(id)) this.#told.set(id, at);
+  }
+
   /** Remotes may have changed before `at` in a way that no answer showed. */
   invalidateList(at: number): void {
     this.#listInvalidatedAt = at;
@@ -153,12 +168,18 @@ export class Inventory {
       if (this.#merge(remote, startedAt) && !isNew) changed.push(remote.id);
     }
     const absent = this.#removeUnlisted(listed, startedAt);
-    for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
+    this.#forgetBefore(startedAt);
     this.#hidden = this.#hadOnePage ? [] : absent;
     this.#listedBeforeAt = this.#listedAt;
     this.#listedAt = startedAt;
     this.#lists += 1;
     return { changed, absent: absent.map(({ id }) => id) };
+  }
+
+  /** What was said of single remotes before a list began. */
+  #forgetBefore(startedAt: number): void {
+    for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
+    for (const [id, at] of this.#told) if (at < startedAt) this.#told.delete(id);
   }
 
   #store(known: KnownRemote): void {
@@ -186,6 +207,7 @@ export class Inventory {
 
   /** An answer has told whether this remote exists. */
   #reveal(id: string): void {
+    this.#told.delete(id);
     if (this.#hidden.some((remote) => remote.id === id)) this.#hidden = this.#hidden.filter((one) => one.id !== id);
   }
 

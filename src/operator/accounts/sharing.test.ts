@@ -495,6 +495,14 @@ describe("what was changed by the former account", () => {
     expect(rows(after).cached("ipp_b")).not.toMatchObject({ description: "changed" });
   });
 
+  it("is not missing in the new one, if it was made after its list", async () => {
+    const { before, after } = await divided();
+    await list(after);
+    await rows(before).update("ipp_new", {}, { lane: "edit", signal: new AbortController().signal });
+    expect(rows(after).isMissing("ipp_new")).toBe(false);
+    expect(rows(after).isMissing("ipp_other")).toBe(true);
+  });
+
   it("while the new one is listed makes that list doubtful", async () => {
     const { scene, before, after } = await divided();
     const { promise, resolve } = Promise.withResolvers<void>();
