@@ -13,7 +13,7 @@ import { DeferredDeletes } from "./deferred-deletes.ts";
 import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { Entries } from "./entries.ts";
-import { Failures } from "./failures.ts";
+import { type Failure, Failures } from "./failures.ts";
 import { KeyProof } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { Modules } from "./modules.ts";
@@ -220,11 +220,15 @@ export class Account {
 
   isClaimedByOther = (id: string, object: ManagedObject): boolean => this.#memory.isClaimedByOther(id, object);
 
+  /** Call it when an object is about to be tried in this account. */
+  beginTry = (uid: string): void => this.#memory.tryIn(this.failures, uid);
+
+  recordFailure = (uid: string, failure: Failure): void => this.#memory.recordFailure(this.failures, uid, failure);
+
   /** Call it when the object is gone. */
   forget(uid: string): void {
     this.#memory.forget(uid);
     this.turns.leave(uid);
-    this.failures.forget(uid);
   }
 
   /**

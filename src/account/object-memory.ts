@@ -3,6 +3,7 @@ import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { CorrectionCounter } from "./correction-counter.ts";
 import { CreateSettlement } from "./create-settlement.ts";
+import type { Failure, Failures } from "./failures.ts";
 
 /** What this process remembers of single objects, also when an object comes to belong to another account. */
 export class ObjectMemory {
@@ -11,6 +12,8 @@ export class ObjectMemory {
   readonly #refusedCreates = new Map<string, number>();
   /** Uids of objects, by the ids of remotes that were found again for them. */
   readonly #claims = new Map<string, string>();
+  /** Where the last failure of an object is recorded, by its uid. */
+  readonly #failedIn = new Map<string, Failures>();
 
   constructor(clock: Clock, deadlineMs: number) {
     this.corrections = new CorrectionCounter(clock);
@@ -39,8 +42,24 @@ export class ObjectMemory {
     return holder !== undefined && holder !== metadata.uid;
   }
 
+  /** The object is tried in this account now: what failed in another one before says nothing any more. */
+  tryIn(failures: Failures, uid: string): void {
+    const before = this.#failedIn.get(uid);
+    if (before === undefined || before === failures) return;
+    before.forget(uid);
+    this.#failedIn.delete(uid);
+  }
+
+  recordFailure(failures: Failures, uid: string, failure: Failure): void {
+    this.tryIn(failures, uid);
+    failures.failed(uid, failure);
+    this.#failedIn.set(uid, failures);
+  }
+
   /** Call it when the object is gone. */
   forget(uid: string): void {
+    this.#failedIn.get(uid)?.forget(uid);
+    this.#failedIn.delete(uid);
     this.#refusedCreates.delete(uid);
     for (const [id, holder] of this.#claims) if (holder === uid) this.#claims.delete(id);
     this.corrections.forget(uid);

@@ -67,7 +67,7 @@ function flowOf({ kind }: Kind, key: string, { cluster, unfinalizedObjects, acco
  * Both have the same owner mark, so the new one would take that remote for its own.
  */
 async function reconcileRequest(kind: Kind, request: Request, options: ObjectControllerOptions): Promise<Result> {
-  const { cluster, unfinalizedObjects } = options;
+  const { accounts, cluster, dns, unfinalizedObjects } = options;
   const ended = () => unfinalizedObjects.get(kind.kind, request.key);
   const before = ended();
   const deletion = before && (await reconcileObject(kind, before, request, options));
@@ -75,7 +75,14 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   const object = cluster.get(kind.kind, request.namespace, request.name);
   const result = object ? await reconcileObject(kind, object, request, options) : {};
   // The object may have ended during this reconcile.
-  return ended() ? { stale: true } : result;
+  if (ended()) return { stale: true };
+  const latest = cluster.get(kind.kind, request.namespace, request.name);
+  // What this reconcile has recorded came after everything about the object was forgotten.
+  if (object && latest?.metadata.uid !== object.metadata.uid) {
+    accounts.forget(object.metadata.uid);
+    dns.withdrawals.delete(object.metadata.uid);
+  }
+  return result;
 }
 
 async function reconcileObject(

@@ -15,7 +15,9 @@ import { confidentialDigestOf } from "./desired/digest.ts";
 export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   const { object, lane } = context;
   const { uid } = object.metadata;
-  const failures = failuresOf(context);
+  const account = accountOf(context);
+  account?.beginTry(uid);
+  const failures = account?.failures;
   const last = failures?.of(uid);
   if (!failures || !last) return;
   // It was tried, and postponed until now.
@@ -38,7 +40,7 @@ export function recordFailure(context: ReconcileContext, error: ReconcileError):
   if (!account || cause === account.breaker.problem || failureOf(context, error)) return;
   const { inputs } = state;
   const failure = { error, cause, asked: askedBy(object), inputs, mayPass: mayPass(context, error) };
-  account.failures.failed(object.metadata.uid, failure);
+  account.recordFailure(object.metadata.uid, failure);
 }
 
 export function recordSuccess(context: ReconcileContext): void {
