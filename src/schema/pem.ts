@@ -23,11 +23,21 @@ export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: R
   const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key));
   if (!privateKey) return `key "tls.key" has no private key in PEM, or one that needs a password`;
   const place = certificates.findIndex((certificate) => certificate.checkPrivateKey(privateKey));
+  if (place === 0 && isTemporary(certificates[0]))
+    return `it has a temporary certificate until cert-manager gets the real one`;
   if (place === 0) return undefined;
   return place > 0
     ? `the certificate of "tls.key" has to be the first in key "tls.crt", and is number ${place + 1}`
     : `"tls.key" is the key of no certificate in key "tls.crt"`;
 }
+
+/**
+ * With the annotation issue-temporary-certificate, cert-manager fills a Secret before the certificate is issued. It signs
+ * with an authority that nobody knows, and marks the subject with this serial number.
+ */
+const isTemporary = (certificate: X509Certificate | undefined): boolean =>
+  certificate?.issuer.includes("CN=cert-manager.local") === true &&
+  certificate.subject.split("\n").includes("serialNumber=1234567890");
 
 function attempt<T>(parse: () => T): T | undefined {
   try {

@@ -6,7 +6,7 @@ import { OWNER_KEY } from "../../schema/contract.ts";
 import type { Answer, Kind } from "../../schema/define.ts";
 import { traitsOf } from "../../schema/traits.ts";
 import { appliedPaths } from "../../schema/wire/applied.ts";
-import { membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
+import { fieldOfPath, membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
 import type { Cluster } from "../cluster.ts";
 import { digestOf } from "./digest.ts";
@@ -120,7 +120,7 @@ async function readSecrets(
     if (!secret)
       throw new Waiting(
         "SecretNotReady",
-        `Create Secret "${name}" in this namespace: spec.${needed[0]?.path} refers to it`,
+        `Create Secret "${name}" in this namespace: ${fieldOfPath(needed[0]?.path ?? "")} refers to it`,
       );
     for (const { key, path } of needed) values.set(path, keyValue(secret.data, name, key, path));
     const keys = Object.fromEntries(needed.map(({ key, path }) => [path, key]));
@@ -146,7 +146,7 @@ function refuseUnfit({ spec: schema }: Kind, { spec }: ManagedObject, values: Re
 function keyValue(data: Readonly<Record<string, string>>, name: string, key: string, path: string): string {
   const value = data[key];
   if (value === undefined) {
-    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.${path} refers to it`);
+    throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": ${fieldOfPath(path)} refers to it`);
   }
   if (value === "") throw new Waiting("SecretNotReady", `Give key "${key}" of Secret "${name}" a value: it is empty`);
   return value;

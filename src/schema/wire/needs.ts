@@ -12,6 +12,9 @@ export type Need =
 /** The path of one of the `secretMembers` of a field. */
 export const secretMemberPath = (path: string, member: string): string => `${path}#${member}`;
 
+/** The spec field of such a path, or of the path of any other field, as messages name it. */
+export const fieldOfPath = (path: string): string => `spec.${path.split("#")[0]}`;
+
 /** The references that specs of this schema can hold. */
 export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait[] => {
   const { reference } = traitsOf(schema);

@@ -6,6 +6,10 @@ import { bits, boolean, der, integer, octets, oid, sequence, set, tagged, time, 
 export interface SelfSignedOptions {
   readonly commonName: string;
   readonly organization?: string;
+  /** The attribute serialNumber of the subject, which is not the serial number of the certificate. */
+  readonly subjectSerialNumber?: string;
+  /** Common name of the issuer that the certificate claims. Default: the subject. */
+  readonly issuerName?: string;
   readonly dnsNames?: readonly string[];
   /** IPv4 only. */
   readonly ips?: readonly string[];
@@ -64,7 +68,7 @@ export function selfSigned(options: SelfSignedOptions): KeyedCertificate {
     tagged(0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     identifier,
-    subject,
+    options.issuerName ? nameOf({ commonName: options.issuerName }) : subject,
     sequence(time(notBefore), time(notAfter)),
     subject,
     publicKey.export({ format: "der", type: "spki" }),
@@ -77,10 +81,11 @@ export function selfSigned(options: SelfSignedOptions): KeyedCertificate {
   };
 }
 
-function nameOf({ commonName, organization }: SelfSignedOptions): Buffer {
+function nameOf({ commonName, organization, subjectSerialNumber }: SelfSignedOptions): Buffer {
   const attribute = (type: string, value: string) => set(sequence(oid(type), utf8(value)));
   const parts = organization ? [attribute("2.5.4.10", organization)] : [];
-  return sequence(...parts, attribute("2.5.4.3", commonName));
+  const numbered = subjectSerialNumber ? [attribute("2.5.4.5", subjectSerialNumber)] : [];
+  return sequence(...parts, attribute("2.5.4.3", commonName), ...numbered);
 }
 
 function extensions({ authority = false, dnsNames = [], ips = [] }: SelfSignedOptions): Buffer[] {
