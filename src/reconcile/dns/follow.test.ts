@@ -85,6 +85,17 @@ describe("a DNSEndpoint", () => {
     expect(endpoint(object)).toMatchObject({ owned: false });
   });
 
+  it("that nobody looks after is put right as well, and goes when nobody asks for it any more", async () => {
+    const object = await given({ dns: { check: false, externalDNS } });
+    expect(scene.dns.asked).toEqual([]);
+    expect(ready(object)).toMatchObject({ status: "Unknown", reason: "Pending" });
+    expect(await again(object)).toEqual({ requeueAfterSeconds: 300 });
+    scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com" });
+    await again(object);
+    expect(endpoint(object)).toBeUndefined();
+    expect(ready(object)).toBeUndefined();
+  });
+
   it("that cannot be written is told by the condition, and nothing else suffers", async () => {
     scene.cluster.beforeWrite = (write) => {
       if (write === "writeDNSEndpoint") throw new Retry("DNSEndpointNotWritten", "Install the definition");

@@ -38,7 +38,8 @@ export async function followDNS(context: ReconcileContext, remote: Remote): Prom
   if (!writes) await removeFormer(context);
   const problem = writes ? await write(context, records) : undefined;
   if (problem) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
-  if (!looks) return { remote, conditions: [] };
+  if (!looks)
+    return writes ? { remote, conditions: [unseen], afterSeconds: SETTLED_SECONDS } : { remote, conditions: [] };
   const seen = await Promise.all(records.map(async (record) => ({ record, look: await dns.look(record) })));
   const condition = conditionFor(seen, writes);
   if (condition.status !== "True") return { remote, conditions: [condition], afterSeconds: WAITING_SECONDS };
@@ -50,6 +51,12 @@ function recordsOf({ kind, object }: ReconcileContext, remote: Remote): DNSRecor
   if (Object.keys(remote).length > 1) return kind.dnsRecords?.(remote) ?? [];
   return (object.status?.["dnsRecords"] ?? []) as DNSRecord[];
 }
+
+/** Without it, nothing would tell later that a DNSEndpoint may be there. */
+const unseen: KindCondition = {
+  ...{ type: "DNSReady", status: "Unknown", reason: "Pending" },
+  message: "The DNSEndpoint is written, and nobody looks for the records (spec.dns.check: false)",
+};
 
 /** The condition is there only if a DNSEndpoint may have been written before, or the records are looked at. */
 async function removeFormer({ cluster, object }: ReconcileContext): Promise<void> {
