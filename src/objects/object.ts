@@ -81,6 +81,9 @@ export const isPaused = (object: ManagedObject): boolean => annotationOf(object,
 export const isOrphan = (object: ManagedObject): boolean => annotationOf(object, annotations.orphan) === "true";
 /** `<namespace>/<name>` of the object that is to take the remote of this one. */
 export const releasedTo = (object: ManagedObject): string | undefined => annotationOf(object, annotations.releaseTo);
+/** Whether nothing is written for the object any more. One that still has to delete what it replaced does that first. */
+export const isReleased = (object: ManagedObject): boolean =>
+  releasedTo(object) !== undefined && retiringIDs(object.status).length === 0;
 /** `<namespace>/<name>`. */
 export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";

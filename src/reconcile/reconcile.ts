@@ -1,7 +1,7 @@
 import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
-import { isDeleting, isObserveOnly, isPaused } from "../objects/object.ts";
+import { isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
 import { Postponed, Retry } from "../objects/reconcile-error.ts";
 import { areSameVersions } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
@@ -21,7 +21,7 @@ import { plan, specFields } from "./desired/plan.ts";
 import { followDNS } from "./dns/follow.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
-import { isReleased, releaseMessage } from "./find/handover.ts";
+import { releaseMessage } from "./find/handover.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/request-budget.ts";
 import { naturalKeyOf, remoteIDsOf } from "../../objects/identity.ts";
-import { isObserveOnly, type ManagedObject } from "../../objects/object.ts";
-import { isReleased } from "../../reconcile/find/handover.ts";
+import { isObserveOnly, isReleased, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";

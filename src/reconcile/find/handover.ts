@@ -1,12 +1,8 @@
-import { type ManagedObject, nameOf, releasedTo, retiringIDs } from "../../objects/object.ts";
+import { isReleased, type ManagedObject, nameOf, releasedTo } from "../../objects/object.ts";
 import type { ReconcileContext } from "../context.ts";
 
 // A remote moves from one object to another without being touched: the one that has it names the other in an annotation,
 // and the other one names it in `spec.adopt.from`. From then on the first one writes nothing.
-
-/** Whether nothing is written for the object any more. One that still has to delete what it replaced does that first. */
-export const isReleased = (object: ManagedObject): boolean =>
-  releasedTo(object) !== undefined && retiringIDs(object.status).length === 0;
 
 /**
  * Whether an object gives its remote to another one, which asks for it or has it already. The first one still has the id:
