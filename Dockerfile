@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
-# The release workflow looks up the digest behind this tag, and builds all platforms from it.
-ARG NODE_IMAGE=docker.io/library/node:24-slim
+# The same Node as in package.json. The digest is that of all platforms; Renovate keeps it current.
+ARG NODE_IMAGE=docker.io/library/node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app

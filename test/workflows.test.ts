@@ -62,6 +62,16 @@ test("a release publishes nothing before checks, tests and demo have passed on i
   expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/npm run check\nnpm test\nnpm run demo/);
 });
 
+test("the image is scanned with each change and every week", () => {
+  for (const name of ["ci.yaml", "weekly.yaml"]) {
+    const used = Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps.map(({ uses = "" }) => uses));
+    expect(
+      used.some((action) => action.startsWith("anchore/scan-action@")),
+      name,
+    ).toBe(true);
+  }
+});
+
 test("packages are audited with each change and every week", () => {
   for (const name of ["ci.yaml", "weekly.yaml"]) {
     const scripts = Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps.map(({ run }) => run));

@@ -40,6 +40,12 @@ export async function helmBinary(options: BuildOptions = {}): Promise<string> {
   return helm as string;
 }
 
+/** The path of the program that checks GitHub's workflows. Builds it if needed. */
+export async function actionlintBinary(options: BuildOptions = {}): Promise<string> {
+  const { actionlint } = await buildTool("actionlint", options);
+  return actionlint as string;
+}
+
 /** The path of the program that tells how GitOps tools judge objects. Builds it if needed. */
 export async function verdictBinary(options: BuildOptions = {}): Promise<string> {
   const { verdict } = await buildTool("verdict", options);

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** What can be built from the Go modules in `tools/`. `kubectl` alone is for clusters of others. */
-export type ToolName = "kubernetes" | "kubectl" | "etcd" | "helm" | "verdict";
+export type ToolName = "kubernetes" | "kubectl" | "etcd" | "helm" | "actionlint" | "verdict";
 
 interface Tool {
   /** A folder in `tools/`. */
@@ -49,6 +49,12 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     versionOf: "helm.sh/helm/v4",
     binaries: { helm: "helm.sh/helm/v4/cmd/helm" },
     ldflags: (version) => [...stripped(), `-X helm.sh/helm/v4/internal/version.version=${version}`],
+  },
+  actionlint: {
+    module: "actionlint",
+    versionOf: "github.com/rhysd/actionlint",
+    binaries: { actionlint: "github.com/rhysd/actionlint/cmd/actionlint" },
+    ldflags: stripped,
   },
   // a program of this project: runs kstatus, and Lua as Argo CD does
   verdict: {
