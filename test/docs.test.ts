@@ -41,6 +41,14 @@ test("every page has one place on the site: see site/.vitepress/contents.ts", ()
   expect([...pages.keys()].filter((page) => page.startsWith("docs/") && !allPages().includes(page))).toEqual([]);
 });
 
+// Pages for contributors begin with the question that they answer; the reference is generated.
+const forUsers = [...pages.keys()].filter((page) => /^docs\/(concepts\/|how-to\/|[^/]+$)/.test(page));
+
+test.each(forUsers)("%s says at its top what its reader can do after it", (page) => {
+  const [, beginning = ""] = read(page).split(/^# .+\n/m);
+  expect(beginning.slice(0, 400)).toMatch(/After (this page|these pages) you /);
+});
+
 /** `<kind>` in a path stands for any name. */
 test.each([...pages])("every path of a source file in backticks leads somewhere: %s", (_, text) => {
   const paths = [...prose(text).matchAll(/`((?:src|tools|test)\/[^\s`]*)`/g)].map(([, path = ""]) => path);

@@ -14,7 +14,7 @@ export interface Part {
 
 /** The site from its first page to its last. Titles of pages are their headings. */
 export const parts: readonly Part[] = [
-  { title: "Start", pages: ["docs/README.md", "docs/first-steps.md"] },
+  { title: "Start", pages: ["docs/README.md", "docs/tutorial.md", "docs/first-steps.md"] },
   {
     title: "Concepts",
     pages: [
