@@ -3,6 +3,7 @@ import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { importAccount } from "./import/import.ts";
 import { orphans } from "./orphans.ts";
+import { status } from "./status.ts";
 import type { Terminal } from "./terminal.ts";
 import { tree } from "./tree.ts";
 import { uninstall } from "./uninstall.ts";
@@ -97,6 +98,11 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   withAccount(add("why <name>", "why an object is not Ready, down to the root")).action(
     ending((text: string, options) => why(text, options, terminal)),
   );
+  withCluster(add("status", "operators, accounts and objects on one screen, and what needs a person"))
+    .option("-n, --namespace <name>", "only objects and accounts of this namespace; default: all")
+    .option("-w, --watch", "read again every 5 seconds")
+    .option("-o, --output <format>", "json")
+    .action(ending((options) => status(options, terminal)));
   add("version", "print the version").action(
     ending(async () => {
       terminal.say(await version());
@@ -114,18 +120,24 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   return { program, exitCode: () => code };
 }
 
-/** The flags that say which account is meant. */
-const withAccount = (command: Command): Command =>
+/** The flags that say which cluster is meant. */
+const withCluster = (command: Command): Command =>
   command
-    .option("-n, --namespace <name>", "namespace of the objects; default: that of the kubeconfig context")
-    .option(
-      "--account <name>",
-      "GatewayAccount in this namespace; default: the one called default, else the environment",
-    )
-    .option("--base-url <url>", "base address of the management API, in place of GATEWAY_BASE_URL")
-    .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY")
     .option("--kubeconfig <file>", "which cluster, in place of KUBECONFIG")
     .option("--context <name>", "context of the kubeconfig");
+
+/** The flags that say which account is meant. */
+const withAccount = (command: Command): Command =>
+  withCluster(
+    command
+      .option("-n, --namespace <name>", "namespace of the objects; default: that of the kubeconfig context")
+      .option(
+        "--account <name>",
+        "GatewayAccount in this namespace; default: the one called default, else the environment",
+      )
+      .option("--base-url <url>", "base address of the management API, in place of GATEWAY_BASE_URL")
+      .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY"),
+  );
 
 const withTable = (command: Command): Command =>
   command

@@ -77,6 +77,14 @@ test("why follows causes to the root", async () => {
   expect((await run("why", "tcpedge/ssh")).stdout.trim()).toBe("TCPEdge/ssh is Ready");
 });
 
+test("status counts objects by reason", async () => {
+  const { code, stdout } = await run("status", "-o", "json");
+  expect(code).toBe(0);
+  const { objects } = JSON.parse(stdout) as { objects: object[] };
+  expect(objects).toContainEqual({ kind: "TCPEdge", all: 2, ready: 1, others: { ReferenceNotReady: 1 } });
+  expect((await run("status")).stdout).toMatch(/^TCPEdge +2 +1 +1 ReferenceNotReady$/m);
+});
+
 test("these commands write nothing", () => {
   expect(world.changesSent()).toEqual([]);
 });

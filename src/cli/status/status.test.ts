@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { Kind } from "../../schema/define.ts";
+import { renderStatus } from "./render.ts";
+import { type Observed, summaryOf } from "./summary.ts";
+
+const now = Date.parse("2026-01-10T12:00:00Z");
+
+interface Given {
+  reason?: string;
+  stalledAt?: string;
+  drift?: string;
+  status?: Record<string, unknown>;
+}
+
+function object(kind: Kind, name: string, { reason, stalledAt, drift, status }: Given = {}): ManagedObject {
+  const condition = (type: string, isTrue: boolean, why: string, lastTransitionTime = "2026-01-01T00:00:00Z") =>
+    ({
+      type,
+      status: isTrue ? "True" : "False",
+      reason: why,
+      message: `Words about ${name}`,
+      lastTransitionTime,
+    }) as const;
+  return {
+    ...{ apiVersion: "tunnelgateway.dev/v1", kind: kind.kind, spec: {} },
+    metadata: { namespace: "team", name, uid: name, generation: 1 },
+    status: {
+      ...{ id: name, ...status },
+      conditions: [
+        condition("Ready", reason === undefined, reason ?? "Available"),
+        ...(stalledAt ? [condition("Stalled", true, reason ?? "", stalledAt)] : []),
+        ...(drift ? [condition("Drifted", true, "RemoteDiffers")] : []),
+      ],
+    },
+  };
+}
+
+const lease = (namespace: string, holderIdentity: string, renewTime: string) => ({
+  ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name: "tunnel-gateway-operator" } },
+  spec: { holderIdentity, renewTime, leaseDurationSeconds: 15 },
+});
+
+const observed: Observed = {
+  now,
+  leases: [lease("gateway", "pod-1_a", "2026-01-10T11:59:55Z"), lease("second", "pod-2_b", "2026-01-10T11:00:00Z")],
+  accounts: [
+    {
+      ...{
+        apiVersion: "tunnelgateway.dev/v1",
+        kind: "GatewayAccount",
+        metadata: { namespace: "team", name: "second" },
+      },
+      status: {
+        conditions: [{ type: "Ready", status: "False", reason: "Unauthorized", message: "", lastTransitionTime: "" }],
+      },
+    },
+  ],
+  objects: new Map<Kind, ManagedObject[]>([
+    [
+      IPPolicy,
+      [
+        object(IPPolicy, "office"),
+        object(IPPolicy, "home", { drift: "description" }),
+        object(IPPolicy, "bad", { reason: "InvalidSpec", stalledAt: "2026-01-10T09:00:00Z" }),
+        object(IPPolicy, "worse", { reason: "OwnershipConflict", stalledAt: "2026-01-10T11:58:00Z" }),
+      ],
+    ],
+    [TCPEdge, []],
+    [
+      TLSCertificate,
+      [
+        object(TLSCertificate, "soon", { status: { notAfter: "2026-01-20T00:00:00Z" } }),
+        object(TLSCertificate, "later", { status: { notAfter: "2027-01-20T00:00:00Z" } }),
+        object(TLSCertificate, "unknown"),
+      ],
+    ],
+  ]),
+};
+
+test.each([
+  ["in a pipe", {}],
+  ["at 80 columns", { columns: 80 }],
+  ["at 160 columns, with colours", { columns: 160, hasColours: true }],
+])("the screen %s", (_, terminal) => {
+  expect(renderStatus(summaryOf(observed), now, { say: () => {}, warn: () => {}, ...terminal })).toMatchSnapshot();
+});
+
+test("what needs a person is shown newest first, and the rest is counted", () => {
+  const many = Array.from({ length: 15 }, (_, index) =>
+    object(IPPolicy, `bad-${index}`, { reason: "InvalidSpec", stalledAt: `2026-01-10T10:${10 + index}:00Z` }),
+  );
+  const summary = summaryOf({ ...observed, objects: new Map([[IPPolicy, many]]) });
+  expect(summary.attention.map(({ name }) => name).slice(0, 2)).toEqual(["bad-14", "bad-13"]);
+  expect(renderStatus(summary, now, { say: () => {}, warn: () => {} })).toMatch(/\n5 more: kubectl get/);
+});
+
+test("a cluster without operator and objects shows nothing", () => {
+  const empty = summaryOf({ now, leases: [], accounts: [], objects: new Map() });
+  expect(renderStatus(empty, now, { say: () => {}, warn: () => {} })).toBe("");
+});

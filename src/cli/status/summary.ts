@@ -1,0 +1,107 @@
+import { type Condition, conditionOf, type ManagedObject } from "../../objects/object.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import type { Lease } from "../../runtime/process/lease.ts";
+import type { Kind } from "../../schema/define.ts";
+
+/** What a cluster says about itself. */
+export interface Observed {
+  now: number;
+  /** Leases with the name of the operator. */
+  leases: readonly Lease[];
+  accounts: readonly (KubeObject & { status?: { baseURL?: string; conditions?: readonly Condition[] } })[];
+  objects: ReadonlyMap<Kind, readonly ManagedObject[]>;
+}
+
+interface About {
+  kind: string;
+  namespace: string;
+  name: string;
+}
+
+export interface Summary {
+  /** `isLeading`: the leader has renewed its lease in time. */
+  installations: { namespace: string; leader: string; isLeading: boolean; renewed: string }[];
+  /** The account of the operator's own credentials has no namespace and no name. */
+  accounts: { namespace: string; name: string; ready: string; reason: string; objects: number }[];
+  /** `others`: how many objects that are not Ready have which reason. */
+  objects: { kind: string; all: number; ready: number; others: Record<string, number> }[];
+  certificates: (About & { until: string })[];
+  drifted: (About & { message: string })[];
+  /** What is Stalled, newest first. */
+  attention: (About & { since: string; reason: string; message: string })[];
+}
+
+/** A certificate that ends within this time is shown. */
+const SOON_MS = 30 * 24 * 3_600_000;
+
+export function summaryOf({ now, leases, accounts, objects }: Observed): Summary {
+  const all = [...objects.values()].flat();
+  const own = all.filter((object) => accountOf(object) === "");
+  return {
+    installations: leases.map(({ metadata: { namespace = "" }, spec = {} }) => {
+      const { holderIdentity: leader = "", renewTime: renewed = "", leaseDurationSeconds = 0 } = spec;
+      const isLeading = leader !== "" && Date.parse(renewed) + leaseDurationSeconds * 1000 > now;
+      return { namespace, leader, isLeading, renewed };
+    }),
+    accounts: [
+      ...(own.length > 0 ? [{ namespace: "", name: "", ready: "", reason: "", objects: own.length }] : []),
+      ...accounts.map(({ metadata: { namespace = "", name }, status }) => {
+        const { status: ready = "", reason = "" } = conditionOf(status, "Ready") ?? {};
+        const users = all.filter((one) => one.metadata.namespace === namespace && accountOf(one) === name);
+        return { namespace, name, ready, reason, objects: users.length };
+      }),
+    ],
+    objects: [...objects]
+      .filter(([, list]) => list.length > 0)
+      .map(([{ kind }, list]) => ({
+        kind,
+        all: list.length,
+        ready: list.filter(isReady).length,
+        others: countsOf(list.filter((object) => !isReady(object))),
+      })),
+    certificates: [...objects]
+      .flatMap(([{ validity }, list]) => (validity ? list.map((object) => endOf(object, validity.until)) : []))
+      .filter(({ until }) => Date.parse(until) - now < SOON_MS)
+      .sort(by(({ until }) => until)),
+    drifted: all.flatMap((object) => {
+      const drifted = conditionOf(object.status, "Drifted");
+      return drifted?.status === "True" ? [{ ...aboutOf(object), message: drifted.message }] : [];
+    }),
+    attention: all
+      .flatMap((object) => {
+        const stalled = conditionOf(object.status, "Stalled");
+        if (stalled?.status !== "True") return [];
+        const { lastTransitionTime: since, reason, message } = stalled;
+        return [{ ...aboutOf(object), since, reason, message }];
+      })
+      .sort(by(({ since }) => since))
+      .reverse(),
+  };
+}
+
+const by =
+  <T>(key: (one: T) => string) =>
+  (one: T, other: T): number =>
+    key(one).localeCompare(key(other));
+
+const aboutOf = ({ kind, metadata: { namespace, name } }: ManagedObject): About => ({ kind, namespace, name });
+
+const endOf = (object: ManagedObject, field: string): About & { until: string } => ({
+  ...aboutOf(object),
+  until: String(object.status?.[field] ?? ""),
+});
+
+/** The GatewayAccount of an object, as far as its own words tell. */
+const accountOf = ({ spec, status }: ManagedObject): string =>
+  (status?.id === undefined ? spec.accountRef?.name : status.account) ?? "";
+
+const isReady = ({ status }: ManagedObject): boolean => conditionOf(status, "Ready")?.status === "True";
+
+function countsOf(objects: readonly ManagedObject[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of objects) {
+    const reason = conditionOf(status, "Ready")?.reason ?? "Pending";
+    counts[reason] = (counts[reason] ?? 0) + 1;
+  }
+  return counts;
+}
