@@ -2,20 +2,38 @@ import { ownerMarkOf } from "../objects/ownership.ts";
 import type { AccountFlags } from "./account/credentials.ts";
 import type { Graph, Node } from "./graph/graph.ts";
 import { titleOf } from "./graph/graph.ts";
-import { load } from "./graph/load.ts";
+import { type Loaded, load } from "./graph/load.ts";
 import { type OutputFlags, printNodes } from "./graph/output.ts";
-import type { Terminal } from "./terminal.ts";
+import { importAccount } from "./import/import.ts";
+import { deleteOrphans } from "./orphans/delete.ts";
+import { type Terminal, UsageError } from "./terminal.ts";
 
 interface Flags extends AccountFlags, OutputFlags {
   unmanaged?: boolean;
+  import?: boolean;
+  delete?: boolean;
+  yes?: boolean;
 }
 
 /**
- * `orphans`: remotes with a mark of this cluster and no object, and objects whose remotes are gone. Reads only. Exit
- * code 1 when not everything could be read.
+ * `orphans`: remotes with a mark of this cluster and no object, and objects whose remotes are gone. Reads only, unless
+ * it is told to delete. Exit code 1 when not everything could be read or deleted.
  */
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
-  const { graph, problems, clusterID } = await load(flags, terminal);
+  refuseUnclear(flags, terminal);
+  const loaded = await load(flags, terminal);
+  const { graph, problems, clusterID } = loaded;
+  const remotes = [...markedWithoutObject(graph, clusterID), ...(flags.unmanaged ? unmanaged(graph) : [])];
+  if (flags.import && remotes.length > 0) return importRemotes(remotes, flags, terminal);
+  return flags.delete ? deleteOrphans(remotes, { flags, problems, terminal }) : print(loaded, flags, terminal);
+}
+
+function refuseUnclear(flags: Flags, terminal: Terminal): void {
+  if (flags.delete && flags.import) throw new UsageError("Choose one: --import or --delete");
+  if (flags.delete && !flags.yes && !terminal.ask) throw new UsageError("Give --yes: nobody can be asked here");
+}
+
+function print({ graph, problems, clusterID }: Loaded, flags: Flags, terminal: Terminal): number {
   const found = [
     ...markedWithoutObject(graph, clusterID).map((node) => ({ node, why: `no object ${ownerOf(node)}` })),
     ...withoutRemote(graph).map((node) => ({ node, why: "the remote is gone" })),
@@ -27,6 +45,16 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
   if (lines.length === 0 && problems.length === 0) terminal.warn("There are no orphans");
   for (const problem of problems) terminal.warn(problem);
   return problems.length > 0 ? 1 : 0;
+}
+
+/** The name that an object of a remote had may be taken by now, so names are made as for any other remote. */
+function importRemotes(
+  remotes: readonly Node[],
+  { output: _, ...account }: Flags,
+  terminal: Terminal,
+): Promise<number> {
+  const ids = remotes.flatMap(({ id }) => id ?? []);
+  return importAccount(ids, { ...account, nameFrom: "domain", mark: true, excludeManaged: false }, terminal);
 }
 
 const cellsOf = (node: Node): string[] => [

@@ -89,6 +89,9 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     withAccount(add("orphans", "remotes of this cluster without an object, and objects whose remotes are gone")),
   )
     .option("--unmanaged", "also remotes that nobody manages")
+    .option("--import", "print manifests that adopt these remotes, instead of the list")
+    .option("--delete", "delete these remotes in the account, and ask for each; what is used stays")
+    .option("-y, --yes", "do not ask")
     .action(ending((options) => orphans(options, terminal)));
   withAccount(add("tree", "what hangs together in the account, and what of it is not Ready"))
     .argument("[name|id]", "begin there; default: with everything that nothing uses")

@@ -1,3 +1,5 @@
+import { createInterface } from "node:readline/promises";
+
 /** The output of a command. A text may have several lines; a line break is added at its end. */
 export interface Terminal {
   /** Prints to stdout. */
@@ -6,6 +8,8 @@ export interface Terminal {
   warn: (text: string) => void;
   /** Shows how far a command is, in one line that the next one replaces. Unset where nobody watches. */
   progress?: ((text: string) => void) | undefined;
+  /** Asks a question, and resolves with true for yes. Unset where nobody can answer. */
+  ask?: ((question: string) => Promise<boolean>) | undefined;
   /** The width of stdout; unset in a pipe, where no line is cut. */
   columns?: number | undefined;
   /** Whether stdout takes colours. */
@@ -14,14 +18,24 @@ export interface Terminal {
 
 /** `noColour`: the user wants no colours, whatever the terminal can show. */
 export function terminalOf({ noColour }: { noColour: boolean }): Terminal {
-  const { stdout, stderr } = process;
+  const { stdin, stdout, stderr } = process;
   return {
     say: (text) => console.log(text),
     warn: (text) => console.error(text),
     progress: stderr.isTTY ? (text) => stderr.write(`\r\x1b[K${text}`) : undefined,
+    ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
     columns: stdout.isTTY ? stdout.columns : undefined,
     hasColours: stdout.isTTY === true && !noColour,
   };
+}
+
+async function ask(question: string): Promise<boolean> {
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `)).trim());
+  } finally {
+    prompt.close();
+  }
 }
 
 /** Invalid arguments; the message says which. The exit code is 2. */

@@ -59,7 +59,7 @@ test("a plan shows a change, and changes nothing", async () => {
   await writeFile(join(desk.directory, "policy.yaml"), page.take("Plan a change", "yaml"));
   await page.run("Plan a change");
   expect(world.changesSent()).toEqual([]);
-}, 60_000);
+}, 240_000);
 
 test("the workflow posts the plan, and fails when something is wrong", async () => {
   await mkdir(join(desk.directory, "deploy"));
@@ -70,9 +70,9 @@ test("the workflow posts the plan, and fails when something is wrong", async () 
   expect(world.changesSent()).toEqual([]);
   await writeFile(join(desk.directory, "deploy/broken.yaml"), "hello");
   await expect(workflow("deploy/")).rejects.toThrow("deploy/broken.yaml:1: This is no manifest");
-}, 60_000);
+}, 240_000);
 
 test("once it is applied there is nothing to do", async () => {
   await page.run("Apply it");
   expect(page.unused).toEqual([]);
-}, 120_000);
+}, 240_000);

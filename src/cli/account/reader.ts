@@ -11,7 +11,7 @@ import type { Credentials } from "./credentials.ts";
 /** How often a request is sent again that the service answered with 429. */
 const ATTEMPTS = 5;
 
-/** Reads an account within the request budget. It never writes. */
+/** Reads an account within the request budget. It writes nothing unless `delete` is called. */
 export class AccountReader implements AsyncDisposable {
   readonly #client: GatewayClient;
   readonly #budget: RequestBudget;
@@ -46,6 +46,20 @@ export class AccountReader implements AsyncDisposable {
         if (isNotFound(error)) return null;
         throw error;
       });
+    });
+  }
+
+  /** False when there was nothing to delete. */
+  delete(resource: Resource, id: string): Promise<boolean> {
+    return this.#patiently(`delete ${resource.path}/${id}`, async () => {
+      await this.#budget.acquire("edit");
+      try {
+        await this.#client.delete(resource, id);
+        return true;
+      } catch (error) {
+        if (isNotFound(error)) return false;
+        throw error;
+      }
     });
   }
 

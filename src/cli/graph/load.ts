@@ -23,14 +23,14 @@ export interface Loaded {
   clusterID: string | undefined;
 }
 
-/** Reads the account, and all objects of the cluster whose remotes are in it. */
-export async function load(flags: AccountFlags, terminal: Terminal): Promise<Loaded> {
+/** Reads the account, and all objects of the cluster whose remotes are in it. `listed`: kinds whose remotes are read. */
+export async function load(flags: AccountFlags, terminal: Terminal, listed: readonly Kind[] = kinds): Promise<Loaded> {
   const problems: string[] = [];
   const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
   const objects = await readObjects(cluster.client, { namespace: cluster.namespace, ...flags }, problems);
-  const remotes = await readRemotes(credentials, terminal, problems);
+  const remotes = await readRemotes(credentials, terminal, problems, listed);
   const ours = new Map(
     [...objects].map(([kind, all]): [Kind, ManagedObject[]] => [kind, all.filter((one) => isIn(credentials, one))]),
   );
@@ -42,10 +42,15 @@ export async function load(flags: AccountFlags, terminal: Terminal): Promise<Loa
 }
 
 /** The remotes of each kind whose list can be read. Throws CommandError when none can. */
-export async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
+export async function readRemotes(
+  credentials: Credentials,
+  terminal: Terminal,
+  problems: string[],
+  listed: readonly Kind[] = kinds,
+) {
   await using reader = new AccountReader(credentials);
   const remotes = new Map<Kind, Remote[]>();
-  for (const kind of kinds.filter(({ location }) => location.type === "collection")) {
+  for (const kind of listed.filter(({ location }) => location.type === "collection")) {
     try {
       const show = (count: number) => terminal.progress?.(`Reading ${kind.resource.path}: ${count}`);
       remotes.set(kind, await reader.list(kind.resource, show));

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { manifest } from "../../../tools/shared/objects.ts";
 import { command } from "../../support/command.ts";
 import { useWorld } from "../../support/world.ts";
@@ -87,6 +87,46 @@ test("status counts objects by reason", async () => {
 
 test("these commands write nothing", () => {
   expect(world.changesSent()).toEqual([]);
+});
+
+describe("what nobody manages", () => {
+  test("is written as manifests", async () => {
+    const { code, stdout } = await run("orphans", "--unmanaged", "--import");
+    expect(code).toBe(0);
+    expect(stdout).toContain(`adopt:\n    id: ${foreign}`);
+  });
+
+  test("is not deleted without being asked for, or while not everything can be read", async () => {
+    expect(await run("orphans", "--delete")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^Give --yes/) });
+    world.simulator.control.fault({ method: "GET", path: "/edges/tcp", action: { status: 403 } });
+    const { code, stderr } = await run("orphans", "--unmanaged", "--delete", "--yes");
+    world.simulator.control.clearFaults();
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Nothing is deleted/) });
+    expect(world.changesSent()).toEqual([]);
+  });
+
+  test("is deleted only if nothing uses it, users first", async () => {
+    const { control } = world.simulator;
+    const policies = ["free", "used"].map((description) =>
+      String(control.insert("ip_policies", { description })["id"]),
+    );
+    const [free, used] = policies;
+    const edge = String(control.insert("edges/tcp", { ip_restriction: { ip_policy_ids: [used] } })["id"]);
+    const held = String(control.insert("ip_policies", { description: "held" })["id"]);
+    await world.apply(manifest("TCPEdge", "by-id", { ipRestriction: { ipPolicyRefs: [{ id: held }] } }));
+    await world.ready("TCPEdge", "by-id");
+    control.clearRequests();
+    const { code, stdout, stderr } = await run("orphans", "--unmanaged", "--delete", "--yes");
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Kept IPPolicy ${held}: TCPEdge/by-id uses it`),
+    });
+    expect(stdout).toContain(`Deleted IPPolicy ${free}`);
+    expect(stdout.indexOf(`Deleted TCPEdge ${edge}`)).toBeLessThan(stdout.indexOf(`Deleted IPPolicy ${used}`));
+    expect(new Set(world.changesSent().map(({ method }) => method))).toEqual(new Set(["DELETE"]));
+    expect(control.objects("ip_policies").map(({ id }) => id)).toEqual(expect.arrayContaining([held, policy]));
+    control.clearRequests();
+  }, 240_000);
 });
 
 test("what could be read is shown where a list is refused", async () => {

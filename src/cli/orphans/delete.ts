@@ -1,0 +1,75 @@
+import { kinds } from "../../kinds/index.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
+import type { Kind } from "../../schema/define.ts";
+import { targetKindsOf } from "../../schema/wire/needs.ts";
+import { type AccountFlags, findCredentials } from "../account/credentials.ts";
+import { AccountReader } from "../account/reader.ts";
+import { type Graph, type Node, titleOf } from "../graph/graph.ts";
+import { load } from "../graph/load.ts";
+import { CommandError, type Terminal } from "../terminal.ts";
+
+interface Options {
+  flags: AccountFlags & { yes?: boolean };
+  /** What could not be read. */
+  problems: readonly string[];
+  terminal: Terminal;
+}
+
+/**
+ * Deletes remotes that have no object, and asks for each. Right before each deletion cluster and account are read
+ * again: what is used by then, has an object or another mark, stays.
+ */
+export async function deleteOrphans(nodes: readonly Node[], { flags, problems, terminal }: Options): Promise<number> {
+  if (problems.length > 0)
+    throw new CommandError(`Nothing is deleted, since not everything could be read: ${problems.join("; ")}`);
+  await using reader = new AccountReader(await findCredentials(flags));
+  let code = 0;
+  for (const node of usersFirst(nodes)) {
+    if (!flags.yes && !(await terminal.ask?.(`Delete ${titleOf(node)}?`))) continue;
+    if (!(await deleteOne(node, reader, flags, terminal))) code = 1;
+  }
+  return code;
+}
+
+/** False when the remote stays. */
+async function deleteOne(node: Node, reader: AccountReader, flags: AccountFlags, terminal: Terminal): Promise<boolean> {
+  try {
+    const reason = await reasonToKeep(node, flags, terminal);
+    if (reason !== undefined) throw new CommandError(reason);
+    await reader.delete(node.kind.resource, node.id ?? "");
+    terminal.say(`Deleted ${titleOf(node)}`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    terminal.warn(`Kept ${titleOf(node)}: ${error.message}`);
+    return false;
+  }
+}
+
+/** What uses another orphan goes before it. */
+function usersFirst(nodes: readonly Node[]): Node[] {
+  const sorted = new Set<Node>();
+  const visit = (node: Node, above: readonly Node[]): void => {
+    if (sorted.has(node) || above.includes(node)) return;
+    for (const user of node.usedBy) if (nodes.includes(user)) visit(user, [...above, node]);
+    sorted.add(node);
+  };
+  for (const node of nodes) visit(node, []);
+  return [...sorted];
+}
+
+async function reasonToKeep(node: Node, flags: AccountFlags, terminal: Terminal): Promise<string | undefined> {
+  const { graph, problems } = await load(flags, terminal, [node.kind, ...referring(node.kind)]);
+  if (problems.length > 0) return problems.join("; ");
+  const now = graph.nodes.find(({ kind, id }) => kind === node.kind && id === node.id);
+  if (!now?.remote) return "it is gone";
+  if (now.object) return `it has the object ${titleOf(now)} now`;
+  if (node.remote && ownerMarkOf(now.remote) !== ownerMarkOf(node.remote)) return "somebody else has marked it";
+  const [user] = [...now.usedBy, ...adopting(graph, node)];
+  return user && `${titleOf(user)} uses it or is to adopt it`;
+}
+
+const referring = ({ kind }: Kind): Kind[] => kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
+
+const adopting = ({ nodes }: Graph, { id }: Node): Node[] =>
+  nodes.filter(({ object }) => object?.spec.adopt?.id !== undefined && object.spec.adopt.id === id);

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manifest } from "../../tools/shared/objects.ts";
+import { useWorld } from "../support/world.ts";
+import { Page } from "./support/page.ts";
+import { pluginDesk } from "./support/plugin-desk.ts";
+
+/** Does what the page says, in an account with a remote that was left behind and one that a person has made. */
+const world = useWorld();
+
+let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let page: Page;
+
+beforeAll(async () => {
+  await world.apply(manifest("IPPolicy", "former", { description: "Office", deletionPolicy: "Retain" }));
+  const former = await world.ready("IPPolicy", "former");
+  await world.delete("IPPolicy", "former");
+  const edge = String(world.simulator.control.insert("edges/tcp", { description: "By hand" })["id"]);
+  desk = await pluginDesk(world, {
+    substitutions: new Map([
+      ["edgtcp_2nVhQthWfxrVVXty9v8qQqC6n0f8", edge],
+      ["ipp_2leg4kyX69U6IswsdjKIohVXiFIz", former.status.id],
+    ]),
+  });
+  page = await Page.read("docs/how-to/orphans.md", desk);
+});
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]();
+});
+
+test("what nobody manages is listed, taken over and deleted", async () => {
+  await page.run("List it");
+  await page.run("Take it over");
+  await page.run("Delete it");
+  expect(page.unused).toEqual([]);
+  expect(world.simulator.control.objects("edges/tcp").filter(({ description }) => description === "By hand")).toEqual(
+    [],
+  );
+}, 240_000);
