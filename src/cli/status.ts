@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readClusterConfig } from "../config.ts";
+import { readAccountConfig } from "../config.ts";
 import { GatewayAccount } from "../kinds/gateway-account.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent } from "../runtime/connection/errors.ts";
@@ -30,10 +30,8 @@ const CLEAR = "\x1b[H\x1b[2J";
 /** `status`: operators, accounts and objects on one screen. Reads the cluster only. */
 export async function status(flags: Flags, terminal: Terminal): Promise<number> {
   if (flags.output !== undefined && flags.output !== "json") throw new UsageError("-o must be json");
-  await using cluster = connect({
-    ...readClusterConfig({ ...process.env, ...(flags.kubeconfig !== undefined && { KUBECONFIG: flags.kubeconfig }) }),
-    context: flags.context,
-  });
+  const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  await using cluster = connect({ ...config, context: flags.context });
   for (;;) {
     const problems = await show(cluster, flags, terminal);
     if (!flags.watch) return problems > 0 ? 1 : 0;
