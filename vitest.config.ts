@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const clusterTests = ["test/{integration,e2e,chaos}/**/*.test.ts", "tools/cluster/{cluster,lifecycle}.test.ts"];
 // the longest of them, longest first
 const longest = [
+  "e2e/monitoring",
   ...["e2e/pages", "integration/brakes", "e2e/install", "chaos/api-server", "integration/kinds/sessions"],
   ...["integration/admission", "integration/lifecycle", "integration/secrets", "e2e/upgrade", "chaos/answers"],
   ...["chaos/replicas", "chaos/connections", "chaos/kill-replace", "chaos/kill-delete", "chaos/random-kill"],

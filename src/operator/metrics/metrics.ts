@@ -25,7 +25,7 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
     name: "tunnelgateway_remote_request_duration_seconds",
     help: "Duration of requests to the management API.",
     labelNames: ["resource", "method"],
-    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
     registers,
   });
   const throttled = new Counter({
