@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError, readAccountConfig, readConfig } from "./config.ts";
 import { resolverFor } from "./operator/dns/resolver.ts";
 
 const least = { GATEWAY_BASE_URL: "https://api.example.com", GATEWAY_API_KEY: "key" };
@@ -79,6 +79,35 @@ describe("readConfig", () => {
     expect(dnsResolvers).toEqual(given);
     expect(resolverFor(dnsResolvers).getServers()).toHaveLength(given.length);
   });
+
+  it("counts a namespace once", () => {
+    expect(readConfig({ ...least, WATCH_NAMESPACES: "a,b, a" }).watchNamespaces).toEqual(["a", "b"]);
+  });
+
+  it.each(["http://127.0.0.1:8080", "http://localhost", "http://[::1]:1", "http://gateway.localhost/v1"])(
+    "takes %s, whose requests leave no machine",
+    (url) => {
+      expect(readConfig({ ...least, GATEWAY_BASE_URL: url }).baseURL).toBe(url);
+    },
+  );
+
+  it.each(["http://api.example.com", "HTTP://api.example.com", "http://10.0.0.1", "http://localhost.example.com"])(
+    "refuses %s, unless it is allowed",
+    (GATEWAY_BASE_URL) => {
+      expect(problem({ ...least, GATEWAY_BASE_URL })).toContain("GATEWAY_BASE_URL must begin with https://");
+      expect(() => readAccountConfig({}, { ...least, GATEWAY_BASE_URL })).toThrow("GATEWAY_BASE_URL must begin with");
+      const allowed = { ...least, GATEWAY_BASE_URL, GATEWAY_ALLOW_PLAINTEXT: "true" };
+      expect(readConfig(allowed).baseURL).toBe(GATEWAY_BASE_URL);
+      expect(readAccountConfig({}, allowed).baseURL).toBe(GATEWAY_BASE_URL);
+    },
+  );
+
+  it.each(["https://api.example.com", "api.example.com/v1", "a b", "user@api.example.com"])(
+    "refuses %j as a host",
+    (ALLOWED_GATEWAY_HOSTS) => {
+      expect(problem({ ...least, ALLOWED_GATEWAY_HOSTS })).toContain("ALLOWED_GATEWAY_HOSTS each must be a host");
+    },
+  );
 
   it("reads 0 requests as no limit", () => {
     expect(readConfig({ ...least, REQUESTS_PER_MINUTE: "0" }).requestsPerMinute).toBe(0);

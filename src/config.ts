@@ -15,16 +15,22 @@ const duration = z
   .transform(seconds)
   .refine((value) => value >= 1, "must be a duration of at least one second, such as 30s, 5m or 1h30m");
 
-/** Names separated by commas. */
+/** Names separated by commas. Each counts once. */
 const names = z
   .string()
   .default("")
-  .transform((text) =>
-    text
-      .split(",")
-      .map((name) => name.trim())
-      .filter(Boolean),
-  );
+  .transform((text) => [...new Set(text.split(",").map((name) => name.trim()))].filter(Boolean));
+
+/** Hosts separated by commas, each with its port if it has one. */
+const hosts = names.refine(
+  (all) => all.every(isHost),
+  "each must be a host such as api.example.com or api.example.com:8443",
+);
+
+const isHost = (text: string): boolean => {
+  const url = URL.parse(`https://${text}`);
+  return url !== null && url.pathname === "/" && !/[\s@/?#\\]/.test(text);
+};
 
 const interval = z
   .string()
@@ -52,6 +58,23 @@ const count = z
 const url = z
   .url({ protocol: /^https?$/, error: "must be a URL that begins with https:// or http://" })
   .refine((value) => !holdsCredentials(value), "must not hold credentials");
+
+/** Whoever sees the connection could read the API key. */
+const plaintext = flag.default(false);
+
+const isPlaintext = (baseURL: string | undefined): boolean => {
+  const { protocol, hostname = "" } = URL.parse(baseURL ?? "") ?? {};
+  return protocol === "http:" && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+};
+
+const mayBePlaintext = (given: { GATEWAY_BASE_URL?: string | undefined; GATEWAY_ALLOW_PLAINTEXT: boolean }): boolean =>
+  given.GATEWAY_ALLOW_PLAINTEXT || !isPlaintext(given.GATEWAY_BASE_URL);
+
+const plaintextProblem = {
+  path: ["GATEWAY_BASE_URL"],
+  error:
+    "must begin with https://, or anybody on the way can read the API key; GATEWAY_ALLOW_PLAINTEXT=true allows http://",
+};
 
 function holdsCredentials(url: string): boolean {
   const { username = "", password = "" } = URL.parse(url) ?? {};
@@ -82,7 +105,8 @@ const environment = z
     GATEWAY_API_KEY_FILE: z.string().min(1, "must not be empty").optional(),
     GATEWAY_UNDOCUMENTED_OPERATIONS: flag.default(true),
     GATEWAY_ACCOUNT_CONFIRMED: flag.default(false),
-    ALLOWED_GATEWAY_HOSTS: names,
+    GATEWAY_ALLOW_PLAINTEXT: plaintext,
+    ALLOWED_GATEWAY_HOSTS: hosts,
     ADOPTION_NAMESPACES: names,
     CLUSTER_ID: z.string().regex(clusterID, clusterIDWords).optional(),
     FORMER_CLUSTER_IDS: names.refine((ids) => ids.every((id) => clusterID.test(id)), `each ${clusterIDWords}`),
@@ -104,7 +128,8 @@ const environment = z
   .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
     path: ["GATEWAY_API_KEY_FILE"],
     error: "must not be set beside GATEWAY_API_KEY: choose one",
-  });
+  })
+  .refine(mayBePlaintext, plaintextProblem);
 
 /** Which cluster is used, and which namespaces of it. */
 export interface ClusterConfig {
@@ -204,15 +229,18 @@ export interface AccountConfig extends ClusterConfig {
   requestSeconds: number;
 }
 
-const account = z.object({
-  ...cluster,
-  GATEWAY_BASE_URL: url.optional(),
-  GATEWAY_API_KEY: z.string().optional(),
-  GATEWAY_API_KEY_FILE: z.string().optional(),
-  CLUSTER_ID: z.string().optional(),
-  REQUESTS_PER_MINUTE: count.prefault("100"),
-  REQUEST_TIMEOUT: duration.prefault("30s"),
-});
+const account = z
+  .object({
+    ...cluster,
+    GATEWAY_ALLOW_PLAINTEXT: plaintext,
+    GATEWAY_BASE_URL: url.optional(),
+    GATEWAY_API_KEY: z.string().optional(),
+    GATEWAY_API_KEY_FILE: z.string().optional(),
+    CLUSTER_ID: z.string().optional(),
+    REQUESTS_PER_MINUTE: count.prefault("100"),
+    REQUEST_TIMEOUT: duration.prefault("30s"),
+  })
+  .refine(mayBePlaintext, plaintextProblem);
 
 /** Reads the variables of commands that only read the account. `flags` come before the environment. */
 export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.ProcessEnv = process.env): AccountConfig {

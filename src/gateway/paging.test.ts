@@ -45,11 +45,20 @@ describe("next_page_uri", () => {
     expect(await ids(client)).toEqual(all);
   });
 
-  test("never takes the API key to another origin", async () => {
+  test.each([
+    ["", "/ip_policies"],
+    ["/gate/way", "/ip_policies"],
+    ["/gate/way", "/its/own/prefix/ip_policies"],
+  ])("of a service behind a proxy at %j is read from there, and never from another origin", async (prefix, path) => {
     const elsewhere = await serve((response) => json(response, 200, { ip_policies: [] }));
-    const { client } = await account(() => `${elsewhere.url}/ip_policies?page=2`);
-    await expect(ids(client)).rejects.toMatchObject({ kind: "unreadable", route: "/ip_policies", status: 200 });
+    const { client } = await account((_, page) => `${elsewhere.url}${path}?page=${page}`, prefix);
+    expect(await ids(client)).toEqual(all);
     expect(elsewhere.seen).toEqual([]);
+  });
+
+  test("that is no address is an error", async () => {
+    const { client } = await account(() => "data:text/plain,x");
+    await expect(ids(client)).rejects.toMatchObject({ kind: "unreadable", route: "/ip_policies", status: 200 });
   });
 
   test.each<[string, () => string]>([

@@ -22,7 +22,7 @@ it("nothing is remembered of an object that has ended while a request of it was 
     forget: (uid) => scene.account.forget(uid),
   };
   const controller = objectController(IPPolicy, {
-    ...{ config: readConfig({ GATEWAY_API_KEY: "k", GATEWAY_BASE_URL: "http://gateway" }), clock: scene.clock },
+    ...{ config: readConfig({ GATEWAY_API_KEY: "k", GATEWAY_BASE_URL: "https://service.test" }), clock: scene.clock },
     ...{ cluster: scene.cluster, dns: scene.dns, log: recordingLogger(), accounts: accounts as Accounts },
     unfinalizedObjects: { get: () => undefined },
     identity: { id: "c1" } as ClusterIdentity,

@@ -1,26 +1,27 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import type { FaultAction } from "../../tools/simulator/control/faults.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
+import { json, serve } from "../support/gateway-service.ts";
 import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
+const REQUESTED = "tunnelgateway.dev/reconcile-requested-at";
 const world = useWorld({ startOperator: false });
 let busy: Simulator;
 let idle: Simulator;
 
-beforeAll(async () => {
+beforeEach(async () => {
   [busy, idle] = await Promise.all([startSimulator(), startSimulator()]);
 });
-
-afterAll(() => Promise.all([busy.stop(), idle.stop()]));
 
 const start = (env: Record<string, string>) => {
   const hosts = [busy, idle].map(({ url }) => new URL(url).host).join(",");
   return world.startOperator({ ALLOWED_GATEWAY_HOSTS: hosts, ...env });
 };
 
-const account = (name: string, { url: baseURL, apiKey }: Simulator, key = apiKey): KubeJSON[] => [
+const account = (name: string, { url: baseURL, apiKey: key }: Pick<Simulator, "url" | "apiKey">): KubeJSON[] => [
   secret(`key-of-${name}`, { key }),
   manifest("GatewayAccount", name, { apiKeySecretRef: { name: `key-of-${name}`, key: "key" }, baseURL }),
 ];
@@ -38,10 +39,10 @@ const always = (action: FaultAction) => busy.control.fault({ times: Number.POSIT
 afterEach(async () => {
   await world.operator.stop("SIGKILL");
   await world.releaseAll();
-  for (const { control } of [busy, idle]) {
-    control.clearFaults();
-    control.clearRequests();
-  }
+  const left = [...(await world.kube.custom()), ...(await world.kube.list("GatewayAccount"))];
+  await Promise.all(left.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name).catch(() => undefined)));
+  await world.until("all are gone", async () => (await world.kube.list("GatewayAccount", "IPPolicy")).length === 0);
+  await Promise.all([busy.stop(), idle.stop()]);
 });
 
 describe("an object of an idle account", () => {
@@ -72,17 +73,18 @@ describe("an object of an idle account", () => {
   });
 });
 
-describe.each<[string, FaultAction]>([
-  ["are throttled", { rateLimit: { retryAfterSeconds: 600 } }],
-  ["hang", { hang: true }],
-])("beside twenty GatewayAccounts whose services %s", (_, action) => {
+/** Services of which one asks for a long pause, and one never answers. Each key is an account of its own. */
+describe.each([
+  { they: "are throttled", answer: (response: ServerResponse) => json(response, 429, {}, { "retry-after": "600" }) },
+  { they: "hang", answer: () => undefined },
+])("beside twenty GatewayAccounts whose services $they", ({ answer }) => {
   test("another one is Ready", async () => {
-    await start({ REQUEST_TIMEOUT: "5m" });
-    always(action);
-    const others = Array.from({ length: 20 }, (_, index) => account(`other-${index}`, busy, `key-${index}`)).flat();
-    await world.kube.apply(...others);
-    const isAsked = async () => busy.control.requests().length >= ("hang" in action ? 4 : 20);
-    await world.until("their services are asked", isAsked);
+    const { url, seen } = await serve(answer);
+    await start({ REQUEST_TIMEOUT: "5m", ALLOWED_GATEWAY_HOSTS: `${new URL(url).host},${new URL(idle.url).host}` });
+    const names = Array.from({ length: 20 }, (_, index) => `other-${index}`);
+    await world.kube.apply(...names.flatMap((name) => account(name, { url, apiKey: name })));
+    await world.until("the services are asked", async () => seen.length >= 4);
+    for (const name of names) await world.kube.annotate("GatewayAccount", name, { [REQUESTED]: "now" });
     await world.kube.apply(...account("idle", idle));
     const found = await world.ready("GatewayAccount", "idle");
     expect(conditionOf(found, "Ready")?.reason).toBe("Available");

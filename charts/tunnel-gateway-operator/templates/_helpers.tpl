@@ -103,6 +103,10 @@ annotations:
   value: {{ include "tunnel-gateway-operator.baseURL" . | quote }}
 - name: GATEWAY_API_KEY_FILE
   value: /var/run/tunnel-gateway/api-key
+{{- if .Values.gateway.allowPlaintext }}
+- name: GATEWAY_ALLOW_PLAINTEXT
+  value: "true"
+{{- end }}
 {{- if .Values.gateway.accountConfirmed }}
 - name: GATEWAY_ACCOUNT_CONFIRMED
   value: "true"

@@ -42,22 +42,29 @@ describe("resolvePage", () => {
     ["https://api.example.com/reserved_domains?before_id=rd_1", "an address without the prefix"],
     ["reserved_domains?before_id=rd_1", "relative to the base"],
     ["?before_id=rd_1", "a query"],
+    ["http://internal:8080/reserved_domains?before_id=rd_1", "of the service behind a proxy"],
+    ["http://internal:8080/v7/reserved_domains?before_id=rd_1", "below another prefix of the service behind a proxy"],
+    ["http://api.example.com/gate/reserved_domains?before_id=rd_1", "of the service behind a TLS terminator"],
+    ["https://api.example.com:8443/gate/reserved_domains?before_id=rd_1", "with another port"],
+    ["//evil.example/reserved_domains?before_id=rd_1", "without a scheme"],
+    ["\\\\evil.example\\reserved_domains?before_id=rd_1", "with backslashes"],
+    ["https://api.example.com@evil.example/reserved_domains?before_id=rd_1", "of a host in the clothes of a user"],
   ])("follows %s: %s", (next) => {
     expect(resolvePage(base, collection, next)).toBe("/gate/reserved_domains?before_id=rd_1");
   });
 
   test.each([
-    ["https://evil.example/gate/reserved_domains?before_id=rd_1", "another host"],
-    ["http://api.example.com/gate/reserved_domains", "no longer encrypted"],
-    ["https://api.example.com:8443/gate/reserved_domains", "another port"],
-    ["https://api.example.com.evil.example/", "a host that begins alike"],
-    ["https://api.example.com@evil.example/", "a host in the clothes of a user"],
-    ["//evil.example/reserved_domains", "without a scheme"],
-    ["\\\\evil.example\\reserved_domains", "with backslashes"],
     ["data:text/plain,x", "no origin at all"],
+    ["ftp://api.example.com/reserved_domains", "another protocol"],
     ["https://", "not an address"],
   ])("does not follow %s: %s", (next) => {
     expect(resolvePage(base, collection, next)).toBeUndefined();
+  });
+
+  test("takes no more than path and query of an address elsewhere", () => {
+    expect(resolvePage(base, collection, "https://user:word@evil.example/other/path?page=2#x")).toBe(
+      "/gate/other/path?page=2",
+    );
   });
 
   test("keeps paths unchanged when the base has no prefix", () => {

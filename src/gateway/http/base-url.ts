@@ -19,12 +19,15 @@ export function parseBaseURL(text: string): BaseURL {
 
 /**
  * The path and query of the page that `next` names: an absolute URL, a path with or without the prefix of the base, a
- * path relative to the base, or only a query for `collection`. Undefined when it is invalid or has another origin,
- * which must not receive the API key.
+ * path relative to the base, or only a query for `collection`. Undefined when it is invalid. A service behind a proxy
+ * may name itself by another origin, which must not receive the API key: the page is then read from the base, under its
+ * path of `collection` if that is where the other path ends.
  */
 export function resolvePage(base: BaseURL, collection: string, next: string): string | undefined {
   const url = URL.parse(next.startsWith("?") ? `${collection}${next}` : next, `${base.origin}${base.prefix}/`);
-  if (url?.origin !== base.origin) return undefined;
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") return undefined;
+  const own = collection.slice(base.prefix.length);
+  if (url.origin !== base.origin && url.pathname.endsWith(own)) return `${collection}${url.search}`;
   const prefixed = url.pathname === base.prefix || url.pathname.startsWith(`${base.prefix}/`);
   return `${prefixed ? "" : base.prefix}${url.pathname}${url.search}`;
 }

@@ -169,6 +169,13 @@ describe("a base URL", () => {
     expect(scene.secretReads).toEqual([]);
   });
 
+  it("is allowed however its host is written", async () => {
+    const scene = await AccountScene.begin({ env: { ALLOWED_GATEWAY_HOSTS: "API.Example:443" } });
+    for (const baseURL of ["https://api.example", "https://API.example:443/v1"])
+      expect(() => scene.accounts.assertAllowed(scene.account("a", { baseURL }))).not.toThrow();
+    expect(() => scene.accounts.assertAllowed(scene.account("a", { baseURL: "https://api.example:8443" }))).toThrow();
+  });
+
   // the CRD accepts all of them
   it.each([
     "https://[",

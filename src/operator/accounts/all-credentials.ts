@@ -108,8 +108,8 @@ export class AllCredentials {
     if (baseURL === undefined) return config.baseURL;
     const origin = originOf(baseURL);
     if (origin === parseBaseURL(config.baseURL).origin) return baseURL;
-    const { host } = new URL(origin);
-    if (config.allowedHosts.includes(host)) return baseURL;
+    const { host, protocol } = new URL(origin);
+    if (config.allowedHosts.some((allowed) => URL.parse(`${protocol}//${allowed}`)?.host === host)) return baseURL;
     throw new Blocked(
       "InvalidSpec",
       `Ask for ${host} to be added to ALLOWED_GATEWAY_HOSTS: the operator does not allow it`,

@@ -184,6 +184,18 @@ describe("retries", () => {
     expect(server.received).toHaveLength(4);
   });
 
+  it.each(unique)("repeat a %s that the server has not looked at", async (_, call) => {
+    server.faults.push({ status: 429, retryAfter: 0.01 });
+    await failure(call());
+    expect(server.received).toHaveLength(2);
+  });
+
+  it.each(unique)("do not repeat a %s after 503", async (_, call) => {
+    server.faults.push({ status: 503, retryAfter: 0.01 });
+    expect(await failure(call())).toMatchObject({ status: 503 });
+    expect(server.received).toHaveLength(1);
+  });
+
   it.each(unique)("do not repeat a %s", async (_, call) => {
     server.faults.push({ reset: true });
     expect(isUnreachable(await failure(call()))).toBe(true);

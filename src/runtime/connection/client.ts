@@ -92,7 +92,8 @@ export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g
  * the caller aborted.
  *
  * Lost connections, and 429 or 503 with Retry-After, are retried within the deadline and with full jitter. That holds
- * only for calls that may be repeated without harm: reads, deletes, updates, applies and conditional merge patches.
+ * only for calls that may be repeated without harm: reads, deletes, updates, applies and conditional merge patches. All
+ * others are retried only at 429 with Retry-After: the server has not looked at them then.
  */
 export class KubeClient {
   readonly #transport: Transport;
@@ -189,7 +190,7 @@ export class KubeClient {
     return this.#object({ method: "PATCH", path, ...write }, options, guarded);
   }
 
-  /** Never retried. A failed `test` is answered with 422. */
+  /** A failed `test` is answered with 422. */
   async patchJSON<T extends KubeObject = KubeObject>(
     type: ResourceType,
     ref: ObjectRef,
@@ -300,8 +301,8 @@ export class KubeClient {
       return answer;
     };
     try {
-      if (!repeatable) return await attempt();
-      return await withRetries(attempt, { clock: this.#clock, random: this.#options.random ?? Math.random, signal });
+      const random = this.#options.random ?? Math.random;
+      return await withRetries(attempt, { clock: this.#clock, random, signal, repeatable });
     } catch (error) {
       if (!(error instanceof TimedOut)) throw error;
       throw new KubeUnreachable("ETIMEDOUT", `${exchange.method} ${exchange.path}: ${error.message}`, { cause: error });
