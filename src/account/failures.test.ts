@@ -53,7 +53,7 @@ describe("an object that fails", () => {
     ["a failure that may pass", answered(500), [0.5, 1, 2, 4, 8, 16, 32, 64, 128, 150, 150]],
     ["a refusal of the key", answered(401), [60, 120, 240, 480, 960, 1920, 3600, 3600]],
     ["a refusal of the permission", answered(403), [60, 120, 240]],
-    ["a refusal of what was sent", answered(422), [1620, 3240, 3600, 3600]],
+    ["a refusal of what was sent", answered(422), [1800, 3600, 3600, 3600]],
   ])("is tried again after delays that grow: %s", async (_, cause, delays) => {
     const found: number[] = [];
     for (const _delay of delays) {

@@ -20,7 +20,7 @@ const FAILED: Delays = { first: 1000, longest: 5 * MINUTE_MS, certain: 0 };
 const DENIED: Delays = { first: MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
 
 /** After a refusal of what was sent. An attempt may cost two requests, so in the long run it is made once an hour. */
-const REFUSED: Delays = { first: 27 * MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
+const REFUSED: Delays = { first: 30 * MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
 
 /** So many failures in a row are followed by no delay when somebody changes something that may end them. */
 const HASTY = 3;

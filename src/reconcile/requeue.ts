@@ -67,12 +67,9 @@ function resultOfError(
 /** Reasons that depend on what a spec refers to. To look at these again costs no request. */
 const MENDED_BY_INPUTS: ReadonlySet<string> = new Set(["InvalidSpec", "ImmutableField", "ReplacementRequired"]);
 
-/** No reconcile comes so much earlier than it was asked for. */
-const EARLIEST = 0.9;
-
 /** A look before that sends nothing, unless what the spec refers to has changed meanwhile. */
 function secondsUntilRetry(context: ReconcileContext, { inputs }: Failure, resyncSeconds: number): number {
-  const seconds = context.account.failures.secondsLeft(context.object.metadata.uid) / EARLIEST;
+  const seconds = context.account.failures.secondsLeft(context.object.metadata.uid);
   return inputs !== undefined && hasUnwatchedInputs(context) ? Math.min(seconds, resyncSeconds) : seconds;
 }
 

@@ -37,7 +37,7 @@ describe("a reconcile", () => {
   test("deletes a finished command after its TTL", async () => {
     const { fake, reconcile } = scene({ ...stop, ttlSecondsAfterFinished: 60 });
     await reconcile();
-    expect(await reconcile()).toEqual({ requeueAfterSeconds: expect.closeTo(66.7, 0) });
+    expect(await reconcile()).toEqual({ requeueAfterSeconds: expect.closeTo(60, 0) });
     fake.advance(60);
     await reconcile();
     expect(fake.stored).toBeUndefined();

@@ -218,7 +218,7 @@ export class CommandReconciler {
     const { ttlSecondsAfterFinished: ttl } = command.spec;
     if (ttl === undefined) return {};
     const left = (Date.parse(command.status?.completedAt ?? "") - this.#now()) / 1000 + ttl;
-    if (left > 0) return { requeueAfterSeconds: withoutJitter(left) };
+    if (left > 0) return { requeueAfterSeconds: certainly(left) };
     await this.#options.delete(command);
     return {};
   }
@@ -227,7 +227,7 @@ export class CommandReconciler {
     const restartAt = nextRestartAt(sessions);
     const recheck = this.#options.mirror.isEnabled ? RECHECK_SECONDS : UNMIRRORED_LIST_MS / 1000;
     if (restartAt === undefined) return { requeueAfterSeconds: recheck };
-    return { requeueAfterSeconds: Math.min(recheck, withoutJitter((restartAt - this.#now()) / 1000)) };
+    return { requeueAfterSeconds: Math.min(recheck, certainly((restartAt - this.#now()) / 1000)) };
   }
 
   #now = (): number => this.#options.clock.date().getTime();
@@ -237,8 +237,8 @@ const isPaused = ({ metadata }: CommandObject): boolean => metadata.annotations?
 
 const notListedYet = () => new Waiting("Pending", "Waiting for the first list of tunnel sessions, no action is needed");
 
-/** The queue returns a key up to a tenth early; this delay ends not before `seconds`. */
-const withoutJitter = (seconds: number): number => Math.max(0, seconds) / 0.9 + 0.05;
+/** The calendar and the clock of the queue may differ a little. By both, this delay ends not before `seconds`. */
+const certainly = (seconds: number): number => Math.max(0, seconds) + 0.05;
 
 const backoffAfter = (atLeastSeconds: number | undefined): Result => ({
   backoff: true,

@@ -25,7 +25,7 @@ export interface Request {
  * When a reconcile wants its key back. All times are seconds. An event brings the key back sooner in any case.
  *
  * - `{}`: done, until the next event.
- * - `requeueAfterSeconds`: done, and again after this time, give or take 10 %.
+ * - `requeueAfterSeconds`: done, and again after this time: never before, and up to a fifth of it later, a minute at most.
  * - `backoff`: failed, and again after `atLeastSeconds` plus a delay that grows with each failure in a row. An `error`
  *   is logged and counted as one; leave it out where the object's status reports the failure.
  * - `when`: not done yet, and again as soon as this promise is settled, at the priority of this run. So what a reconcile
@@ -46,6 +46,10 @@ const STUCK_SECONDS = 60;
 
 /** The watch usually delivers within milliseconds, but may be interrupted for minutes. */
 const STALE_BACKOFF: BackoffOptions = { base: 0.4, cap: 10 };
+
+/** A reconcile that comes before its time would be in vain, and one that ends a certificate must not come days late. */
+const JITTER = 0.2;
+const LONGEST_JITTER_SECONDS = 60;
 
 /** A failure that a retry cannot repair. It is logged and counted, and the key is not retried. */
 export class TerminalError extends Error {
@@ -214,7 +218,8 @@ export class Controller {
     if (!("backoff" in result)) {
       this.#queue.forget(key);
       if (result.requeueAfterSeconds === undefined) return "success";
-      const afterSeconds = result.requeueAfterSeconds * (0.9 + 0.2 * this.#random());
+      const seconds = result.requeueAfterSeconds;
+      const afterSeconds = seconds + Math.min(seconds * JITTER, LONGEST_JITTER_SECONDS) * this.#random();
       this.#queue.add(key, { priority: requeuePriority, afterSeconds });
       return "requeue_after";
     }
