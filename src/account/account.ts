@@ -216,6 +216,10 @@ export class Account {
 
   isCreateRefused = (object: ManagedObject, intent: Intent): boolean => this.#memory.isCreateRefused(object, intent);
 
+  recordToken = (id: string, token: string): void => this.#memory.recordToken(id, token);
+
+  tokenDigestOf = (id: string): string | undefined => this.#memory.tokenDigestOf(id);
+
   claim = (id: string, object: ManagedObject): void => this.#memory.claim(id, object);
 
   isClaimedByOther = (id: string, object: ManagedObject): boolean => this.#memory.isClaimedByOther(id, object);

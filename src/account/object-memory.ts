@@ -1,9 +1,13 @@
+import { LRUCache } from "lru-cache";
 import type { Intent } from "../objects/intent.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { CorrectionCounter } from "./correction-counter.ts";
 import { CreateSettlement } from "./create-settlement.ts";
 import type { Failure, Failures } from "./failures.ts";
+import { digestOf } from "./key-proof.ts";
+
+const MOST_TOKENS = 1000;
 
 /** What this process remembers of single objects, also when an object comes to belong to another account. */
 export class ObjectMemory {
@@ -14,6 +18,8 @@ export class ObjectMemory {
   readonly #claims = new Map<string, string>();
   /** Where the last failure of an object is recorded, by its uid. */
   readonly #failedIn = new Map<string, Failures>();
+  /** Digests of tokens that the service has shown once, by the ids of their remotes. */
+  readonly #tokens = new LRUCache<string, string>({ max: MOST_TOKENS });
 
   constructor(clock: Clock, deadlineMs: number) {
     this.corrections = new CorrectionCounter(clock);
@@ -54,6 +60,15 @@ export class ObjectMemory {
     this.tryIn(failures, uid);
     failures.failed(uid, failure);
     this.#failedIn.set(uid, failures);
+  }
+
+  /** `token`: what the Secret of this remote has. Only its digest is kept. */
+  recordToken(id: string, token: string): void {
+    this.#tokens.set(id, digestOf(token));
+  }
+
+  tokenDigestOf(id: string): string | undefined {
+    return this.#tokens.get(id);
   }
 
   /** Call it when the object is gone. */

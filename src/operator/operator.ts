@@ -21,6 +21,7 @@ import { AccountObjects } from "./accounts/account-objects.ts";
 import { Accounts } from "./accounts/accounts.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
 import { countDependents } from "./accounts/dependents.ts";
+import { keyUsersOf } from "./accounts/key-users.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
 import { RecordLooks } from "./dns/record-looks.ts";
@@ -92,8 +93,11 @@ export function createOperator(options: OperatorOptions): Operator {
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
     intentSignatures,
     accounts: {
+      usersOfKey: (object, key) =>
+        keyUsersOf({ accounts, store: accountInformer.store, countDependents: dependentsOf }, object, key),
       isSameAccount: (one, other) => accounts.isSameAccount(one, other),
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
+      isLetGo: (object) => accounts.isLetGo(object),
     },
   });
   const { externalDNS, dnsResolvers } = config;
@@ -129,9 +133,13 @@ export function createOperator(options: OperatorOptions): Operator {
     },
     onAvailabilityChange(keys, available) {
       for (const key of keys) if (key) enqueueAccount(key);
+      // Objects of an account that a person has let go of need not wait for the next attempt.
+      const letGo = keys.filter((key) => isLetGo(accountInformer.store.get(key)));
+      for (const key of letGo) enqueuer.enqueueUsers(key);
       if (available) enqueuer.enqueueUnfinished();
     },
   });
+  const dependentsOf = (key: string) => countDependents(key, accounts, informers, unfinalizedObjects.all);
   const counted: Stores = new Map<string, Listed>([...informers, [GatewayAccount.kind, accountInformer]]);
   metrics?.setSources({ kinds, informers: counted, accounts, clock });
   const accountController = new Controller({
@@ -143,7 +151,7 @@ export function createOperator(options: OperatorOptions): Operator {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: config.watchSecrets },
           objects: new AccountObjects(client, accountInformer.store),
-          countDependents: (key) => countDependents(key, accounts, informers, unfinalizedObjects.all),
+          countDependents: dependentsOf,
         },
         request,
       ),
@@ -229,7 +237,12 @@ function needsReconcile(old: AccountObject, object: AccountObject): boolean {
 
 /** Whether objects may have to find their account anew. */
 const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
-  old.metadata.generation !== metadata.generation || old.metadata.deletionTimestamp !== metadata.deletionTimestamp;
+  old.metadata.generation !== metadata.generation ||
+  old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
+  old.metadata.annotations?.[annotations.orphan] !== metadata.annotations?.[annotations.orphan];
+
+const isLetGo = (object: AccountObject | undefined): boolean =>
+  object?.metadata.annotations?.[annotations.orphan] === "true";
 
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [
   referenceKey(secrets.kind, metadata.namespace, spec.apiKeySecretRef.name),

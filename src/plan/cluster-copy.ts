@@ -3,7 +3,7 @@ import { parseIntent } from "../objects/intent.ts";
 import type { ManagedObject, Status } from "../objects/object.ts";
 import { type AccountSharing, CachedObjects } from "../operator/kubernetes/cached-objects.ts";
 import { indexersOf } from "../operator/kubernetes/indexes.ts";
-import type { Cluster, EventDraft, SecretContent, SecretValue } from "../reconcile/cluster.ts";
+import type { Cluster, EventDraft, KeyUser, SecretContent, SecretValue } from "../reconcile/cluster.ts";
 import { Store } from "../runtime/cache/store.ts";
 import { keyOf } from "../runtime/object.ts";
 import { FINALIZER } from "../schema/contract.ts";
@@ -77,6 +77,11 @@ export class ClusterCopy extends CachedObjects implements Cluster {
   recordUnfinalized(): void {}
 
   isUnfinalized = (): boolean => false;
+
+  /** A plan has no keys to compare. Whether a deletion has to wait for those who use a key is not shown. */
+  usersOfKey = (): KeyUser[] => [];
+
+  isAccountLetGo = (): boolean => false;
 
   async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
     const key = `${namespace}/${name}`;

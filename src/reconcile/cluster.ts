@@ -48,6 +48,16 @@ export interface EventDraft {
   note: string;
 }
 
+/** Somebody who sends requests with an API key. */
+export interface KeyUser {
+  /** `GatewayAccount team-a/default`, or `the operator`. */
+  name: string;
+  /** Undefined for the operator. */
+  namespace?: string;
+  /** The GatewayAccount is being deleted, and waits for the objects that need it. */
+  isGoing: boolean;
+}
+
 /**
  * What a reconcile needs of Kubernetes. Objects are read from the cache, which has the operator's own writes already.
  */
@@ -107,6 +117,16 @@ export interface Cluster {
   deleteDNSEndpoint(object: ManagedObject): Promise<void>;
   /** Lets the DNSEndpoint that was written for the object outlive it. */
   keepDNSEndpoint(object: ManagedObject): Promise<void>;
+  /**
+   * Who uses an API key, by the digest of its value or as the content of a Secret of the object. Not a GatewayAccount that
+   * is being deleted and waits for nothing but this object.
+   */
+  usersOfKey(object: ManagedObject, key: { digest?: string | undefined; secretName?: string | undefined }): KeyUser[];
+  /**
+   * Whether a person has said on the GatewayAccount of the object's remote that the account is gone for good, and its key
+   * does not work.
+   */
+  isAccountLetGo(object: ManagedObject): boolean;
   isNamespaceDeleting(namespace: string): Promise<boolean>;
   /** Whether the CustomResourceDefinition of the kind is being deleted, and all objects with it. */
   isKindDeleting(kind: Kind): Promise<boolean>;

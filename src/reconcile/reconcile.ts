@@ -49,7 +49,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
   try {
     if (isReleased(context.object) && !isDeleting(context.object))
       return { type: "released", message: releaseMessage(context) };
-    await refuseTooSoon(context);
+    if (!isLetGo(context)) await refuseTooSoon(context);
     if (isDeleting(context.object)) {
       await deleteObject(context);
       recordSuccess(context);
@@ -74,6 +74,10 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     return { type: "unfinished", error };
   }
 }
+
+/** Nothing is sent for the object any more: its account is gone for good. */
+const isLetGo = ({ object, cluster }: ReconcileContext): boolean =>
+  isDeleting(object) && cluster.isAccountLetGo(object);
 
 /**
  * After a create, the status is written whatever was thrown: otherwise the new remote would have to be searched for.

@@ -1,5 +1,6 @@
 import type { Account } from "../../account/account.ts";
 import { type Patience, waitFor } from "../../account/patience.ts";
+import { isUnauthorized } from "../../gateway/errors.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, Postponed, Waiting } from "../../objects/reconcile-error.ts";
@@ -142,6 +143,37 @@ export class Accounts {
   labelOf(account: Account): string {
     const shared = this.#shared.all.find((one) => one.account === account);
     return shared ? labelOf(shared) : "";
+  }
+
+  /**
+   * Keys of the credentials whose API key has this digest, or is in this Secret of the namespace: `namespace/name` of a
+   * GatewayAccount, "" for the operator's own.
+   */
+  usersOfKey({
+    digest,
+    secret,
+  }: {
+    digest?: string | undefined;
+    secret?: { namespace: string; name: string } | undefined;
+  }): string[] {
+    const reading = this.#options
+      .store()
+      .list(secret?.namespace)
+      .filter(({ spec }) => secret !== undefined && spec.apiKeySecretRef.name === secret.name)
+      .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
+    const using = this.#credentials.all.filter((one) => digest !== undefined && one.digest === digest);
+    return [...new Set([...reading, ...using.map(({ key }) => key)])];
+  }
+
+  /** Whether a person has let go of the account of the object's remote, and its key is missing or refused. */
+  isLetGo(object: ManagedObject): boolean {
+    const { namespace } = object.metadata;
+    const name = this.recordedNameOf(object);
+    const account = this.#options.store().get(`${namespace}/${name}`);
+    if (account?.metadata.annotations?.[annotations.orphan] !== "true") return false;
+    const credentials = this.#credentials.find(namespace, name);
+    if (!credentials) return false;
+    return credentials.isKeyMissing === true || isUnauthorized(credentials.shared.account.breaker.problem);
   }
 
   /** Whether both objects belong to one account: the same base URL and the same key. */

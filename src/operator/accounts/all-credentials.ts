@@ -6,7 +6,7 @@ import type { SecretValue } from "../../reconcile/cluster.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { CachedApiKey } from "./cached-api-key.ts";
-import type { Credentials } from "./credentials.ts";
+import { type Credentials, KEY_MISSING } from "./credentials.ts";
 import { type OpenAccountOptions, openAccount } from "./open-account.ts";
 import { SharedAccounts } from "./shared-accounts.ts";
 
@@ -56,6 +56,10 @@ export class AllCredentials {
     if (known) this.shared.remove(known);
   }
 
+  get all(): Credentials[] {
+    return [this.own, ...this.#byKey.values()];
+  }
+
   readonly known = (namespace: string, name: string): Credentials | undefined =>
     name === "" ? this.own : this.#byKey.get(`${namespace}/${name}`);
 
@@ -93,7 +97,7 @@ export class AllCredentials {
     return openAccount(credentials, this.#options, {
       memory: this.#memory,
       concerned: (shared) =>
-        [this.own, ...this.#byKey.values()]
+        this.all
           .filter((one) => one.shared === shared || (one.baseURL === shared.baseURL && one.digest === shared.digest))
           .map(({ key }) => key),
       isFirst,
@@ -122,7 +126,7 @@ export class AllCredentials {
     if (!object) throw new Error("the GatewayAccount is gone");
     const { name, key: entry } = object.spec.apiKeySecretRef;
     const value = (await readSecret(object.metadata.namespace, name))?.data[entry];
-    if (!value) throw Object.assign(new Error("no key"), { code: "SECRET_NOT_READY" });
+    if (!value) throw Object.assign(new Error("no key"), { code: KEY_MISSING });
     return value;
   }
 }

@@ -2,6 +2,9 @@ import type { Account } from "../../account/account.ts";
 import type { RecordedIDs } from "../../account/key-proof.ts";
 import type { GatewayClient } from "../../gateway/client.ts";
 
+/** The code of an error: the Secret, or its entry, does not exist. */
+export const KEY_MISSING = "SECRET_NOT_READY";
+
 /** The API key of one GatewayAccount, or the operator's own. */
 export interface Credentials {
   /** `namespace/name` of the GatewayAccount, or "" for the operator's own. */
@@ -14,6 +17,8 @@ export interface Credentials {
   readonly apiKey: { read: () => Promise<string>; invalidate: () => void };
   /** The digest of the API key as it was read last; undefined when it could not be read. Never leaves this folder. */
   digest: string | undefined;
+  /** The Secret, or its entry, does not exist. */
+  isKeyMissing?: boolean;
   /** The number of the read that told the digest. */
   lastRead: number;
   /** Digests of former keys that led to the account in which the recorded remotes are. */

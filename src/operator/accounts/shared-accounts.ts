@@ -2,7 +2,7 @@ import { digestOf } from "../../account/key-proof.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
-import { type Credentials, isOwn, type SharedAccount } from "./credentials.ts";
+import { type Credentials, isOwn, KEY_MISSING, type SharedAccount } from "./credentials.ts";
 
 export interface SharedAccountsOptions {
   /** Opens an account for these credentials alone. */
@@ -53,9 +53,11 @@ export class SharedAccounts {
     const read = this.#reads;
     try {
       const key = await credentials.apiKey.read();
+      credentials.isKeyMissing = false;
       this.#setDigest(credentials, read, key.trim() === "" ? undefined : digestOf(key));
       return key;
     } catch (error) {
+      credentials.isKeyMissing = (error as { code?: unknown }).code === KEY_MISSING;
       this.#setDigest(credentials, read, undefined);
       throw error;
     }

@@ -42,6 +42,8 @@ beforeEach(async () => {
     accounts: {
       isSameAccount: (one, other) => accountOf(one) === accountOf(other),
       isSameInventory: (one, other) => accountOf(one) === accountOf(other),
+      usersOfKey: () => [],
+      isLetGo: () => false,
     },
     intentSignatures: () => signatures,
   });

@@ -28,13 +28,19 @@ const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: w
 /** Discovery may show a change of a definition this much later than an object that the same change deletes. */
 const DISCOVERY_LAG_MS = 1_000;
 
+/** What a reconcile asks of the keys of accounts. */
+interface AccountKeys {
+  usersOfKey: Cluster["usersOfKey"];
+  isLetGo: (object: ManagedObject) => boolean;
+}
+
 export interface KubeClusterOptions {
   client: KubeClient;
   kinds: readonly Kind[];
   informers: Informers;
   recorder: EventRecorder;
   log: Logger;
-  accounts: AccountSharing;
+  accounts: AccountSharing & AccountKeys;
   endedObjects: Pick<EndedObjects, "has">;
   unfinalizedObjects: UnfinalizedObjects;
   /** Known before the informers start. */
@@ -46,6 +52,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
   readonly #client: KubeClient;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
+  readonly #accountKeys: AccountKeys;
   readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #unfinalizedObjects: UnfinalizedObjects;
   readonly #intentSignatures: () => IntentSignatures;
@@ -56,10 +63,15 @@ export class KubeCluster extends CachedObjects implements Cluster {
     this.#client = options.client;
     this.#recorder = options.recorder;
     this.#log = options.log;
+    this.#accountKeys = options.accounts;
     this.#endedObjects = options.endedObjects;
     this.#unfinalizedObjects = options.unfinalizedObjects;
     this.#intentSignatures = options.intentSignatures;
   }
+
+  usersOfKey: Cluster["usersOfKey"] = (object, key) => this.#accountKeys.usersOfKey(object, key);
+
+  isAccountLetGo = (object: ManagedObject): boolean => this.#accountKeys.isLetGo(object);
 
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#endedObjects.has(kind, { namespace, name });

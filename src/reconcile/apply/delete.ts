@@ -14,6 +14,7 @@ import { otherHolder } from "../find/holders.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { lastingUsers, namesOf, refuseWhileUsed, StillUsed, sentence } from "./in-use.ts";
+import { KeyStillUsed, refuseWhileKeyUsed } from "./key-in-use.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
 
@@ -32,6 +33,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
   await awaitTakeover(context);
   if (await isRemoteKept(context)) {
+    if (!leavesItsRemote(object) && cluster.isAccountLetGo(object)) tellLetGo(context);
     prepareRetention(context);
     await keepOutputSecret(context);
     await keepRecords(context);
@@ -47,6 +49,12 @@ async function awaitTakeover(context: ReconcileContext): Promise<void> {
     "Released",
     `See why ${kind.kind} ${releasedTo(object)} does not take ${object.status?.id} over yet`,
   );
+}
+
+function tellLetGo({ cluster, object, kind }: ReconcileContext): void {
+  const what = object.status?.id ?? `what may be there of this ${kind.kind}`;
+  const note = `Left ${what} in the account: its GatewayAccount has the annotation orphan, and its key does not work`;
+  cluster.emit(object, { type: "Warning", reason: "Unauthorized", action: "Delete", note });
 }
 
 /** Finalizers that Kubernetes' garbage collector sets and removes by itself. */
@@ -67,7 +75,7 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
 
 /** Deleting a CRD deletes all its objects, which nobody may have meant. So then no remote is deleted. */
 const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promise<boolean> =>
-  leavesItsRemote(object) || (await cluster.isKindDeleting(kind));
+  leavesItsRemote(object) || cluster.isAccountLetGo(object) || (await cluster.isKindDeleting(kind));
 
 /**
  * The next object of this name finds the retained remote in a list, so no list from before the create may count. Throws
@@ -118,6 +126,7 @@ async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<
 async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promise<boolean> {
   try {
     const assertValid = await refuseWhileUsed(context, id);
+    await refuseWhileKeyUsed(context, id);
     if (await deleteRemote(context, id, assertValid)) return true;
     throw unsupported(context, id);
   } catch (error) {
@@ -137,6 +146,7 @@ async function reasonToLeave(context: ReconcileContext, error: ReconcileError): 
   if (!isRefused && !isUsedElsewhere(error, object)) return undefined;
   if ((await reasonNotToWait(context)) === undefined) return undefined;
   if (error instanceof StillUsed) return lastingUse(context, error);
+  if (error instanceof KeyStillUsed) return `${error.users} uses it`;
   if (error.reason === "DeleteUnsupported") return `the service cannot delete a ${kind.resource.title}`;
   if (error.reason === "Forbidden") return "the API key may not read what uses it";
   return waitedMs(context) > UNSEEN_USER_MS ? `the service refuses to delete it (${error.message})` : undefined;

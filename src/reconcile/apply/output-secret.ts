@@ -83,6 +83,7 @@ async function hasValue(context: ReconcileContext, { name, remote, former }: Wan
   const value = stored?.data[key];
   if (!stored || !value) return false;
   refuseChanged(context, stored, value);
+  context.account.recordToken(remote.id, value);
   if (stored === former) await writeValue(context, { name, value, remote });
   else if (!isBound(context, stored))
     await context.cluster.bindSecret(context.object, {
@@ -98,6 +99,7 @@ function writeValue(
   { name, value, remote }: { name: string; value: string; remote: Remote },
 ): Promise<void> {
   const { cluster, object, kind } = context;
+  if (kind.output?.shownOnce) context.account.recordToken(remote.id, value);
   const data = { [kind.output?.key ?? ""]: value };
   const annotations = annotationsOf(context, value, remote);
   return cluster.writeSecret(object, { name, data, annotations, ownership: ownershipOf(context) });

@@ -9,6 +9,7 @@ import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
 import { refuseWhileUsed, usageOf } from "./in-use.ts";
+import { isKeyUsed } from "./key-in-use.ts";
 
 /** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
 const STILL_USED = [2, 300] as const;
@@ -68,8 +69,8 @@ export async function deleteReplaced(context: ReconcileContext): Promise<void> {
 async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<void> {
   const { state, account } = context;
   const { users, hidden, assertValid } = await usageOf(context, id, STILL_USED_MS);
-  if (users.length + hidden.length > 0) {
-    account.deferredDeletes.defer(id, users.some((user) => user.object) ? STILL_USED : REFUSED);
+  if (users.length + hidden.length > 0 || isKeyUsed(context, id)) {
+    account.deferredDeletes.defer(id, hidden.length > 0 && !users.some((user) => user.object) ? REFUSED : STILL_USED);
     return;
   }
   try {

@@ -9,7 +9,15 @@ import type { Clock } from "../../runtime/clock.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
-import type { Cluster, DNSEndpointContent, EventDraft, Referrer, SecretContent, SecretValue } from "../cluster.ts";
+import type {
+  Cluster,
+  DNSEndpointContent,
+  EventDraft,
+  KeyUser,
+  Referrer,
+  SecretContent,
+  SecretValue,
+} from "../cluster.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
 
@@ -169,6 +177,15 @@ export class FakeCluster implements Cluster {
 
   shareAccount = (one: ManagedObject, other: ManagedObject): boolean =>
     one.spec.accountRef?.name === other.spec.accountRef?.name;
+
+  /** Who uses a key, by the digest of its value. */
+  readonly keyUsers = new Map<string, KeyUser[]>();
+  isAccountGone = false;
+
+  usersOfKey = (_: ManagedObject, { digest = "" }: { digest?: string | undefined }): KeyUser[] =>
+    this.keyUsers.get(digest) ?? [];
+
+  isAccountLetGo = (): boolean => this.isAccountGone;
 
   hasEnded = ({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean =>
     this.knowsEnds && this.#created.has(`uid-${kind}-${name}`) && this.get(kind, namespace, name) === undefined;

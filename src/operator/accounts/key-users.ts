@@ -1,0 +1,35 @@
+import type { ManagedObject } from "../../objects/object.ts";
+import type { KeyUser } from "../../reconcile/cluster.ts";
+import type { Store } from "../../runtime/cache/store.ts";
+import { keyOf, splitKey } from "../../runtime/object.ts";
+import type { Accounts } from "./accounts.ts";
+import type { AccountObject } from "./all-credentials.ts";
+
+interface KeyUsersOptions {
+  accounts: Pick<Accounts, "usersOfKey" | "recordedNameOf">;
+  store: Store<AccountObject>;
+  countDependents: (key: string) => number;
+}
+
+/**
+ * Who uses an API key for which an object stands. A GatewayAccount that is being deleted, and waits for this object alone,
+ * does not: the key deletes itself as the last one.
+ */
+export function keyUsersOf(
+  { accounts, store, countDependents }: KeyUsersOptions,
+  object: ManagedObject,
+  { digest, secretName }: { digest?: string | undefined; secretName?: string | undefined },
+): KeyUser[] {
+  const { namespace } = object.metadata;
+  const secret = secretName === undefined ? undefined : { namespace, name: secretName };
+  const own = `${namespace}/${accounts.recordedNameOf(object)}`;
+  return accounts.usersOfKey({ digest, secret }).flatMap((key): KeyUser[] => {
+    if (key === "") return [{ name: "the operator", isGoing: false }];
+    const account = store.get(key);
+    if (!account) return [];
+    const isGoing = account.metadata.deletionTimestamp !== undefined;
+    const others = countDependents(key) - (key === own ? 1 : 0);
+    if (isGoing && others <= 0) return [];
+    return [{ name: `GatewayAccount ${keyOf(account)}`, namespace: splitKey(key).namespace, isGoing }];
+  });
+}

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { digestOf } from "../../account/key-proof.ts";
+import { APIKey } from "../../kinds/api-key.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Scene } from "../testing/scene.ts";
+
+// An APIKey object can stand for the key with which the operator, or a GatewayAccount, sends its requests.
+
+let scene: Scene;
+let key: ManagedObject;
+
+beforeEach(async () => {
+  scene = new Scene();
+  scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
+  key = await scene.given(APIKey, "robot", { tokenSecretName: "robot-token" });
+});
+
+const uses = (name: string, more: { namespace?: string; isGoing?: boolean } = {}) =>
+  scene.cluster.keyUsers.set(digestOf(`token of ${scene.idOf(key)}`), [{ name, isGoing: false, ...more }]);
+const rows = () => scene.gateway.remotesOf(APIKey.resource).map(({ id }) => id);
+
+async function deleteKey(): Promise<void> {
+  scene.cluster.delete(key);
+  await scene.reconcile(key);
+}
+
+describe("the key of the operator or of a GatewayAccount", () => {
+  it.each(["the operator", "GatewayAccount team-a/default"])("is not deleted while it is that of %s", async (name) => {
+    const id = scene.idOf(key);
+    uses(name, name === "the operator" ? {} : { namespace: "team-a" });
+    await deleteKey();
+    expect(rows()).toEqual([id]);
+    expect(scene.reason(key)).toBe(`InUse: Give ${name} another key first, or delete it: it uses ${id}`);
+    scene.cluster.keyUsers.clear();
+    await scene.settle(key);
+    expect(scene.cluster.exists(key)).toBe(false);
+    expect(rows()).toEqual([]);
+  });
+
+  it("is protected by a process that has not written its token", async () => {
+    uses("the operator");
+    scene.restart();
+    await deleteKey();
+    expect(rows()).toHaveLength(1);
+  });
+
+  it("waits for a GatewayAccount that is being deleted", async () => {
+    uses("GatewayAccount team-a/default", { namespace: "team-a", isGoing: true });
+    await deleteKey();
+    expect(rows()).toHaveLength(1);
+    expect(scene.reason(key)).toMatch(/^Deleting: Waiting for GatewayAccount team-a\/default to be deleted first/);
+  });
+
+  it("is deleted last when its namespace goes, also if the GatewayAccount is not being deleted yet", async () => {
+    scene.cluster.namespaceDeleting = true;
+    uses("GatewayAccount team-a/default", { namespace: "team-a" });
+    await deleteKey();
+    expect(rows()).toHaveLength(1);
+    expect(scene.cluster.exists(key)).toBe(true);
+  });
+
+  it("stays with an event when its namespace goes and others use it", async () => {
+    scene.cluster.namespaceDeleting = true;
+    uses("the operator");
+    await deleteKey();
+    expect(scene.cluster.exists(key)).toBe(false);
+    expect(rows()).toHaveLength(1);
+    expect(scene.cluster.events.at(-1)).toMatchObject({ type: "Warning", reason: "InUse", action: "Delete" });
+  });
+
+  it("is deleted after it was replaced only when nobody uses its old token", async () => {
+    const old = scene.idOf(key);
+    uses("the operator");
+    scene.cluster.removeSecret("robot-token");
+    for (let round = 0; round < 3; round += 1) {
+      await scene.reconcile(key);
+      await scene.clock.advance(600_000);
+    }
+    expect(scene.idOf(key)).not.toBe(old);
+    expect(rows()).toContain(old);
+    scene.cluster.keyUsers.clear();
+    await scene.clock.advance(600_000);
+    await scene.reconcile(key);
+    expect(rows()).toEqual([scene.idOf(key)]);
+  });
+});
+
+describe("an account that a person has let go of", () => {
+  it("is sent nothing when its objects are deleted", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    scene.cluster.isAccountGone = true;
+    scene.cluster.delete(policy);
+    await scene.reconcile(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    expect(scene.cluster.events).toMatchObject([{ type: "Warning", action: "Delete" }]);
+  });
+});

@@ -1,0 +1,54 @@
+import { Waiting } from "../../objects/reconcile-error.ts";
+import type { KeyUser } from "../cluster.ts";
+import type { ReconcileContext } from "../context.ts";
+
+// An object can stand for the very key with which a GatewayAccount, or the operator, sends its requests. Without it,
+// nothing in the account could be changed or deleted any more.
+
+const ASK_AGAIN_SECONDS = 10;
+
+/** Somebody sends requests with the key that is to be deleted, and goes on. */
+export class KeyStillUsed extends Waiting {
+  readonly users: string;
+
+  constructor(users: string, id: string) {
+    const message = `Give ${users} another key first, or delete it: it uses ${id}`;
+    super("InUse", message, { afterSeconds: ASK_AGAIN_SECONDS });
+    this.users = users;
+  }
+}
+
+/** Throws Waiting while somebody sends requests with the key that is to be deleted. */
+export async function refuseWhileKeyUsed(context: ReconcileContext, id: string): Promise<void> {
+  const { kind, object, cluster } = context;
+  if (!kind.output?.shownOnce) return;
+  const secretName = object.status?.id === id ? object.status.outputSecret : undefined;
+  await noteStoredToken(context, id, secretName);
+  const users = cluster.usersOfKey(object, { digest: context.account.tokenDigestOf(id), secretName });
+  if (users.length === 0) return;
+  const { namespace } = object.metadata;
+  const isNamespaceGoing = await cluster.isNamespaceDeleting(namespace);
+  const isGoing = (user: KeyUser) => user.isGoing || (isNamespaceGoing && user.namespace === namespace);
+  const staying = users.filter((user) => !isGoing(user));
+  if (staying.length > 0) throw new KeyStillUsed(namesOf(staying), id);
+  const message = `Waiting for ${namesOf(users)} to be deleted first: it sends its requests with this key`;
+  throw new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });
+}
+
+/** Whether somebody still sends requests with a key that was replaced. */
+export const isKeyUsed = ({ kind, object, cluster, account }: ReconcileContext, id: string): boolean =>
+  kind.output?.shownOnce === true && cluster.usersOfKey(object, { digest: account.tokenDigestOf(id) }).length > 0;
+
+/** A process that has not seen the token yet reads it. */
+async function noteStoredToken(context: ReconcileContext, id: string, name: string | undefined): Promise<void> {
+  const { kind, object, cluster, account } = context;
+  if (name === undefined || account.tokenDigestOf(id) !== undefined) return;
+  const secret = await cluster.secret(object.metadata.namespace, name);
+  const token = secret?.data[kind.output?.key ?? ""];
+  if (token) account.recordToken(id, token);
+}
+
+const namesOf = (users: readonly KeyUser[]): string => {
+  const [first, ...others] = users.map(({ name }) => name).sort();
+  return others.length > 0 ? `${first} and ${others.length} more` : `${first}`;
+};
