@@ -65,6 +65,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
       "domain, description, metadata:KEY or id; what has none is named by its id",
       "domain",
     )
+    .option("--terraform <file>", "what a state file, or terraform show -json, has; objects are named by its addresses")
     .option("-l, --selector <labels>", "only remotes with these labels, key=value[,key=value]")
     .option("--metadata <pairs>", "only remotes whose metadata has these values, key=value[,key=value]")
     .option("--no-exclude-managed", "also what carries an owner mark, so is managed by an object already")
@@ -151,6 +152,7 @@ const IMPORT = `
   import --all -o DIR/                      a file for each object
   import --all | kubectl apply -f -         adopts everything; writes nothing but owner marks
   import reserveddomains ra_2f5k            by kind, short name or id
+  import --terraform STATE -o DIR/          what Terraform manages, and the blocks with which it forgets that
 
   Each object adopts its remote (adopt.id) and retains it when you delete the object. References between imported
   objects are by name, all others by id. An object that needs a Secret is only observed at first: the Secrets to

@@ -11,11 +11,14 @@ import { CommandError, type Terminal } from "../terminal.ts";
 import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
 import { nameSourceOf, namesOf } from "./names.ts";
 import { type Filters, type Selection, selectionOf } from "./select.ts";
+import { readTerraform, removedBlocks, type TerraformState } from "./terraform.ts";
 
 export interface ImportFlags extends AccountFlags, Filters {
   output?: string;
   nameFrom: string;
   mark: boolean;
+  /** A file of Terraform that says what is imported. */
+  terraform?: string;
 }
 
 /**
@@ -23,8 +26,9 @@ export interface ImportFlags extends AccountFlags, Filters {
  * exit code is 1.
  */
 export async function importAccount(args: readonly string[], flags: ImportFlags, terminal: Terminal): Promise<number> {
-  const source = nameSourceOf(flags.nameFrom);
-  const selection = selectionOf(args, flags, kinds);
+  const state = flags.terraform === undefined ? undefined : await readTerraform(flags.terraform, kinds);
+  const source = state ? { names: namesIn(state) } : nameSourceOf(flags.nameFrom);
+  const selection = selectionOf([...args, ...(state ? namesIn(state).keys() : [])], flags, kinds);
   const credentials = await findCredentials(flags);
   await using reader = new AccountReader(credentials);
   const problems: string[] = [];
@@ -49,7 +53,30 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
   const options = { namespace, mark, accountRef: account === DEFAULT_ACCOUNT ? undefined : account };
   const manifests = imported.map((one) => manifestOf(one, reference, options));
   await (flags.output === undefined ? print(manifests, flags, terminal) : write(manifests, flags.output, flags));
+  if (state) await releaseFromTerraform(state, found, flags, terminal);
   return report(manifests, problems, flags, terminal);
+}
+
+/** The names of objects, by the ids of their remotes. */
+const namesIn = ({ resources }: TerraformState): Map<string, string> =>
+  new Map(resources.map(({ id, name }) => [id, name]));
+
+/** Says how Terraform forgets what was found, also what an object manages already. */
+async function releaseFromTerraform(
+  { resources, others }: TerraformState,
+  found: ReadonlyMap<Kind, readonly Remote[]>,
+  { output }: ImportFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const ids = new Set([...found.values()].flatMap((remotes) => remotes.map(({ id }) => id)));
+  const blocks = removedBlocks(resources.filter(({ id }) => ids.has(id)));
+  if (output === undefined)
+    terminal.warn(`Add to the configuration of Terraform, in place of the resources:\n${blocks}`);
+  else {
+    await writeFile(join(output, "removed.tf"), blocks);
+    terminal.warn(`Move ${join(output, "removed.tf")} to the configuration of Terraform, in place of the resources`);
+  }
+  if (others.length > 0) terminal.warn(`Not of this service, and left to Terraform: ${others.join(", ")}`);
 }
 
 /** Names that objects have whose remotes are left out, by the owner marks of these remotes. */

@@ -4,7 +4,12 @@ import { snakeCase } from "../../schema/wire/names.ts";
 import { UsageError } from "../terminal.ts";
 
 /** Where the names of objects are taken from. What has no such value is named by its id. */
-export type NameSource = "domain" | "description" | "id" | { metadata: string };
+export type NameSource =
+  | "domain"
+  | "description"
+  | "id"
+  | { metadata: string }
+  | { names: ReadonlyMap<string, string> };
 
 /** Of a name in Kubernetes that can be the value of a label as well. */
 const LONGEST = 63;
@@ -51,6 +56,7 @@ export function namesOf(
 
 function textFor({ naturalKey }: Kind, remote: Answer, source: NameSource): string {
   if (source === "id") return "";
+  if (typeof source === "object" && "names" in source) return source.names.get(String(remote["id"])) ?? "";
   if (typeof source === "object") return metadataOf(remote, source.metadata);
   const key = source === "domain" ? (naturalKey && snakeCase(naturalKey)) || "addr" : "description";
   return String(remote[key] ?? "") || String(remote["description"] ?? "");

@@ -1,0 +1,47 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { useWorld } from "../support/world.ts";
+import { Page } from "./support/page.ts";
+import { pluginDesk } from "./support/plugin-desk.ts";
+
+/** Does what the page says, with the state of an account that Terraform has made. */
+const world = useWorld();
+
+let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let page: Page;
+
+beforeAll(async () => {
+  const { control } = world.simulator;
+  const policy = control.insert("ip_policies", { description: "Office" });
+  const edge = control.insert("edges/tcp", { ip_restriction: { ip_policy_ids: [policy["id"]] } });
+  control.insert("ip_policies", { description: "Made by hand" });
+  desk = await pluginDesk(world);
+  const resource = (type: string, name: string, id: unknown, more: object = {}) => ({
+    ...{ mode: "managed", type, name, ...more },
+    instances: [{ attributes: { id } }],
+  });
+  const state = {
+    version: 4,
+    resources: [
+      resource("gateway_ip_policy", "office", policy["id"]),
+      resource("gateway_tcp_edge", "ssh", edge["id"], { module: "module.bastion" }),
+      resource("random_pet", "name", "happy-panda"),
+    ],
+  };
+  await writeFile(join(desk.directory, "state.json"), JSON.stringify(state));
+  page = await Page.read("docs/how-to/terraform.md", desk);
+  control.clearRequests();
+});
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]();
+});
+
+test("what Terraform manages comes under management, and only owner marks are sent", async () => {
+  await page.run("Write the manifests");
+  await page.run("Let Terraform forget");
+  expect(world.changesSent()).toEqual([]);
+  await page.run("Apply them");
+  expect(page.unused).toEqual([]);
+  expect(world.changesSent().map(({ method }) => method)).toEqual(["PATCH", "PATCH"]);
+}, 240_000);
