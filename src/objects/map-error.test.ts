@@ -4,7 +4,7 @@ import { reconcileErrorOf, retryAfterSeconds } from "./map-error.ts";
 import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
 
 const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
-  new GatewayError({ method: "GET", route: "/ip_policies", problem: "what happened", ...more });
+  new GatewayError({ method: "POST", route: "/ip_policies", problem: "what happened", ...more });
 
 describe("reconcileErrorOf", () => {
   it.each([
@@ -24,6 +24,13 @@ describe("reconcileErrorOf", () => {
     ["a 404", { kind: "refused", status: 404 }, Blocked, "InvalidSpec"],
     ["a 409", { kind: "refused", status: 409 }, Blocked, "InvalidSpec"],
     ["a 422", { kind: "refused", status: 422 }, Blocked, "InvalidSpec"],
+    [
+      "a 400 to a GET, which carries no spec",
+      { kind: "refused", status: 400, method: "GET" },
+      Retry,
+      "UnexpectedResponse",
+    ],
+    ["a 404 to a GET", { kind: "refused", status: 404, method: "GET" }, Retry, "UnexpectedResponse"],
   ] as const)("of %s", (_, given, type, reason) => {
     const error = failure(given);
     const found = reconcileErrorOf(error);

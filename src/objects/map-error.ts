@@ -41,20 +41,25 @@ function fromGatewayError(error: GatewayError): ReconcileError {
       return unavailable(text, options);
     case "unreadable":
     case "redirected":
-      return new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${text}`, options);
+      return unexpected(text, options);
     case "refused":
-      return refused(error, text);
+      return refused(error, text, options);
   }
 }
 
-const unavailable = (text: string, options: ConstructorParameters<typeof Retry>[2]): Retry =>
+type Options = ConstructorParameters<typeof Retry>[2];
+
+const unavailable = (text: string, options: Options): Retry =>
   new Retry("ServiceUnavailable", `Waiting for the service, no action is needed: ${text}`, options);
+
+const unexpected = (text: string, options: Options): Retry =>
+  new Retry("UnexpectedResponse", `Check GATEWAY_BASE_URL and the state of the service: ${text}`, options);
 
 /** The API page states no quota. 402 means one by the HTTP standard, and so does a code of the service that says so. */
 const isQuota = ({ status, code = "" }: GatewayError): boolean =>
   status === 402 || /QUOTA|LIMIT_(EXCEEDED|REACHED)/i.test(code);
 
-function refused(error: GatewayError, text: string): ReconcileError {
+function refused(error: GatewayError, text: string, options: Options): ReconcileError {
   if (error.status === 401) {
     const what = `Check the API key and what it may do: the service refused it at ${error.method} ${error.route}`;
     return new Blocked("Unauthorized", `${what} (${text})`, { cause: error });
@@ -69,5 +74,7 @@ function refused(error: GatewayError, text: string): ReconcileError {
       cause: error,
     });
   }
+  // A GET carries nothing of a spec, so a correction of the spec would not help.
+  if (error.method === "GET") return unexpected(text, options);
   return new Blocked("InvalidSpec", `Correct the spec: the service refused it: ${text}`, { cause: error });
 }
