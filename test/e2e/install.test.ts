@@ -175,7 +175,7 @@ describe("an upgrade", () => {
   test("of Kubernetes, from a version that does not stream lists, is none that it notices", async () => {
     world.proxy.streamsLists = false;
     await restartOperator();
-    expect(operator.output).toContain("does not stream lists");
+    expect(operator.output).toContain("did not stream the list");
     await allReady();
     world.proxy.streamsLists = true;
   });
