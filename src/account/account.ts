@@ -232,7 +232,7 @@ export class Account {
   /** Call it when the object is gone. */
   forget(uid: string): void {
     this.#memory.forget(uid);
-    this.turns.leave(uid);
+    this.turns.forget(uid);
   }
 
   /**

@@ -189,14 +189,18 @@ export class KeyProof {
     return this.#failure !== undefined && this.#options.clock.now() >= this.#failure.retryAt;
   }
 
-  /** `requested`: the value of reconcile-requested-at. A person has to set it after the problem was reported. */
-  confirm(requested: string | undefined): void {
-    if (!this.#failure) return;
+  /**
+   * `requested`: the value of reconcile-requested-at. A person has to set it after the problem was reported. Returns
+   * whether a person has confirmed that this account, which has nothing of what is recorded, is the right one.
+   */
+  confirm(requested: string | undefined): boolean {
+    if (!this.#failure) return false;
     this.#reportedRequest ??= requested ?? "";
-    if (requested === undefined || requested === this.#reportedRequest) return;
+    if (requested === undefined || requested === this.#reportedRequest) return false;
     // The person says that this is another account from now on, so keys of the former one prove nothing.
     this.#proved.clear();
     this.#accept();
+    return true;
   }
 
   #accept(): void {

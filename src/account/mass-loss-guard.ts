@@ -139,6 +139,11 @@ export class MassLossGuard {
     const before = this.#requestsBefore.get(credentials) ?? requested ?? "";
     this.#requestsBefore.set(credentials, before);
     if (requested === undefined || requested === before) return;
+    this.confirmAll(credentials);
+  }
+
+  /** A person has confirmed that the account has nothing of what is recorded by these credentials. */
+  confirmAll(credentials: string): void {
     this.#requestsBefore.delete(credentials);
     this.#confirmedUntil.set(credentials, this.#windowEnd);
     // The objects of others that are missing report the loss again.

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { Postponed } from "../objects/reconcile-error.ts";
+import { Outdated, Postponed } from "../objects/reconcile-error.ts";
 import { settle, VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Turn, waitFor } from "./patience.ts";
 import { type Lane, RequestBudget } from "./request-budget.ts";
@@ -35,9 +35,10 @@ async function attempt(uid: string, lane: Lane = "edit") {
 async function postponed(uid: string, lane: Lane = "edit"): Promise<{ isOver: () => boolean }> {
   const { outcome, turn } = await attempt(uid, lane);
   expect(outcome).toBeInstanceOf(Postponed);
-  turns.pause(turn);
+  const { until } = outcome as Postponed;
+  turns.pause(turn, until);
   let over = false;
-  void (outcome as Postponed).until.then(
+  void until.then(
     () => {
       over = true;
     },
@@ -172,7 +173,7 @@ describe("a reconcile that has sent a request", () => {
     await clock.advance(1000);
     const error = await next;
     expect(error).toBeInstanceOf(Postponed);
-    turns.pause(turn);
+    turns.pause(turn, (error as Postponed).until);
     let over = false;
     void (error as Postponed).until.then(() => {
       over = true;
@@ -232,5 +233,40 @@ describe("something that is waited for", () => {
     await expect(waitFor(Promise.reject(new Error("failed")), { turn: new Turn("a", clock) })).rejects.toThrow(
       "failed",
     );
+  });
+});
+
+describe("a reconcile that was postponed for something that has failed", () => {
+  const failure = new Error("no answer");
+  const postponedFor = (until: Promise<unknown>): Turn => {
+    const turn = new Turn("a", clock);
+    turns.pause(turn, until);
+    return turn;
+  };
+
+  it("fails with that the next time, and only once", async () => {
+    postponedFor(Promise.reject(failure));
+    await settle();
+    expect(() => turns.resume(new Turn("b", clock))).not.toThrow();
+    expect(() => turns.resume(new Turn("a", clock))).toThrow(failure);
+    expect(() => turns.resume(new Turn("a", clock))).not.toThrow();
+  });
+
+  it.each<[string, (turn: Turn) => void]>([
+    ["the reconcile after it has ended", (turn) => turns.end(turn)],
+    ["the object is gone", ({ uid }) => turns.forget(uid)],
+  ])("does not fail once %s", async (_, happens) => {
+    const turn = postponedFor(Promise.reject(failure));
+    happens(turn);
+    await settle();
+    expect(() => turns.resume(turn)).not.toThrow();
+  });
+
+  it("goes on where the wait has ended well, or because the process stops", async () => {
+    for (const wait of [async () => {}, () => Promise.reject(new Outdated("the operator is stopping"))]) {
+      postponedFor(wait());
+      await settle();
+      expect(() => turns.resume(new Turn("a", clock))).not.toThrow();
+    }
   });
 });

@@ -30,6 +30,8 @@ export class Turns {
   readonly budget: RequestBudget;
   readonly #clock: Clock;
   readonly #places = new Map<string, Place>();
+  /** What the objects wait for whose reconciles were postponed, and why it failed. */
+  readonly #waits = new Map<string, { failure?: unknown }>();
 
   constructor(budget: RequestBudget, clock: Clock) {
     this.budget = budget;
@@ -76,15 +78,36 @@ export class Turns {
   /** Call it at the end of a reconcile that was not postponed. */
   end(turn: Turn): void {
     this.#giveBack(turn);
-    this.leave(turn.uid);
+    this.forget(turn.uid);
   }
 
   /** Call it at the end of a reconcile that was postponed. */
-  pause(turn: Turn): void {
+  pause(turn: Turn, until: Promise<unknown>): void {
     this.#giveBack(turn);
+    const wait: { failure?: unknown } = {};
+    this.#waits.set(turn.uid, wait);
+    until.catch((error: unknown) => {
+      if (!(error instanceof Outdated)) wait.failure = error;
+    });
+  }
+
+  /**
+   * Call it when a reconcile begins. Throws why the wait failed for which the one before was postponed. Otherwise each
+   * reconcile would wait for the same again, and the object would never say what is wrong.
+   */
+  resume({ uid }: Turn): void {
+    const { failure } = this.#waits.get(uid) ?? {};
+    this.#waits.delete(uid);
+    if (failure !== undefined) throw failure;
   }
 
   /** Call it when the object is gone. */
+  forget(uid: string): void {
+    this.#waits.delete(uid);
+    this.leave(uid);
+  }
+
+  /** The object gives up its place. */
   leave(uid: string): void {
     const place = this.#places.get(uid);
     if (!place) return;

@@ -123,7 +123,7 @@ async function reconcileObject(
   };
   const { resyncSeconds, watchSecrets: secretsWatched } = config;
   const result = await reconcile(context, { resyncSeconds, secretsWatched });
-  if ("when" in result) known?.turns.pause(turn);
+  if ("when" in result) known?.turns.pause(turn, result.when);
   else known?.turns.end(turn);
   logChanges(log, context);
   metrics?.onChanges(kind.kind, context.changes);

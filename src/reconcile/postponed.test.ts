@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, test } from "vitest";
 import { Turn } from "../account/patience.ts";
+import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import type { Result } from "../runtime/controller/controller.ts";
@@ -19,7 +20,7 @@ async function attempt(object: ManagedObject): Promise<Result> {
   const running = reconcile({ ...scene.contextFor(object), turn }, { resyncSeconds: 300 });
   await scene.clock.advance(1500);
   const result = await running;
-  if ("when" in result) turns.pause(turn);
+  if ("when" in result) turns.pause(turn, result.when);
   else turns.end(turn);
   return result;
 }
@@ -81,4 +82,18 @@ describe("while the service asks for a pause", () => {
     await attempt(edited);
     expect(scene.condition(object, "Synced")?.status).toBe("True");
   });
+});
+
+test("an object whose list does not come says so, and does not wait for the next one", async () => {
+  const object = await scene.given(IPPolicy, "office");
+  scene.restart();
+  const lost = new GatewayError({ method: "GET", route: "/ip_policies", kind: "unknown", problem: "no answer" });
+  scene.gateway.list = async function* () {
+    await new Promise((resolve) => scene.clock.setTimeout(() => resolve(undefined), 5000));
+    yield Promise.reject(lost);
+  };
+  await untilDue(await attempt(object));
+  const result = await attempt(object);
+  expect(result).not.toHaveProperty("when");
+  expect(scene.condition(object, "Synced")).toMatchObject({ status: "False", reason: "ServiceUnavailable" });
 });

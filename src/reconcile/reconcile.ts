@@ -25,7 +25,7 @@ import { releaseMessage } from "./find/handover.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
-import { inputsOf, recordFailure, recordSuccess, refuseTooSoon } from "./too-soon.ts";
+import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon } from "./too-soon.ts";
 
 /**
  * Brings the remote of one object to the object's spec, and reports the outcome in the status. The process may be
@@ -49,7 +49,10 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
   try {
     if (isReleased(context.object) && !isDeleting(context.object))
       return { type: "released", message: releaseMessage(context) };
-    if (!isLetGo(context)) await refuseTooSoon(context);
+    if (!isLetGo(context)) {
+      refuseFailedWait(context);
+      await refuseTooSoon(context);
+    }
     if (isDeleting(context.object)) {
       await deleteObject(context);
       recordSuccess(context);

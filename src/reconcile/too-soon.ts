@@ -29,6 +29,11 @@ export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   failures.trying(uid);
 }
 
+/** Throws why that failed which the reconcile before has waited for. */
+export function refuseFailedWait(context: ReconcileContext): void {
+  if (context.turn) accountOf(context)?.turns.resume(context.turn);
+}
+
 /** Records that the attempt failed, if it was the service that did not do what was asked. */
 export function recordFailure(context: ReconcileContext, error: ReconcileError): void {
   const { object, state } = context;

@@ -74,16 +74,16 @@ async function checkKey(options: AccountControllerOptions, object: AccountObject
   await objects.addFinalizer(object);
   await protectSecret(options, object);
   const { account, isAsked } = await accounts.check(object, patience);
-  const { keyProof, breaker } = account;
+  const { keyProof, breaker, lossGuard } = account;
   // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
   if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
     await accounts.probe(keyOf(object), account, () => probe(account), patience);
   const requested = object.metadata.annotations?.[annotations.reconcileRequestedAt];
   // Nobody confirms for others.
-  if (!accounts.isShared(account)) keyProof.confirm(requested);
+  if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
   await waitFor(keyProof.ensure(), patience);
-  account.lossGuard.confirm(keyOf(object), requested);
+  lossGuard.confirm(keyOf(object), requested);
   refuseLoss(account);
 }
 
