@@ -1,4 +1,6 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, test } from "vitest";
+import { EventSource } from "../kinds/event-source.ts";
+import { EventSubscription } from "../kinds/event-subscription.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { TLSEdge } from "../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
@@ -300,4 +302,21 @@ describe("a delete that is answered 404", () => {
     for (const object of objects) await scene.reconcile(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(40);
   });
+});
+
+test("a subscription that is missing counts once, with the entries that it had", async () => {
+  const { resource } = EventSubscription;
+  const subscriptions: ManagedObject[] = [];
+  const sources: ManagedObject[] = [];
+  for (const name of ["a", "b", "c"]) {
+    subscriptions.push(await scene.given(EventSubscription, name));
+    const spec = { subscriptionRef: { name }, type: `${name}_created.v0` };
+    sources.push(await scene.given(EventSource, name, spec));
+  }
+  await scene.resync(EventSubscription);
+  for (const { id } of scene.gateway.remotesOf(resource)) scene.gateway.drop(resource, id);
+  await scene.resync(EventSubscription);
+  for (const object of [...subscriptions, ...sources]) await scene.settle(object);
+  expect(scene.gateway.remotesOf(resource)).toHaveLength(3);
+  for (const object of sources) expect(syncedOf(object)?.reason).toBe("Available");
 });

@@ -48,8 +48,12 @@ export function refuseStrangeAccount(context: ReconcileContext): void {
 
 /** The remote of this object is certain to be gone, and may be made again. */
 export function recordLoss(context: ReconcileContext, id: string): void {
-  if (!isDeleting(context.object)) context.account.lossGuard.recordLost(id);
+  if (!isDeleting(context.object)) context.account.lossGuard.recordLost(countedID(context.kind, id));
 }
+
+/** An entry of a list goes with the remote that has the list, and both are one loss. */
+const countedID = ({ location }: Kind, id: string): string =>
+  location.type === "entry" ? id.slice(0, Math.max(id.indexOf("/"), 0)) : id;
 
 interface CountedLoss extends Loss {
   /** Objects whose remotes are missing. */
@@ -70,6 +74,7 @@ function lossOf(
 
 interface KnownRemote {
   object: ManagedObject;
+  /** As it is counted. */
   id: string;
   isMissing: boolean;
 }
@@ -84,7 +89,7 @@ function knownOf(context: ReconcileContext, kind: Kind, counts: (object: Managed
     .filter(counts)
     .flatMap((object) => {
       const id = object.status?.id;
-      return id === undefined ? [] : [{ object, id, isMissing: isMissing(id) }];
+      return id === undefined ? [] : [{ object, id: countedID(kind, id), isMissing: isMissing(id) }];
     });
 }
 
@@ -118,6 +123,7 @@ function mismatch(context: ReconcileContext, { missing, total }: Loss, afterSeco
 /** The remote to ask for. An entry has no address of its own, so its parent is asked for. */
 function suspectOf({ kind, object }: ReconcileContext): MissingRemote {
   const id = object.status?.id ?? "";
-  if (kind.location.type !== "entry") return { resource: kind.resource, id };
-  return { resource: kind.location.parent.resource, id: id.slice(0, Math.max(id.indexOf("/"), 0)) };
+  const { location } = kind;
+  const resource = location.type === "entry" ? location.parent.resource : kind.resource;
+  return { resource, id: countedID(kind, id) };
 }

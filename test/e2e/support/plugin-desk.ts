@@ -31,6 +31,8 @@ export async function pluginDesk(
   const desk = new Desk(directory, {
     env: {
       ...{ PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig },
+      // other tests share the cluster
+      WATCH_NAMESPACES: world.namespace,
       ...env,
     },
     substitutions: new Map([
