@@ -34,7 +34,8 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   await using cluster = connect({ ...config, context: flags.context });
   await using reader = new AccountReader(credentials);
   const where = { namespace: flags.namespace ?? cluster.namespace };
-  const present = [...(await readObjects(cluster.client, where, problems)).values()].flat();
+  const scope = { ...where, namespaces: config.watchNamespaces };
+  const present = [...(await readObjects(cluster.client, scope, problems)).values()].flat();
   const { objects, described } = await overlay(cluster.client, present, { manifests, ...where, problems });
   const clusterID = config.clusterID ?? (await clusterIDOf(cluster.client));
   if (clusterID === undefined)

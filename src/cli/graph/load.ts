@@ -64,26 +64,33 @@ export async function readRemotes(
   return remotes;
 }
 
-/** Objects of all namespaces; of one, where the user may not read more. */
-export async function readObjects(client: KubeClient, { namespace }: { namespace: string }, problems: string[]) {
+interface Scope {
+  /** The one that is read where the user may not read all. */
+  namespace: string;
+  /** Only these are read. Default: all. */
+  namespaces?: readonly string[];
+}
+
+/** Objects of all namespaces or of some; of one, where the user may not read all. */
+export async function readObjects(client: KubeClient, { namespace, namespaces = [] }: Scope, problems: string[]) {
   const objects = new Map<Kind, ManagedObject[]>();
-  const list = async (kind: Kind, where?: string): Promise<void> => {
-    const { items } = await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace: where });
-    objects.set(kind, items);
-  };
-  for (const kind of kinds) {
+  const read = async (kind: Kind, where?: string): Promise<void> => {
     try {
-      await list(kind).catch((error) => {
-        if (!isForbidden(error)) throw error;
-        problems.push(`Only objects in namespace ${namespace} are known: ${textOf(error)}`);
-        return list(kind, namespace);
-      });
+      const { items } = await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace: where });
+      objects.set(kind, [...(objects.get(kind) ?? []), ...items]);
     } catch (error) {
       if (isKindAbsent(error)) throw new CommandError("Install the CRDs: the cluster has no tunnelgateway.dev/v1");
       if (!isForbidden(error)) throw error;
-      problems.push(`You need the right to list ${kind.plural} in namespace ${namespace}`);
+      if (where !== undefined) {
+        problems.push(`You need the right to list ${kind.plural} in namespace ${where}`);
+        return;
+      }
+      problems.push(`Only objects in namespace ${namespace} are known: ${textOf(error)}`);
+      await read(kind, namespace);
     }
-  }
+  };
+  for (const kind of kinds)
+    for (const where of namespaces.length > 0 ? namespaces : [undefined]) await read(kind, where);
   return objects;
 }
 
