@@ -8,7 +8,9 @@ import { command } from "../../support/command.ts";
 import { useWorld } from "../../support/world.ts";
 
 const world = useWorld();
-const run = (...args: string[]) => command(world, [...args, "-n", world.namespace]);
+// other tests share the cluster
+const run = (...args: string[]) =>
+  command(world, [...args, "-n", world.namespace], { WATCH_NAMESPACES: world.namespace });
 
 /** A file with these objects. */
 async function file(...objects: KubeJSON[]): Promise<string> {
