@@ -8,7 +8,8 @@ import { gives } from "./handover.ts";
 
 /**
  * Whether the owner mark of a remote binds nobody any more: the object that it names is in this cluster, and has ended,
- * has another remote, or gives this one to the object of this reconcile. What a mark of another cluster stands for cannot be seen, so it always binds.
+ * has another remote, or gives this one to the object of this reconcile. What a mark of another cluster stands for
+ * cannot be seen, so it always binds.
  */
 function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolean {
   const { cluster, kind, owner } = context;
