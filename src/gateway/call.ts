@@ -6,8 +6,11 @@ import type { Verb } from "./resource.ts";
 export interface CallOptions {
   /** Aborts the call. If its request was written before, the call fails as `unknown`. */
   readonly signal?: AbortSignal | undefined;
-  /** Called right before the first byte is written, which may be late. When it throws, the call fails as `unsent`. */
-  readonly assertMaySend?: (() => void) | undefined;
+  /**
+   * Called right before the first byte is written, which may be late, with the API key that is sent. When it throws, the
+   * call fails as `unsent`.
+   */
+  readonly assertMaySend?: ((key: string) => void) | undefined;
   /** The body has values that nobody may see. An error then has no words of the service, which may quote them. */
   readonly confidential?: boolean | undefined;
 }

@@ -163,9 +163,11 @@ describe("one call", () => {
       {
         method: "GET",
         route: "/ip_policies/{id}",
+        path: "/ip_policies/ipp_1",
         resource: "ip_policies",
         status: 200,
         code: undefined,
+        operationId: undefined,
         seconds: expect.any(Number),
         outcome: "ok",
       },
@@ -184,6 +186,25 @@ describe("one call", () => {
     await expect(client.create(ipPolicies, {})).resolves.toEqual({ id: "ipp_1" });
     expect(warned).toHaveBeenCalledWith("onExchange threw RangeError");
     warned.mockRestore();
+  });
+
+  test("tells the date of answers, also of refusals, unless a cache has kept them", async () => {
+    const answers = [
+      [200, "Thu, 01 Jan 2026 00:00:01 GMT", "0"],
+      [404, "Thu, 01 Jan 2026 00:00:02 GMT", "0"],
+      [200, "Thu, 01 Jan 2026 00:00:03 GMT", "7"],
+    ] as const;
+    const left = [...answers];
+    const { url } = await serve((response) => {
+      const [status, date, age] = left.shift() ?? answers[0];
+      response.setHeader("date", date);
+      response.setHeader("age", age);
+      json(response, status, { id: "ipp_1" });
+    });
+    const dates: string[] = [];
+    const { client } = connect(url, { onDate: (date) => dates.push(date) });
+    for (const _ of answers) await client.get(ipPolicies, "ipp_1").catch(() => undefined);
+    expect(dates).toEqual(answers.slice(0, 2).map(([, date]) => date));
   });
 
   test("is never retried", async () => {

@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly dispatcher?: Dispatcher | undefined;
   /** Called after each exchange, so for each page of a list. */
   readonly onExchange?: ((event: ExchangeEvent) => void) | undefined;
+  /** Called with the header `Date` of each answer, unless a cache has kept it. */
+  readonly onDate?: ((date: string) => void) | undefined;
   readonly userAgent?: string | undefined;
   /** Milliseconds since the epoch, for `Page.startedAt`; default `Date.now`. */
   readonly now?: (() => number) | undefined;
@@ -55,6 +57,7 @@ export class GatewayClient {
       timeoutMs: options.timeoutMs ?? 30_000,
       userAgent: options.userAgent ?? "tunnel-gateway-client",
       onExchange: options.onExchange ?? (() => {}),
+      onDate: options.onDate ?? (() => {}),
       now: options.now ?? Date.now,
     };
   }

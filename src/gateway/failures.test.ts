@@ -82,6 +82,19 @@ describe("unsent: the service did not receive it", () => {
     expect(seen).toHaveLength(1);
   });
 
+  test("no longer permitted with the key that was read before the wait for a connection", async () => {
+    const { url, seen } = await serve((response) => json(response, 201, { id: "ipp_1" }));
+    let key = "first";
+    const { client } = connect(url, { apiKey: async () => key });
+    const assertMaySend = (sent: string) => {
+      key = "second";
+      if (sent !== key) throw new Error("another key is used by now");
+    };
+    expect(await failureOf(client.create(ipPolicies, {}, { assertMaySend }))).toMatchObject({ kind: "unsent" });
+    await client.create(ipPolicies, {}, { assertMaySend });
+    expect(seen).toHaveLength(1);
+  });
+
   test("stopped while waiting for a connection, and not sent later either", async () => {
     const arrived = Promise.withResolvers<() => void>();
     const { url, seen } = await serve((response, { method }) => {
@@ -274,7 +287,10 @@ describe("a status that is not 2xx", () => {
     const { client, events } = connect(url);
     const error = await failureOf(client.get(ipPolicies, "ipp_1"));
     expect(error).toMatchObject({ kind, status, method: "GET", route: "/ip_policies/{id}" });
-    expect(events).toMatchObject([{ outcome: kind, status, resource: "ip_policies", route: "/ip_policies/{id}" }]);
+    const about = { resource: "ip_policies", route: "/ip_policies/{id}", path: "/ip_policies/ipp_1" };
+    // An answer with the status 304 has no body.
+    const operationId = status === 304 ? undefined : "op_1";
+    expect(events).toMatchObject([{ outcome: kind, status, operationId, ...about }]);
   });
 
   test("of a confidential request has status and code, and no words of the service", async () => {

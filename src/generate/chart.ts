@@ -5,14 +5,15 @@ import {
   commandGrants,
   dnsEndpointGrants,
   type Grant,
+  installationGrants,
   intentKeyGrants,
   leaseGrants,
   operatorGrants,
-  ownNamespaceGrants,
   secretWatchGrants,
   secretWriteGrants,
   uninstallGrants,
 } from "../schema/access.ts";
+import { DEFAULT_INSTALLATION } from "../schema/contract.ts";
 import type { CustomResource } from "../schema/define.ts";
 import { crdOf } from "./crd.ts";
 
@@ -25,9 +26,9 @@ export function chartParts(customResources: readonly CustomResource[]): Map<stri
   const rules: Record<string, Grant[]> = {
     operator: operatorGrants(customResources),
     cluster: clusterGrants(customResources),
-    home: ownNamespaceGrants(customResources),
     commands: commandGrants(customResources),
-    lease: leaseGrants(),
+    lease: leaseGrants(DEFAULT_INSTALLATION),
+    installations: installationGrants(),
     "intent-key": intentKeyGrants(),
     "external-dns": dnsEndpointGrants(),
     "watch-secrets": secretWatchGrants(),

@@ -145,6 +145,10 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
     expect(unbounded.map(({ path }) => path)).toEqual([]);
   });
 
+  it("refuses no text with a bare regular expression", () => {
+    expect(where(({ path, schema: one }) => path.startsWith(".spec") && "pattern" in one)).toEqual([]);
+  });
+
   const rules = ours.flatMap(({ path, schema: one }) => rulesOf(one).map((rule) => ({ ...rule, path, schema: one })));
 
   it("has rules with messages that say what must be, each for a field", () => {
@@ -175,6 +179,14 @@ describe.each(crds)("the CRD of %s", (kind, { metadata, spec }) => {
 const managed = crds.filter(
   ([, { spec }]) => spec.versions[0]?.schema.openAPIV3Schema.properties?.["spec"]?.properties?.["managementPolicy"],
 );
+
+it("refuses another adopt.id for an object that has its remote, in each kind that adopts", () => {
+  const ruled = crds.filter(([, { spec }]) => rulesOf(spec.versions[0]?.schema.openAPIV3Schema ?? {}).length > 0);
+  const adopting = customResources.filter(({ spec }) => "adopt" in spec.shape).map(({ kind }) => kind);
+  expect(ruled.map(([kind]) => kind)).toEqual(adopting);
+  expect(adopting).toContain("IPPolicy");
+  expect(adopting).not.toContain("HTTPSEdgeRoute");
+});
 
 describe.each(managed)("an object of %s that nobody has looked at", (_, { spec }) => {
   it("is not ready by default", () => {

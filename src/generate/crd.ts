@@ -54,6 +54,7 @@ function objectSchema(kind: CustomResource): JSONSchema {
     type: "object",
     description: kind.summary,
     required: ["spec"],
+    ...("adopt" in kind.spec.shape && { "x-kubernetes-validations": [adoptedID] }),
     properties: {
       apiVersion: { type: "string", description: "Version of the schema of this object." },
       kind: { type: "string", description: "Kind of this object." },
@@ -71,6 +72,23 @@ function objectSchema(kind: CustomResource): JSONSchema {
     },
   };
 }
+
+/**
+ * A remote that was adopted would be left changed, and unowned. Before an object has its remote, a wrong id can be
+ * corrected.
+ */
+const adoptedID: Rule = {
+  rule: [
+    ...["oldSelf.status", "oldSelf.status.id", "oldSelf.spec.adopt", "oldSelf.spec.adopt.id"],
+    ...["self.spec.adopt", "self.spec.adopt.id"],
+  ]
+    .map((member) => `!has(${member}) || `)
+    .concat("self.spec.adopt.id == oldSelf.spec.adopt.id")
+    .join(""),
+  message: "must stay the id that was adopted: create another object for another resource",
+  fieldPath: ".spec.adopt.id",
+  reason: "FieldValueForbidden",
+};
 
 /** A rule that demands a field refuses an empty object as well as a required field does. */
 function canBeEmpty({ required, "x-kubernetes-validations": rules }: JSONSchema): boolean {

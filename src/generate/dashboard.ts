@@ -185,12 +185,12 @@ const rows: readonly Row[] = [
     panels: [
       {
         title: "Certificates that end first, time left",
-        about: "The ten certificates of objects that end first.",
+        about: "The ten certificates that end first. Those without an object have the name of their account.",
         unit: "s",
         queries: [
           query(
-            "{{kind}} {{object_namespace}}/{{object_name}}",
-            `bottomk(10, min by (kind, object_namespace, object_name) (${of("tunnelgateway_certificate_expiry_timestamp_seconds")} - time()))`,
+            "{{kind}} {{object_namespace}}/{{object_name}} {{account}}",
+            `bottomk(10, min by (kind, object_namespace, object_name, account) (${of("tunnelgateway_certificate_expiry_timestamp_seconds")} - time()))`,
           ),
         ],
       },
@@ -246,6 +246,12 @@ const rows: readonly Row[] = [
         about: "1 for the replica that leads. Without leader election there is no line.",
         unit: "short",
         queries: [query("{{pod}}", of("leader_election_master_status"))],
+      },
+      {
+        title: "Kinds that are watched",
+        about: "0 for a kind of whose objects Kubernetes does not tell at least one replica.",
+        unit: "short",
+        queries: [query("{{kind}}", `min by (kind) (${of("tunnelgateway_watch_connected")})`)],
       },
       {
         title: "Memory",

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
 import { defineCustomResource } from "../schema/define.ts";
+import { matching } from "../schema/fields.ts";
 import { mark } from "../schema/traits.ts";
 
 export const commands = ["Restart", "Stop", "Update", "UpdateAndRestart"] as const;
@@ -40,11 +41,7 @@ export const MAX_SESSIONS = 500;
 const sessionRef = mark(
   z.object({
     name: z.string().min(1).max(253).optional().describe("Name of a TunnelSession in this namespace."),
-    id: z
-      .string()
-      .min(1)
-      .max(128)
-      .regex(/^[A-Za-z0-9_]+$/)
+    id: matching(z.string().min(1).max(128), /^[A-Za-z0-9_]+$/, "must be an id: letters, digits and _")
       .optional()
       .describe("Remote id of a session."),
   }),
@@ -58,21 +55,30 @@ const sessionRef = mark(
   },
 );
 
-const labelValue = z
-  .string()
-  .max(63)
-  .regex(/^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/);
+const labelValue = matching(
+  z.string().max(63),
+  /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/,
+  "must be the value of a label: letters, digits, -, _ and ., with a letter or digit at both ends",
+);
 
 // an empty selector would choose every agent of the account by accident
 const matchLabels = mark(z.record(z.string(), labelValue).meta({ maxProperties: 16 }), {
   rules: [{ rule: "size(self) > 0", message: "must name at least one label" }],
 });
 
+const accountRef = z.object({ name: z.string().min(1).max(253).describe("Name of the GatewayAccount.") });
+
 const spec = z.object({
   command: z
     .enum(commands)
     .describe(
       "What the agents are to do. Update: to the latest version of the same major version, which runs after a restart.",
+    ),
+  accountRef: accountRef
+    .optional()
+    .describe(
+      "The GatewayAccount in this namespace whose sessions are meant; it must have `tunnelSessions: Mirror`. Default: " +
+        "the one named `default`, but in the operator's own namespace the operator's own account.",
     ),
   sessionRef: sessionRef.optional().describe("The session whose agent is commanded."),
   selector: z
@@ -136,7 +142,7 @@ export const AgentCommand = defineCustomResource({
   shortNames: ["gwcmd"],
   privilege: "A command to every agent of the account.",
   summary:
-    "Commands the agents of chosen tunnel sessions, once, as a Job runs once. It must be in the namespace of the " +
+    "Commands the agents of chosen tunnel sessions, once, as a Job runs once. It must be in the namespace of their " +
     "TunnelSession objects. Deleting it ends it: requests that were not sent yet are not sent.",
   spec: spec.describe("What to do with which agents."),
   status: z

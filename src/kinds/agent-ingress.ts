@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { agentIngresses } from "../gateway/resources/index.ts";
 import { managedCertificate } from "../schema/certificate.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { type DNSRecordsOf, dns, dnsRecords, records } from "../schema/dns.ts";
 import { domain, hostname, immutable, texts } from "../schema/fields.ts";
@@ -34,8 +35,8 @@ export const AgentIngress = defineKind({
     certificateManagementStatus,
   }),
   columns: [
-    { name: "Domain", jsonPath: ".spec.domain" },
-    { name: "NS", jsonPath: ".status.nsTargets", wide: true },
+    textColumn("Domain", { width: 40, value: ({ spec }) => spec["domain"] }),
+    textColumn("Nameservers", { width: 120, value: ({ status }) => status["nsTargets"], wide: true }),
   ],
   ...managedCertificate(recordsOf),
 });

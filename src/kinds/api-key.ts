@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { apiKeys } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { immutable, outputSecret, ownerId, texts } from "../schema/fields.ts";
+import { text } from "../schema/status.ts";
 
 export const APIKey = defineKind({
   kind: "APIKey",
@@ -19,9 +21,9 @@ export const APIKey = defineKind({
     ownerId: immutable(ownerId).optional(),
     tokenSecretName: outputSecret("key `token` holds the bearer token"),
   }),
-  status: z.object({ ownerId: z.string().optional().describe("User or bot that owns the key.") }),
+  status: z.object({ ownerId: text("User or bot that owns the key.") }),
   columns: [
-    { name: "Description", jsonPath: ".spec.description" },
-    { name: "Secret", jsonPath: ".spec.tokenSecretName" },
+    textColumn("Description", { width: 28, value: ({ spec }) => spec["description"] }),
+    textColumn("Secret", { width: 28, value: ({ spec }) => spec["tokenSecretName"] }),
   ],
 });

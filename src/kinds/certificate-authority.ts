@@ -1,14 +1,21 @@
 import * as z from "zod";
 import { certificateAuthorities } from "../gateway/resources/index.ts";
+import { dateOf, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { configMapKey, secretKey, texts } from "../schema/fields.ts";
-import { certificateFacts, certificateValidity, pem } from "../schema/pem.ts";
+import { certificateFacts, certificatesProblem, certificateValidity, pem } from "../schema/pem.ts";
 import { mark } from "../schema/traits.ts";
 
 const caPemFrom = mark(
   z.object({
-    configMapKeyRef: configMapKey("the certificates", { sends: "from_config_map" }).optional(),
-    secretKeyRef: secretKey("the certificates", { sends: "from_secret" }).optional(),
+    configMapKeyRef: configMapKey("the certificates", {
+      sends: "from_config_map",
+      problemOfValue: certificatesProblem,
+    }).optional(),
+    secretKeyRef: secretKey("the certificates", {
+      sends: "from_secret",
+      problemOfValue: certificatesProblem,
+    }).optional(),
   }),
   {
     sends: "ca_pem",
@@ -53,7 +60,7 @@ export const CertificateAuthority = defineKind({
   ],
   status: z.object(certificateFacts),
   columns: [
-    { name: "Subject", jsonPath: ".status.subjectCommonName" },
-    { name: "Expires", jsonPath: ".status.notAfter" },
+    textColumn("Subject", { width: 32, value: ({ status }) => status["subjectCommonName"] }),
+    textColumn("Expires", { width: 10, value: ({ status }) => dateOf(status["notAfter"]) }),
   ],
 });

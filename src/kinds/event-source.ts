@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { defineResource } from "../gateway/resource.ts";
 import { eventSources, eventSubscriptions } from "../gateway/resources/index.ts";
+import { refText, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { immutable, refTo } from "../schema/fields.ts";
 import { eventType } from "./event-subscription.ts";
@@ -34,7 +35,7 @@ export const EventSource = defineKind({
     type: immutable(eventType).describe("Event type, named <thing>_<action>.v<N>, such as ip_policy_created.v0."),
   }),
   columns: [
-    { name: "Type", jsonPath: ".spec.type" },
-    { name: "Subscription", jsonPath: ".spec.subscriptionRef.name" },
+    textColumn("Type", { width: 30, value: ({ spec }) => spec["type"] }),
+    textColumn("Subscription", { width: 24, value: ({ spec }) => refText(spec["subscriptionRef"]) }),
   ],
 });

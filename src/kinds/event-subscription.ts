@@ -1,16 +1,16 @@
 import * as z from "zod";
 import { eventSubscriptions } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
-import { refsTo, textsInCharacters, unordered } from "../schema/fields.ts";
-import { remoteRefs } from "../schema/status.ts";
+import { matching, refsTo, textsInCharacters, unordered } from "../schema/fields.ts";
+import { countOf, remoteRefs } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
-export const eventType = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[a-z0-9_]+\.v[0-9]+$/)
-  .describe("Event type, named <thing>_<action>.v<N>, such as ip_policy_created.v0.");
+export const eventType = matching(
+  z.string().min(1).max(255),
+  /^[a-z0-9_]+\.v[0-9]+$/,
+  "must be an event type, <thing>_<action>.v<N>, such as ip_policy_created.v0",
+).describe("Event type, named <thing>_<action>.v<N>, such as ip_policy_created.v0.");
 
 export const EventSubscription = defineKind({
   kind: "EventSubscription",
@@ -30,6 +30,14 @@ export const EventSubscription = defineKind({
       .optional()
       .describe("Destinations that receive the events."),
   }),
-  status: z.object({ destinations: remoteRefs("Destinations that receive the events.") }),
-  columns: [{ name: "Sources", jsonPath: ".spec.sources", wide: true }],
+  status: z.object({
+    destinations: remoteRefs("Destinations that receive the events."),
+    destinationCount: countOf("destinations", "How many destinations receive the events."),
+  }),
+  columns: [
+    textColumn("Sources", {
+      width: 40,
+      value: ({ spec }) => (spec["sources"] as { type: string }[] | undefined)?.map(({ type }) => type),
+    }),
+  ],
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { failoverBackends } from "../gateway/resources/index.ts";
+import { refText, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { backendKinds, ordered, refsTo, texts } from "../schema/fields.ts";
 
@@ -15,5 +16,10 @@ export const FailoverBackend = defineKind({
       "Backends in the order in which they are tried.",
     ),
   }),
-  columns: [{ name: "Backends", jsonPath: ".spec.backendRefs", wide: true }],
+  columns: [
+    textColumn("Backends", {
+      width: 36,
+      value: ({ spec }) => (spec["backendRefs"] as unknown[] | undefined)?.map(refText),
+    }),
+  ],
 });

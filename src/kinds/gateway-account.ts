@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
 import { defineCustomResource } from "../schema/define.ts";
-import { secretKey } from "../schema/fields.ts";
+import { matching, secretKey } from "../schema/fields.ts";
 
 const ready = conditionColumns("Ready");
 
@@ -15,13 +15,21 @@ export const GatewayAccount = defineCustomResource({
     "the same base URL and key are one account.",
   spec: z.object({
     apiKeySecretRef: secretKey("the API key", { sends: "" }),
-    baseURL: z
-      .string()
-      .max(512)
-      .regex(/^https?:\/\/[^\s@]+$/)
+    baseURL: matching(
+      z.string().max(512),
+      /^https?:\/\/[^\s@]+$/,
+      "must be a URL that begins with https://, without a user",
+    )
       .optional()
       .describe(
         "Base address of the management API. Default: the operator's own; others must be allowed by the operator.",
+      ),
+    tunnelSessions: z
+      .enum(["Ignore", "Mirror"])
+      .optional()
+      .describe(
+        "Mirror: the tunnel sessions of this account are shown as TunnelSession objects in this namespace, and an " +
+          "AgentCommand here can command their agents. Default: Ignore.",
       ),
   }),
   rules: [
@@ -38,7 +46,7 @@ export const GatewayAccount = defineCustomResource({
   }),
   initialStatus,
   columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
-  conditions: ["Ready", "Reconciling", "Stalled"],
+  conditions: ["Ready", "Reconciling", "Stalled", "CertificateReady"],
   // for the finalizer that keeps the Secret while objects need the key
   secretAccess: ["patch"],
 });

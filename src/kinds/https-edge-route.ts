@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { defineResource } from "../gateway/resource.ts";
 import { routeIPRestriction, routeOidc, routeSaml, routeWebhookVerification } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind, usable } from "../schema/define.ts";
 import { immutable, unmanagedID } from "../schema/fields.ts";
 import { routeIPRestrictionModule } from "../schema/modules/ip-restriction.ts";
-import { oidcModule } from "../schema/modules/oidc.ts";
+import { oidcModule, oidcStatus } from "../schema/modules/oidc.ts";
 import { samlModule, samlStatus } from "../schema/modules/saml.ts";
 import { webhookVerificationModule } from "../schema/modules/webhook-verification.ts";
 import { mark } from "../schema/traits.ts";
@@ -52,7 +53,14 @@ export const HTTPSEdgeRoute = defineKind({
     saml: samlModule,
     webhookVerification: webhookVerificationModule,
   }),
-  status: z.object({ saml: samlStatus }),
-  columns: [{ name: "SAML Metadata", jsonPath: ".status.saml.metadataUrl", wide: true }],
+  status: z.object({ oidc: oidcStatus, saml: samlStatus }),
+  columns: [
+    textColumn("Route", { width: 36, value: ({ spec }) => spec["routeId"] }),
+    textColumn("Modules", {
+      width: 18,
+      value: ({ spec }) => ["ipRestriction", "oidc", "saml", "webhookVerification"].filter((field) => spec[field]),
+    }),
+    { name: "SAML Metadata", jsonPath: ".status.saml.metadataUrl", wide: true },
+  ],
   readiness: () => ({ readiness: { ...usable, message: "The modules of the route are as specified" } }),
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ipPolicies } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { texts } from "../schema/fields.ts";
 
@@ -11,6 +12,7 @@ export const IPPolicy = defineKind({
     "A set of rules for IP addresses. It affects no traffic until an edge or a route refers to it. " +
     "Its rules are managed outside this operator.",
   resource: ipPolicies,
+  isUsedUnlisted: true,
   spec: z.object(texts),
-  columns: [{ name: "Description", jsonPath: ".spec.description" }],
+  columns: [textColumn("Description", { width: 40, value: ({ spec }) => spec["description"] })],
 });

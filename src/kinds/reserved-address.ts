@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { reservedAddresses } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { immutable, regions, texts, unmanagedID } from "../schema/fields.ts";
 import { remoteRef, text } from "../schema/status.ts";
@@ -11,9 +12,12 @@ export const ReservedAddress = defineKind({
   shortNames: ["gwra"],
   summary: "A TCP address, host and port, that the service reserves for the account.",
   resource: reservedAddresses,
+  address: "addr",
   spec: z.object({
     ...texts,
-    region: immutable(z.enum(regions)).optional().describe("Region of the address. The service's default is us."),
+    region: mark(immutable(z.enum(regions)), { serverDefault: true })
+      .optional()
+      .describe("Region of the address. The service's default is us."),
     // the service takes it in updates only, so a create is followed by one
     endpointConfigurationId: mark(unmanagedID("ec_"), {
       returns: "endpoint_configuration",
@@ -29,7 +33,7 @@ export const ReservedAddress = defineKind({
     endpointConfiguration: remoteRef.optional().describe("The endpoint configuration that is attached."),
   }),
   columns: [
-    { name: "Address", jsonPath: ".status.addr" },
+    textColumn("Address", { width: 36, value: ({ status }) => status["addr"] }),
     { name: "Region", jsonPath: ".status.region" },
   ],
 });

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { reservedDomains } from "../gateway/resources/index.ts";
 import { managedCertificate } from "../schema/certificate.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { type DNSRecordsOf, dns, dnsRecords, records } from "../schema/dns.ts";
 import { domain, hostname, immutable, refTo, regions, texts } from "../schema/fields.ts";
@@ -19,6 +20,7 @@ export const ReservedDomain = defineKind({
   summary: "A host name that the service reserves for the account, with its certificate.",
   resource: reservedDomains,
   naturalKey: "domain",
+  address: "domain",
   spec: z.object({
     ...texts,
     domain: mark(immutable(domain), { normalize: hostname }).describe(
@@ -57,9 +59,13 @@ export const ReservedDomain = defineKind({
     httpsEndpointConfiguration: remoteRef.optional().describe("Endpoint configuration for HTTPS."),
   }),
   columns: [
-    { name: "Domain", jsonPath: ".spec.domain" },
-    { name: "CNAME", jsonPath: ".status.cnameTarget", wide: true },
+    textColumn("Domain", { width: 22, value: ({ spec }) => spec["domain"] }),
+    // Half of a record is of no use, so what has no room is not cut.
+    textColumn("CNAME", { width: 38, value: ({ status }) => status["cnameTarget"], instead: "see -o wide" }),
+    { name: "Full domain", jsonPath: ".spec.domain", wide: true },
+    { name: "CNAME target", jsonPath: ".status.cnameTarget", wide: true },
     { name: "Challenge", jsonPath: ".status.acmeChallengeCnameTarget", wide: true },
   ],
+  servedWith: { member: "certificate", kind: "TLSCertificate" },
   ...managedCertificate(recordsOf),
 });

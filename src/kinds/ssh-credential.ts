@@ -1,14 +1,16 @@
 import * as z from "zod";
 import { sshCredentials } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
-import { immutable, ownerId, sshPublicKey, texts, unordered } from "../schema/fields.ts";
+import { immutable, matching, ownerId, sshPublicKey, texts, unordered } from "../schema/fields.ts";
+import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
-const rule = z
-  .string()
-  .max(512)
-  .regex(/^(\*|bind:.+)$/)
-  .describe("`*` permits everything. `bind:<target>` permits one domain, address or label, which may have a wildcard.");
+const rule = matching(
+  z.string().max(512),
+  /^(\*|bind:.+)$/,
+  "must be * or bind:<target>, such as bind:*.example.com",
+).describe("`*` permits everything. `bind:<target>` permits one domain, address or label, which may have a wildcard.");
 
 export const SSHCredential = defineKind({
   kind: "SSHCredential",
@@ -25,5 +27,6 @@ export const SSHCredential = defineKind({
       .describe("What the credential may bind. Unset: everything."),
     ownerId: immutable(ownerId).optional(),
   }),
-  columns: [{ name: "ACL", jsonPath: ".spec.acl" }],
+  status: z.object({ ownerId: text("User or bot that owns the credential.") }),
+  columns: [textColumn("ACL", { width: 40, value: ({ spec }) => spec["acl"] })],
 });

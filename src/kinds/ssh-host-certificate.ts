@@ -1,13 +1,23 @@
 import * as z from "zod";
 import { sshHostCertificates } from "../gateway/resources/index.ts";
+import { dateOf, textColumn } from "../schema/columns.ts";
 import { type Answer, defineKind } from "../schema/define.ts";
 import { durationPattern, durationSeconds } from "../schema/duration.ts";
-import { outputSecret, sshPublicKey, texts, timestamp, unmanagedID, unordered } from "../schema/fields.ts";
+import {
+  instant,
+  matching,
+  outputSecret,
+  sshPublicKey,
+  texts,
+  timestamp,
+  unmanagedID,
+  unordered,
+} from "../schema/fields.ts";
 import { text } from "../schema/status.ts";
 import { mark } from "../schema/traits.ts";
 
 const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createOnly: true });
-const time = mark(z.iso.datetime({ offset: true }), { createOnly: true, serverDefault: true, normalize: timestamp });
+const time = mark(instant, { createOnly: true, serverDefault: true, normalize: timestamp });
 
 /**
  * `renewBefore` ahead of the end, or after two thirds of the validity, which begins when the certificate is made at the
@@ -52,7 +62,10 @@ export const SSHHostCertificate = defineKind({
     validUntil: time
       .optional()
       .describe("End of the validity, in RFC 3339; it is final. Default: a year from now, renewed."),
-    renewBefore: mark(z.string().max(32).regex(durationPattern), { notInBody: true })
+    renewBefore: mark(
+      matching(z.string().max(32), durationPattern, "must be a duration in hours, minutes and seconds, such as 720h"),
+      { notInBody: true },
+    )
       .optional()
       .describe("How long before its end the certificate is renewed, such as 720h. Default: a third of its validity."),
     certificateSecretName: outputSecret("key `ssh-host-cert.pub` holds the signed certificate").optional(),
@@ -71,8 +84,8 @@ export const SSHHostCertificate = defineKind({
     validUntil: text("End of the validity, in RFC 3339."),
   }),
   columns: [
-    { name: "Principals", jsonPath: ".spec.principals" },
-    { name: "Expires", jsonPath: ".status.validUntil" },
+    textColumn("Principals", { width: 32, value: ({ spec }) => spec["principals"] }),
+    textColumn("Expires", { width: 10, value: ({ status }) => dateOf(status["validUntil"]) }),
     { name: "Secret", jsonPath: ".spec.certificateSecretName", wide: true },
   ],
 });

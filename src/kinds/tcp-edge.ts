@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { tcpEdgePolicy, tcpEdges } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
-import { refsTo, texts, unordered } from "../schema/fields.ts";
+import { matching, refsTo, texts, unordered } from "../schema/fields.ts";
 import { backendModule } from "../schema/modules/backend.ts";
 import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
@@ -17,11 +18,11 @@ export const edgeFields = {
   hostports: mark(
     z
       .array(
-        z
-          .string()
-          .min(3)
-          .max(300)
-          .regex(/^[^:]+:[0-9]{1,5}$/),
+        matching(
+          z.string().min(3).max(300),
+          /^[^:]+:[0-9]{1,5}$/,
+          "must be host:port, such as 1.tcp.eu.gateway.example:20117",
+        ),
       )
       .max(64),
     { normalize: hostports },
@@ -51,5 +52,5 @@ export const TCPEdge = defineKind({
   spec: z.object({ ...edgeFields, policy: trafficPolicyModule("delete") }),
   modules: { policy: tcpEdgePolicy },
   status: z.object({ hostports: z.array(z.string()).optional().describe("Addresses the edge listens on.") }),
-  columns: [{ name: "Hostports", jsonPath: ".status.hostports" }],
+  columns: [textColumn("Hostports", { width: 40, value: ({ status }) => status["hostports"] })],
 });

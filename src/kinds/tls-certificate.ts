@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { tlsCertificates } from "../gateway/resources/index.ts";
+import { dateOf, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { secretName, texts } from "../schema/fields.ts";
 import { certificateFacts, certificateValidity, keyPairProblem, pem } from "../schema/pem.ts";
@@ -49,8 +50,8 @@ export const TLSCertificate = defineKind({
     subjectCountry: text("Country of the subject."),
   }),
   columns: [
-    { name: "Subject", jsonPath: ".status.subjectCommonName" },
-    { name: "Expires", jsonPath: ".status.notAfter" },
+    textColumn("Subject", { width: 32, value: ({ status }) => status["subjectCommonName"] }),
+    textColumn("Expires", { width: 10, value: ({ status }) => dateOf(status["notAfter"]) }),
     { name: "Secret", jsonPath: ".spec.secretName", wide: true },
   ],
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { tlsEdges } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { mutualTLSModule } from "../schema/modules/mutual-tls.ts";
 import { tlsTerminationModule } from "../schema/modules/tls-termination.ts";
@@ -34,5 +35,5 @@ export const TLSEdge = defineKind({
       .optional()
       .describe("Where TLS ends, with what the service chose."),
   }),
-  columns: [{ name: "Hostports", jsonPath: ".status.hostports" }],
+  columns: [textColumn("Hostports", { width: 40, value: ({ status }) => status["hostports"] })],
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { tunnelGroupBackends } from "../gateway/resources/index.ts";
+import { textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { stringMap, texts } from "../schema/fields.ts";
 import { countOf, remoteRefs } from "../schema/status.ts";
@@ -27,7 +28,7 @@ export const TunnelGroupBackend = defineKind({
     tunnelCount: countOf("tunnels", "How many tunnels match now."),
   }),
   columns: [
-    { name: "Labels", jsonPath: ".spec.labels" },
+    textColumn("Labels", { width: 36, value: ({ spec }) => spec["labels"] }),
     { name: "Tunnels", jsonPath: ".status.tunnelCount", type: "integer" },
   ],
 });

@@ -5,9 +5,11 @@ import { defineCustomResource } from "../schema/define.ts";
 import { immutable } from "../schema/fields.ts";
 import { remoteRef, text } from "../schema/status.ts";
 
-/** Labels of the objects that the operator creates. It recognises them by the first one. */
+/** Labels of the objects that the operator creates. It recognises them by the first two. */
 export const sessionLabels = {
   mirror: `${GROUP}/mirror`,
+  /** The GatewayAccount whose session it is. Not set: the session of the operator's own account. */
+  account: `${GROUP}/account`,
   region: `${GROUP}/region`,
   os: `${GROUP}/os`,
   transport: `${GROUP}/transport`,
@@ -46,7 +48,7 @@ export const TunnelSession = defineCustomResource({
     { name: "Transport", jsonPath: ".status.transport" },
     { name: "Agent", jsonPath: ".status.agentVersion", description: "Version of the agent" },
     { name: "IP", jsonPath: ".status.ip" },
-    { name: "ID", jsonPath: ".spec.id", description: "Remote id" },
+    { name: "ID", jsonPath: ".spec.id", wide: true, description: "Remote id" },
     { name: "Since", jsonPath: ".status.startedAt", type: "date", description: "When the session connected" },
     age,
     { name: "Credential", jsonPath: ".status.credential.id", wide: true },
@@ -54,5 +56,5 @@ export const TunnelSession = defineCustomResource({
   ],
   selectableFields: [".spec.id"],
   access: ["list", "watch", "create", "patch", "delete"],
-  namespaces: "own",
+  namespaces: "watched and own",
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { weightedBackends } from "../gateway/resources/index.ts";
+import { refText, textColumn } from "../schema/columns.ts";
 import { defineKind } from "../schema/define.ts";
 import { backendKinds, refTo, texts } from "../schema/fields.ts";
 import { mark } from "../schema/traits.ts";
@@ -40,5 +41,13 @@ export const WeightedBackend = defineKind({
       ],
     }).describe("Backends and their weights."),
   }),
-  columns: [{ name: "Backends", jsonPath: ".spec.backends", wide: true }],
+  columns: [
+    textColumn("Backends", {
+      width: 36,
+      value: ({ spec }) =>
+        (spec["backends"] as z.infer<typeof share>[] | undefined)?.map(
+          ({ backendRef, weight }) => `${refText(backendRef)}=${weight}`,
+        ),
+    }),
+  ],
 });

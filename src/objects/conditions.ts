@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { timestamp } from "../schema/time.ts";
 import { type Condition, conditionOf, type Status } from "./object.ts";
 
 /** `observedGeneration`: default the object's current generation. */
@@ -22,9 +23,6 @@ export function toCondition(object: WithConditions, draft: ConditionDraft, now: 
     observedGeneration,
   };
 }
-
-/** RFC 3339 without fractions of a second, as Kubernetes writes times. */
-export const timestamp = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 
 function oneLine(message: string): string {
   const line = message.replace(/\s+/g, " ").trim();

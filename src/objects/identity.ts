@@ -62,3 +62,7 @@ export function managedMembers(kind: Kind, { spec, status, metadata }: ManagedOb
     own.some((field) => fields.includes(field)) ? [member] : [],
   );
 }
+
+/** Whether an object that only sets modules sets none, and has none to clear. */
+export const setsNoModule = (kind: Kind, object: ManagedObject): boolean =>
+  kind.location.type === "modules" && managedMembers(kind, object).length === 0;

@@ -59,6 +59,14 @@ describe("the annotation", () => {
     expect(parseIntent(objectWith(text))).toMatchObject({ first: noon, fields: ["labels"], sent: undefined });
   });
 
+  it("has a body of 32 KiB, and none that is longer", () => {
+    const characters = (count: number) => ({ a: "x".repeat(count - '{"a":""}'.length) });
+    const read = (count: number) =>
+      parseIntent(objectWith(formatIntent({ signed: true, first: noon, last: noon, sent: characters(count) })));
+    expect(read(32_768)).toMatchObject({ sent: characters(32_768) });
+    expect(read(32_769)).toMatchObject({ first: noon, sent: undefined });
+  });
+
   it("may be missing", () => {
     expect(parseIntent(objectWith(undefined))).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Failure, GatewayError, NO_API_KEY } from "../gateway/errors.ts";
-import { reconcileErrorOf, retryAfterSeconds } from "./map-error.ts";
+import { reconcileErrorOf, refusalIn, retryAfterSeconds } from "./map-error.ts";
 import { Blocked, Outdated, Retry, Waiting } from "./reconcile-error.ts";
 
 const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
@@ -23,7 +23,13 @@ describe("reconcileErrorOf", () => {
     ["a 403 that tells of a limit", { kind: "refused", status: 403, code: "LIMIT_REACHED" }, Blocked, "QuotaExceeded"],
     ["a 404", { kind: "refused", status: 404 }, Blocked, "InvalidSpec"],
     ["a 409", { kind: "refused", status: 409 }, Blocked, "InvalidSpec"],
+    ["a 413", { kind: "refused", status: 413 }, Blocked, "InvalidSpec"],
     ["a 422", { kind: "refused", status: 422 }, Blocked, "InvalidSpec"],
+    ["a 405, as in maintenance", { kind: "refused", status: 405 }, Retry, "UnexpectedResponse"],
+    ["a 407 of a proxy", { kind: "refused", status: 407 }, Retry, "UnexpectedResponse"],
+    ["a 408", { kind: "refused", status: 408 }, Retry, "UnexpectedResponse"],
+    ["a 425", { kind: "refused", status: 425 }, Retry, "UnexpectedResponse"],
+    ["a 499, which means nothing", { kind: "refused", status: 499 }, Retry, "UnexpectedResponse"],
     [
       "a 400 to a GET, which carries no spec",
       { kind: "refused", status: 400, method: "GET" },
@@ -67,6 +73,20 @@ describe("reconcileErrorOf", () => {
   it("rethrows a fault in the program", () => {
     const fault = new TypeError("undefined is not a function");
     expect(() => reconcileErrorOf(fault)).toThrow(fault);
+  });
+});
+
+describe("refusalIn", () => {
+  it.each([400, 402, 403, 409, 422])("finds the words of the service in the message about a %i", (status) => {
+    const error = reconcileErrorOf(failure({ kind: "refused", status, serviceMessage: "ports: 7 is taken" }));
+    const found = refusalIn(error?.message ?? "");
+    expect(found?.answer).toBe("ports: 7 is taken");
+    expect(error?.message).toBe(`${found?.wayOut}: ports: 7 is taken`);
+  });
+
+  it("finds none in other messages", () => {
+    expect(refusalIn(reconcileErrorOf(failure({ kind: "failed", status: 500 }))?.message ?? "")).toBeUndefined();
+    expect(refusalIn('Create TunnelGroupBackend "db" in this namespace')).toBeUndefined();
   });
 });
 

@@ -59,22 +59,40 @@ const unexpected = (text: string, options: Options): Retry =>
 const isQuota = ({ status, code = "" }: GatewayError): boolean =>
   status === 402 || /QUOTA|LIMIT_(EXCEEDED|REACHED)/i.test(code);
 
+/** What to do about a refusal. In a message the words of the service follow. */
+const WAYS_OUT = {
+  QuotaExceeded: "Delete something in the account, or raise its limit",
+  Forbidden: "Give the API key's owner the permission, or use another key",
+  InvalidSpec: "Correct the spec: the service refused it",
+} as const;
+
+/** The end of a way out of a change that was refused. */
+export const CHANGE_REFUSED = "the service refused the change";
+
+/** Takes a message about a refusal apart. Undefined for any other message. */
+export function refusalIn(message: string): { wayOut: string; answer: string } | undefined {
+  for (const end of [...Object.values(WAYS_OUT), CHANGE_REFUSED]) {
+    const [before, ...after] = message.split(`${end}: `);
+    if (after.length > 0) return { wayOut: `${before}${end}`, answer: after.join(`${end}: `) };
+  }
+  return undefined;
+}
+
 function refused(error: GatewayError, text: string, options: Options): ReconcileError {
+  const blocked = (reason: keyof typeof WAYS_OUT) =>
+    new Blocked(reason, `${WAYS_OUT[reason]}: ${text}`, { cause: error });
   if (error.status === 401) {
     const what = `Check the API key and what it may do: the service refused it at ${error.method} ${error.route}`;
     return new Blocked("Unauthorized", `${what} (${text})`, { cause: error });
   }
-  if (isQuota(error)) {
-    return new Blocked("QuotaExceeded", `Delete something in the account, or raise its limit: ${text}`, {
-      cause: error,
-    });
-  }
-  if (error.status === 403) {
-    return new Blocked("Forbidden", `Give the API key's owner the permission, or use another key: ${text}`, {
-      cause: error,
-    });
-  }
-  // A GET carries nothing of a spec, so a correction of the spec would not help.
-  if (error.method === "GET") return unexpected(text, options);
-  return new Blocked("InvalidSpec", `Correct the spec: the service refused it: ${text}`, { cause: error });
+  if (isQuota(error)) return blocked("QuotaExceeded");
+  if (error.status === 403) return blocked("Forbidden");
+  return isAboutContent(error) ? blocked("InvalidSpec") : unexpected(text, options);
 }
+
+/**
+ * By the HTTP standard, these say that what was sent may be wrong: its values, what they name or its size. The others
+ * speak of the method, the connection or the moment. A GET carries nothing of a spec.
+ */
+const isAboutContent = ({ method, status = 0 }: GatewayError): boolean =>
+  method !== "GET" && [400, 404, 409, 413, 422].includes(status);

@@ -26,12 +26,20 @@ export interface Status {
   account?: string | undefined;
   /** The remote existed before any object of ours, and is not deleted with them. */
   preexisting?: boolean | undefined;
+  /** False: the object has the id of a remote that it only observes, or that another object has taken over from it. */
+  holds?: boolean | undefined;
   /** Whether the operator created the remote, or adopted what was there. Unset by versions before. */
   origin?: "Created" | "Adopted" | undefined;
+  /** The same for each module that the spec sets, where the object sets only modules. Unset by versions before. */
+  moduleOrigins?: Readonly<Record<string, "Created" | "Adopted">> | undefined;
+  /** The owner mark of the object that the status was written for. Set where the remote carries none. */
+  owner?: string | undefined;
   /** The remote that was replaced, until nothing refers to it. */
   retiring?: string | undefined;
   /** Remotes that were replaced after `retiring`, which could not be deleted yet; oldest first. */
   retiringLater?: readonly string[] | undefined;
+  /** Remotes without a list and without an object, by their ids, that were left with a module that refers to this one. */
+  leftOn?: readonly string[] | undefined;
   appliedFields?: readonly string[];
   appliedSecrets?: readonly SecretVersion[];
   appliedDigest?: string;
@@ -41,6 +49,8 @@ export interface Status {
   lastHandledReconcileAt?: string;
   observedGeneration?: number;
   conditions?: readonly Condition[];
+  /** Texts for the table of `kubectl get`. */
+  columns?: Readonly<Record<string, string>>;
   [field: string]: unknown;
 }
 
@@ -87,6 +97,16 @@ export const isReleased = (object: ManagedObject): boolean =>
 /** `<namespace>/<name>`. */
 export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";
+
+/** Whether the object holds nothing, although its status has the id of a remote. */
+export const isObserver = (object: ManagedObject): boolean => isObserveOnly(object) || object.status?.holds === false;
+/** Whether the object holds the remote with this id, or may once the others let go of it. */
+export const hasOwnID = (object: ManagedObject, id: string): boolean => object.status?.id === id && !isObserver(object);
+/** Whether the object was to observe until now, and never held a remote: the one in its status was never its own. */
+export const hasOnlyObserved = (object: ManagedObject): boolean => {
+  const { holds, origin, appliedFields = [] } = object.status ?? {};
+  return !isObserveOnly(object) && holds === false && origin === undefined && appliedFields.length === 0;
+};
 
 /** The annotation reconcile-requested-at asks to read the remote again, and this has not been done yet. */
 export function isReconcileRequested(object: ManagedObject): boolean {

@@ -85,6 +85,11 @@ describe("withoutOwnerMark", () => {
     },
   );
 
+  it("leaves the mark out of a text that somebody has written anew", () => {
+    expect(withoutOwnerMark(`{ "team": "a", "${OWNER_KEY}": "0f3d/team-a/db" }`)).toBe('{"team":"a"}');
+    expect(withoutOwnerMark(`{ "${OWNER_KEY}": "0f3d/team-a/db" }`)).toBeUndefined();
+  });
+
   it.each([[undefined], [""], ["{}"]])("has nothing left of %j", (text) => {
     expect(withoutOwnerMark(withOwnerMark(text, owner))).toBeUndefined();
   });

@@ -60,10 +60,9 @@ export function withoutOwnerMark(metadata: string | undefined): string | undefin
   const added = `${JSON.stringify(OWNER_KEY)}:${JSON.stringify(mark)}`;
   const text = [`,${added}`, added].reduce((given, part) => given.replace(part, ""), metadata);
   const users = jsonObject(text) ?? {};
-  if (Object.keys(users).length === 0) return undefined;
-  if (!Object.hasOwn(users, OWNER_KEY)) return text;
   const { [OWNER_KEY]: _, ...rest } = users;
-  return JSON.stringify(rest);
+  if (Object.keys(rest).length === 0) return undefined;
+  return Object.hasOwn(users, OWNER_KEY) ? JSON.stringify(rest) : text;
 }
 
 /** Inserts the key into the text. Parsing and serializing it would change large numbers and repeated keys. */

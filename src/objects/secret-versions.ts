@@ -20,6 +20,10 @@ export const unsentFields = (current: readonly SecretVersion[], applied: readonl
     return Object.keys(keys).filter((field) => known?.keys?.[field] !== keys[field]);
   });
 
+/** Names of the Secrets of which a value in `current` is not among the applied ones. */
+export const unsentSecrets = (current: readonly SecretVersion[], applied: readonly SecretVersion[]): string[] =>
+  current.filter((version) => unsentFields([version], applied).length > 0).map(({ name }) => name);
+
 /** Whether both name the same values. */
 export const areSameVersions = (some: readonly SecretVersion[], others: readonly SecretVersion[]): boolean =>
   some.length === others.length && [...unsentFields(some, others), ...unsentFields(others, some)].length === 0;

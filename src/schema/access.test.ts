@@ -9,7 +9,6 @@ import {
   type Grant,
   intentKeyGrants,
   operatorGrants,
-  ownNamespaceGrants,
   secretWatchGrants,
   secretWriteGrants,
 } from "./access.ts";
@@ -20,8 +19,8 @@ import type { CustomResource } from "./define.ts";
 const rights = (grants: readonly Grant[]) =>
   grants.flatMap(({ rule }) => rule.resources.flatMap((resource) => rule.verbs.map((verb) => `${verb} ${resource}`)));
 
-const everything = [operatorGrants, secretWriteGrants, clusterGrants, ownNamespaceGrants, commandGrants].flatMap(
-  (grants) => grants(customResources),
+const everything = [operatorGrants, secretWriteGrants, clusterGrants, commandGrants].flatMap((grants) =>
+  grants(customResources),
 );
 
 test("no right is granted by a wildcard, and Secrets are neither listed nor watched unless that is asked for", () => {
@@ -39,7 +38,6 @@ test("no rule grants what another grants already", () => {
     ...operatorGrants(customResources),
     ...secretWriteGrants(customResources),
     ...clusterGrants(customResources),
-    ...ownNamespaceGrants(customResources),
   ]);
   expect(all.filter((right, index) => all.indexOf(right) !== index)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { GROUP, INTENT_KEY_SECRET, OPERATOR_NAME } from "./contract.ts";
-import type { CustomResource } from "./define.ts";
+import { GROUP, INTENT_KEY_SECRET, leaseNameOf } from "./contract.ts";
+import { type CustomResource, isMadeByOperator } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
 
 /** A rule of a Role or ClusterRole. */
@@ -21,7 +21,7 @@ export interface Grant {
 export function operatorGrants(customResources: readonly CustomResource[]): Grant[] {
   const reads = (wanted: (traits: Traits) => boolean) => customResources.some(({ spec }) => hasTrait(spec, wanted));
   return [
-    ...objectGrants(customResources.filter(({ namespaces }) => namespaces !== "own")),
+    ...objectGrants(customResources),
     ...grantIf(
       reads(({ secret, secretMembers }) => secret !== undefined || secretMembers !== undefined),
       { use: "Read, by name, the Secrets that specs refer to", rule: core("secrets", "get") },
@@ -77,10 +77,6 @@ export const dnsEndpointGrants = (): Grant[] => [
   },
 ];
 
-/** Rights on kinds whose objects are in the operator's own namespace only. */
-export const ownNamespaceGrants = (customResources: readonly CustomResource[]): Grant[] =>
-  objectGrants(customResources.filter(({ namespaces }) => namespaces === "own"));
-
 /** Rights in the operator's own namespace when it watches other namespaces only. */
 export const commandGrants = (customResources: readonly CustomResource[]): Grant[] => [
   ...objectGrants(customResources.filter(({ namespaces }) => namespaces === "watched and own")),
@@ -93,13 +89,21 @@ const events: Grant = {
 };
 
 /** Rights of leader election in the operator's own namespace. */
-export function leaseGrants(): Grant[] {
+export function leaseGrants(installation: string): Grant[] {
   const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [
     { use: "Make the Lease: a create cannot be limited to a name", rule: { ...lease, verbs: ["create"] } },
-    { use: "Hold the Lease", rule: { ...lease, resourceNames: [OPERATOR_NAME], verbs: ["get", "update"] } },
+    { use: "Hold the Lease", rule: { ...lease, resourceNames: [leaseNameOf(installation)], verbs: ["get", "update"] } },
   ];
 }
+
+/** Rights in all namespaces of an operator with leader election that watches all of them. */
+export const installationGrants = (): Grant[] => [
+  {
+    use: "See whether another installation has the same objects",
+    rule: { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["list"] },
+  },
+];
 
 /** Rights in the operator's own namespace for the Secret with the key that signs create intents. */
 export function intentKeyGrants(): Grant[] {
@@ -118,7 +122,7 @@ export function intentKeyGrants(): Grant[] {
 
 /** Rights of the command `uninstall` in each watched namespace, by its policy. */
 export function uninstallGrants(customResources: readonly CustomResource[]): Record<"retain" | "delete", Grant[]> {
-  const installed = customResources.filter(({ namespaces }) => namespaces !== "own");
+  const installed = customResources.filter((one) => !isMadeByOperator(one));
   const all = plurals(installed);
   // only objects that the operator may patch can have its finalizer
   const withFinalizer = plurals(installed.filter(({ access }) => access.includes("patch")));
@@ -138,9 +142,7 @@ export function uninstallGrants(customResources: readonly CustomResource[]): Rec
 /** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
 export function accessGrants(customResources: readonly CustomResource[]): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];
-  const unprivileged = customResources.filter(
-    ({ privilege, namespaces }) => privilege === undefined && namespaces !== "own",
-  );
+  const unprivileged = customResources.filter((one) => one.privilege === undefined && !isMadeByOperator(one));
   const privileged = customResources.filter(({ privilege }) => privilege !== undefined);
   return {
     view: [{ use: "Look", rule: onKinds(plurals(customResources), ["get", "list", "watch"]) }],

@@ -56,11 +56,14 @@ const pending = (trouble: NotUsable): KindReadiness => ({
   conditions: [{ ...conditionOf(trouble), status: "False" }],
 });
 
+/** The end of the message about a renewal that fails. */
+export const IS_SERVED = " (the present certificate is served)";
+
 /** The present certificate is still served, so the object stays usable. Its reason says that the renewal fails. */
 function renewalFailing({ message, afterSeconds }: NotUsable): KindReadiness {
   const failure = {
     reason: "CertificateRenewalFailing",
-    message: `${message} (the present certificate is served)`,
+    message: `${message}${IS_SERVED}`,
   } as const;
   return {
     readiness: { state: "usable", ...failure, afterSeconds },
@@ -68,12 +71,13 @@ function renewalFailing({ message, afterSeconds }: NotUsable): KindReadiness {
   };
 }
 
+/** The message of CertificateReady. Its end follows where it is known. */
+export const ISSUED = "The certificate is issued";
+
 function issued(): KindReadiness {
   return {
     readiness: { state: "usable", message: "The resource exists and its certificate is issued" },
-    conditions: [
-      { type: "CertificateReady", status: "True", reason: "Available", message: "The certificate is issued" },
-    ],
+    conditions: [{ type: "CertificateReady", status: "True", reason: "Available", message: ISSUED }],
   };
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { columnsField } from "./columns.ts";
 import { type Column, type CustomResource, defaultAccess, type Kind } from "./define.ts";
 import { matching } from "./fields.ts";
 import { memoize } from "./memoize.ts";
@@ -129,11 +130,24 @@ const bookkeeping = {
     .string()
     .optional()
     .describe("Name of the GatewayAccount that the resource belongs to. Unset: the operator's own credentials."),
+  holds: z
+    .boolean()
+    .optional()
+    .describe(
+      "false: this object does not hold the resource. It only observes it, or another object has taken it over. Unset: it does.",
+    ),
   origin: z
     .enum(["Created", "Adopted"])
     .optional()
     .describe(
       "Whether the operator created the resource, or adopted one that existed. `deletionPolicy` defaults by it.",
+    ),
+  owner: z
+    .string()
+    .optional()
+    .describe(
+      "Cluster, namespace and name of the object that this status was written for, where the resource has no owner mark " +
+        "that says so. A copy of the status elsewhere has no power.",
     ),
   retiring: z
     .string()
@@ -177,6 +191,22 @@ const preexisting = z
   .optional()
   .describe("The resource was there before any object asked for it, and stays when this one is deleted.");
 
+const moduleOrigins = z
+  .record(z.string(), z.enum(["Created", "Adopted"]))
+  .optional()
+  .describe(
+    "For each module of the spec: whether the operator has set it first, or it was there. With the default of " +
+      "`deletionPolicy`, what was there stays when this object is deleted.",
+  );
+
+const leftOn = z
+  .array(z.string())
+  .optional()
+  .describe(
+    "Ids of remotes that no list and no object stands for any more, and whose modules may refer to this resource. It is " +
+      "deleted only when none of them does.",
+  );
+
 const outputSecret = z.string().optional().describe("Name of the Secret that the operator has written.");
 
 /** The status fields that every managed kind has beside its own. */
@@ -188,8 +218,11 @@ export const statusOf = (kind: Kind): z.ZodObject =>
     ...remoteFields,
     ...kind.status.shape,
     ...(kind.location.type === "entry" && { preexisting }),
+    ...(kind.location.type === "modules" && { moduleOrigins }),
+    ...(kind.isUsedUnlisted && { leftOn }),
     ...(kind.output && { outputSecret }),
     ...bookkeeping,
+    columns: columnsField(kind.columns),
   });
 
 /** The members of an answer that the status keeps. */
@@ -220,17 +253,30 @@ export const conditionColumns = (type: string) => ({
   message: { name: "Message", jsonPath: `.status.conditions[?(@.type=="${type}")].message`, wide: true } as const,
 });
 
-const ready = conditionColumns("Ready");
-const id: Column = { name: "ID", jsonPath: ".status.id", description: "Remote id" };
+const ready = conditionColumns("Ready").status;
+const reason: Column = {
+  name: "Reason",
+  jsonPath: ".status.columns.reason",
+  description: "Why the object is not Ready, or what failed behind an object that is Ready",
+};
+const id: Column = { name: "ID", jsonPath: ".status.id", wide: true, description: "Remote id" };
+const message: Column = { name: "Message", jsonPath: ".status.columns.message", wide: true };
+
+/** As `initialStatus`, with what the table of `kubectl get` shows of it. */
+export const initialManagedStatus = {
+  ...initialStatus,
+  columns: { reason: "Pending", message: "Waiting for the operator to observe this object" },
+};
 
 /** A managed kind with the fields, columns and conditions that all managed kinds have. */
 export function customResourceOf(kind: Kind): CustomResource {
   const { plural, shortNames, categories, summary, rules, privilege } = kind;
   return {
-    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, privilege, initialStatus },
+    ...{ kind: kind.kind, plural, shortNames, categories, summary, rules, privilege },
+    initialStatus: initialManagedStatus,
     spec: specOf(kind),
     status: statusOf(kind),
-    columns: [...kind.columns, ready.status, ready.reason, id, age, ready.message],
+    columns: [...kind.columns, ready, reason, age, id, message],
     selectableFields: [".status.id"],
     conditions: ["Ready", "Synced", "Reconciling", "Stalled", ...kind.ownConditions, "Drifted", "Paused"],
     access: defaultAccess,

@@ -8,6 +8,12 @@ export const CATEGORY = "tunnelgateway";
 /** How the operator names itself: its Lease, the owner of its fields, labels of what it makes, its user agent. */
 export const OPERATOR_NAME = "tunnel-gateway-operator";
 
+export const DEFAULT_INSTALLATION = "default";
+
+/** The Lease of an installation, in its own namespace. */
+export const leaseNameOf = (installation: string): string =>
+  installation === DEFAULT_INSTALLATION ? OPERATOR_NAME : `${OPERATOR_NAME}-${installation}`;
+
 export const FINALIZER = `${GROUP}/remote`;
 
 export const annotations = {
@@ -23,6 +29,10 @@ export const annotations = {
   createIntent: `${GROUP}/create-intent`,
   /** Proves that the operator has written the intent: see objects/intent-signatures.ts. */
   createIntentSignature: `${GROUP}/create-intent-signature`,
+  /** On the Lease of an installation, what the installation says of itself: see operator/kubernetes/installations.ts. */
+  installation: `${GROUP}/installation`,
+  /** On the Lease of an installation, how its accounts are doing: see operator/kubernetes/account-figures.ts. */
+  accounts: `${GROUP}/accounts`,
 } as const;
 
 /** Annotations of a DNSEndpoint that the operator writes. */
@@ -37,6 +47,8 @@ export const endpointAnnotations = {
 export const secretAnnotations = {
   /** On the Secret with the key of intents: when those were signed that a version before had written. */
   intentsSignedAt: `${GROUP}/intents-signed-at`,
+  /** On the same Secret, a whole number: see operator/kubernetes/state-format.ts. Not set: 1. */
+  format: `${GROUP}/format`,
   /** The id of the remote whose value the Secret has. */
   remoteID: `${GROUP}/remote-id`,
   /** The uid of the object that the Secret was written for. It stays when the owner reference goes. */

@@ -82,12 +82,12 @@ export interface CustomResource extends Definition {
   readonly access: readonly Access[];
   /** What it does with the Secrets that they name, beside reading them. */
   readonly secretAccess: readonly Access[];
-  /**
-   * Where the operator manages objects of the kind: in the namespaces that it watches, in its own only, or in both, also
-   * if it does not watch its own.
-   */
-  readonly namespaces: "watched" | "own" | "watched and own";
+  /** Where the operator manages objects of the kind: in the namespaces that it watches, or also in its own if it does not. */
+  readonly namespaces: "watched" | "watched and own";
 }
+
+/** Whether the operator creates the objects of the kind, and people do not. */
+export const isMadeByOperator = ({ access }: Pick<CustomResource, "access">): boolean => access.includes("create");
 
 export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
 
@@ -158,6 +158,8 @@ export interface Kind extends Definition {
   readonly location: Location;
   /** Parts with operations of their own, by the member of the request; for fields marked `onRemove: "delete"`. */
   readonly modules: Readonly<Record<string, Module>>;
+  /** Modules may refer to it that are on remotes without a list. */
+  readonly isUsedUnlisted: boolean;
   /** The spec field whose value no two resources of an account share. The service's member has the same value. */
   readonly naturalKey: string | undefined;
   /**
@@ -176,11 +178,15 @@ export interface Kind extends Definition {
         readonly remedy: (spec: Readonly<Record<string, unknown>>) => string;
       }
     | undefined;
+  /** The status field with the address at which edges listen: host:port, or a host with all its ports. Undefined: none. */
+  readonly address: string | undefined;
+  /** The member of an answer that refers to the certificate with which the remote is served, and the kind of that. */
+  readonly servedWith: { readonly member: string; readonly kind: string } | undefined;
   /** A member of the answer that is kept in a Secret. */
   readonly output: Output | undefined;
   /** The DNS records that have to exist for a remote. Undefined: the kind has to do with no DNS. */
   readonly dnsRecords: DNSRecordsOf | undefined;
-  /** Types of the conditions that `readiness` may give, beside those of every kind. */
+  /** Types of the conditions that objects of the kind may have, beside those of every kind. Default: those of its validity. */
   readonly ownConditions: readonly KindCondition["type"][];
   /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
   readonly readiness: (answer: Answer, now: number) => KindReadiness;
@@ -206,6 +212,7 @@ const kindDefaults = {
   status: z.object({}),
   location: { type: "collection" },
   modules: {},
+  isUsedUnlisted: false,
   rules: [],
   columns: [],
   privilege: undefined,
@@ -213,6 +220,8 @@ const kindDefaults = {
   replacement: undefined,
   renewsAt: () => undefined,
   validity: undefined,
+  address: undefined,
+  servedWith: undefined,
   output: undefined,
   dnsRecords: undefined,
   ownConditions: [],
@@ -224,6 +233,7 @@ const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`;
 export const defineKind = (given: Omit<Kind, "plural" | keyof typeof kindDefaults> & Partial<Kind>): Kind => ({
   plural: pluralOf(given.kind),
   ...kindDefaults,
+  ...(given.validity && { ownConditions: ["CertificateReady"] }),
   ...given,
 });
 

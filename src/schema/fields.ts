@@ -13,9 +13,22 @@ export const bytes = (max: number, minLength = 0) =>
  * regular expression. The pattern has to mean the same in RE2.
  */
 export const matching = (schema: z.ZodString, pattern: RegExp, message: string) =>
-  mark(schema.regex(pattern), {
-    rules: [{ rule: `self.matches(${JSON.stringify(pattern.source.replaceAll("\\/", "/"))})`, message }],
-  });
+  mark(schema.regex(pattern), { rules: [form(pattern, message)] });
+
+const form = (pattern: RegExp, message: string): Rule => ({
+  rule: `self.matches(${JSON.stringify(pattern.source.replaceAll("\\/", "/"))})`,
+  message,
+});
+
+/** A time in RFC 3339. */
+export const instant = mark(z.iso.datetime({ offset: true }).max(40), {
+  rules: [
+    form(
+      /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$/,
+      "must be a time in RFC 3339, such as 2030-01-31T12:00:00Z",
+    ),
+  ],
+});
 
 export const description = bytes(255).optional().describe("What the resource is for. At most 255 bytes.");
 
@@ -64,9 +77,12 @@ const exactlyOne: Rule = {
   message: "must give exactly one of `name` (an object in this namespace) and `id` (a remote id)",
 };
 
-function target(kinds: readonly string[]): z.ZodObject {
+/** `byID`: whether the request takes the remote id, so that it may also be given in place of an object's name. */
+function target(kinds: readonly string[], byID: boolean): z.ZodObject {
   const [only] = kinds;
-  const name = objectName.optional().describe(`Name of a ${kinds.join(" or ")} in this namespace.`);
+  const about = `Name of a ${kinds.join(" or ")} in this namespace.`;
+  if (!byID) return z.object({ name: objectName.describe(about) });
+  const name = objectName.optional().describe(about);
   if (kinds.length === 1 && only) return mark(z.object({ name, id: remoteID }), { rules: [exactlyOne] });
   const kind = z
     .enum(kinds as [string, ...string[]])
@@ -85,21 +101,25 @@ type Wiring = Pick<Traits, "sends" | "returns" | "encode" | "decode" | "normaliz
   exposes?: true;
 };
 
-function reference(kinds: readonly string[], { statusField = "id", exposes, ...wiring }: Wiring): Traits {
+const REMOTE_ID = "id";
+
+function reference(kinds: readonly string[], { statusField = REMOTE_ID, exposes, ...wiring }: Wiring): Traits {
   return { ...wiring, reference: { kinds, statusField, ...(exposes && { exposes }) } };
 }
+
+const takesID = ({ statusField = REMOTE_ID }: Wiring): boolean => statusField === REMOTE_ID;
 
 /** A reference to one object of any of these kinds; the request takes what its status holds (its id, by default). */
 export const refTo = (kinds: string | readonly string[], wiring: Wiring = {}) => {
   const list = typeof kinds === "string" ? [kinds] : kinds;
-  return mark(target(list), reference(list, wiring));
+  return mark(target(list, takesID(wiring)), reference(list, wiring));
 };
 
 /** A list of references. The order is sent as written; it is compared only where `normalize` keeps it. */
 export const refsTo = (kinds: string | readonly string[], wiring: Wiring & { max?: number } = {}) => {
   const { max = 64, ...rest } = wiring;
   const list = typeof kinds === "string" ? [kinds] : kinds;
-  return mark(z.array(target(list)).max(max), { normalize: unordered, ...reference(list, rest) });
+  return mark(z.array(target(list, takesID(rest))).max(max), { normalize: unordered, ...reference(list, rest) });
 };
 
 const keyIn = (kind: "Secret" | "ConfigMap") =>
@@ -112,12 +132,14 @@ const keyIn = (kind: "Secret" | "ConfigMap") =>
     ).describe(`Key in the ${kind}'s data.`),
   });
 
+type KeyWiring = { sends: string } & Pick<Traits, "problemOfValue">;
+
 /** The value under one key of a Secret in the namespace of the object. */
-export const secretKey = (what: string, wiring: { sends: string }) =>
+export const secretKey = (what: string, wiring: KeyWiring) =>
   mark(keyIn("Secret"), { ...wiring, secret: true }).describe(`Secret and key that hold ${what}.`);
 
 /** The value under one key of a ConfigMap in the namespace of the object. */
-export const configMapKey = (what: string, wiring: { sends: string }) =>
+export const configMapKey = (what: string, wiring: KeyWiring) =>
   mark(keyIn("ConfigMap"), { ...wiring, configMap: true }).describe(`ConfigMap and key that hold ${what}.`);
 
 /** The name of a Secret, several keys of which are sent. */
@@ -147,13 +169,9 @@ export const sshPublicKey = mark(
   { normalize: (value) => (typeof value === "string" ? value.trim().split(/\s+/).slice(0, 2).join(" ") : value) },
 );
 
-export const ownerId = z
-  .string()
-  .min(1)
-  .max(128)
-  .describe(
-    "Id of the user or bot that owns it. Default: the owner of the operator's key. Only admins may name others.",
-  );
+export const ownerId = mark(z.string().min(1).max(128), { serverDefault: true }).describe(
+  "Id of the user or bot that owns it. Default: the owner of the operator's key. Only admins may name others.",
+);
 
 /** Normalizes a time in RFC 3339, which has several spellings for one moment, to seconds. */
 export function timestamp(value: unknown): unknown {

@@ -5,6 +5,8 @@ import { answerFieldsOf, specOf, statusOf } from "./common.ts";
 import type { Kind } from "./define.ts";
 import { type Traits, traitsOf, unwrap } from "./traits.ts";
 import { membersOf } from "./wire/compare.ts";
+import { returnedAs } from "./wire/names.ts";
+import { targetKindsOf } from "./wire/needs.ts";
 
 interface Visited {
   path: string;
@@ -69,6 +71,11 @@ describe.each(each)("%s", (_, kind) => {
     }
   });
 
+  it("says whether modules may refer to it that are on remotes without a list", () => {
+    const referring = kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind.kind));
+    expect(kind.isUsedUnlisted).toBe(referring.some(({ location }) => location.type === "modules"));
+  });
+
   it("sends only members that the service takes", () => {
     const accepted = [...resource.create, ...mutable];
     expect(members.map(([member]) => member).filter((member) => !accepted.includes(member))).toEqual([]);
@@ -104,6 +111,23 @@ describe.each(each)("%s", (_, kind) => {
     expect(Object.keys(resource.wire.shape)).toContain(kind.naturalKey);
   });
 
+  it("shows every member of an answer that no request takes", () => {
+    const taken = [...resource.create, ...mutable, ...Object.keys(resource.wire.shape).filter(isFromSpec)];
+    const shown = Object.entries(answerFieldsOf(kind).shape).map(([field, of]) => returnedAs(field, of as z.ZodType));
+    const readOnly = Object.keys(resource.wire.shape).filter((member) => !taken.includes(member));
+    expect(readOnly.filter((member) => !shown.includes(member) && !(member in hidden))).toEqual([]);
+
+    function isFromSpec(member: string): boolean {
+      return Object.entries(kind.spec.shape).some(([field, of]) => returnedAs(field, of as z.ZodType) === member);
+    }
+  });
+
+  it("shows what the service chooses where the spec leaves a field open", () => {
+    const chosen = [...visit(kind.spec, "")].filter(({ traits }) => traits.serverDefault || "createDefault" in traits);
+    const shown = [...visit(statusOf(kind), "")].map(({ path }) => path);
+    expect(chosen.map(({ path }) => path).filter((path) => !shown.includes(path))).toEqual([]);
+  });
+
   it("keeps secrets out of its status", () => {
     const shown = [...visit(statusOf(kind), "status")].map(({ path }) => path.split(".").at(-1) ?? "");
     const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -118,6 +142,11 @@ describe.each(each)("%s", (_, kind) => {
   });
 });
 
+/** Why no status shows these members, although answers have them. */
+const hidden: Readonly<Record<string, string>> = {
+  token: "shown once, and kept in a Secret",
+};
+
 /**
  * Why a status may show these members of an answer, although a value of a Secret was sent or received: the service
  * makes them itself, or derives them from the value.
@@ -131,6 +160,7 @@ const derived: Readonly<Record<string, string>> = {
   keyUsages: "public in a certificate",
   notAfter: "public in a certificate",
   notBefore: "public in a certificate",
+  oidc: "two numbers of seconds",
   ownerId: "an id of the service",
   privateKeyType: "one of three words",
   saml: "made by the service for the SAML module, which takes no value of a Secret",

@@ -16,8 +16,7 @@ const tidy = (block: string): string =>
 
 /** Why a Secret of type kubernetes.io/tls cannot be served; undefined: it can. The service tells no more than "refused". */
 export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: Readonly<Record<string, string>>) {
-  const blocks = chain.match(BLOCKS) ?? [];
-  const certificates = blocks.flatMap((block) => attempt(() => new X509Certificate(block)) ?? []);
+  const { blocks, certificates } = certificatesIn(chain);
   if (blocks.length === 0) return `key "tls.crt" has no certificate in PEM`;
   if (certificates.length < blocks.length) return `a certificate in key "tls.crt" cannot be read`;
   const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key));
@@ -29,6 +28,18 @@ export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: R
   return place > 0
     ? `the certificate of "tls.key" has to be the first in key "tls.crt", and is number ${place + 1}`
     : `"tls.key" is the key of no certificate in key "tls.crt"`;
+}
+
+/** Why a value cannot be the certificates of an authority. */
+export function certificatesProblem(value: string): string | undefined {
+  const { blocks, certificates } = certificatesIn(value);
+  if (blocks.length === 0) return "it has no certificate in PEM";
+  return certificates.length < blocks.length ? "a certificate in it cannot be read" : undefined;
+}
+
+function certificatesIn(text: string) {
+  const blocks = text.match(BLOCKS) ?? [];
+  return { blocks, certificates: blocks.flatMap((block) => attempt(() => new X509Certificate(block)) ?? []) };
 }
 
 /**

@@ -3,7 +3,7 @@ import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { SSHHostCertificate } from "../kinds/ssh-host-certificate.ts";
 import { TLSCertificate } from "../kinds/tls-certificate.ts";
-import { isExpired, readinessOf } from "./readiness.ts";
+import { isExpired, readinessOf, validityOfStatus } from "./readiness.ts";
 
 const now = Date.parse("2026-01-01T12:00:00Z");
 const at = (seconds: number): string => new Date(now + seconds * 1000).toISOString();
@@ -24,10 +24,26 @@ describe("the readiness of a certificate", () => {
     const { readiness } = readinessOf(kind, answer, spec, now);
     expect(readiness).toMatchObject({ state: "failing", reason: "CertificateExpired", stalledAt: 0 });
     expect(readiness.message).toMatch(new RegExp(`^${words}: the certificate ended at 2026-01-01T1[12]:`));
+    const { reason, message } = readiness;
+    expect(readinessOf(kind, answer, spec, now).conditions).toEqual([
+      { type: "CertificateReady", status: "False", reason, message },
+    ]);
   });
 
   it.each([{}, { not_after: null }, { not_after: "soon" }])("has no end when the answer is %o", (answer) => {
     expect(readinessOf(TLSCertificate, answer, {}, now).readiness).not.toHaveProperty("afterSeconds");
+  });
+
+  it("is told by a condition", () => {
+    const told = {
+      ...{ type: "CertificateReady", status: "True", reason: "Available" },
+      message: "The certificate is valid until 2026-01-01T12:01:30Z",
+    };
+    expect(readinessOf(SSHHostCertificate, { valid_until: at(90) }, {}, now).conditions).toEqual([told]);
+    expect(validityOfStatus(SSHHostCertificate, {}, { validUntil: at(90) }, now)).toEqual(told);
+    for (const status of [undefined, {}]) expect(validityOfStatus(SSHHostCertificate, {}, status, now)).toBeUndefined();
+    for (const kind of [TLSCertificate, CertificateAuthority, SSHHostCertificate])
+      expect(kind.ownConditions).toEqual(["CertificateReady"]);
   });
 
   it("has no end for kinds without a validity", () => {

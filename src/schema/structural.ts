@@ -21,8 +21,11 @@ function decorate(schema: z.ZodType, json: JSONSchema): void {
   const rules = ownTraits(schema).rules ?? [];
   const all = schema instanceof z.ZodObject ? [...rules, ...immutability(schema)] : rules;
   if (all.length > 0) json["x-kubernetes-validations"] = all;
-  // The rule says in words what the pattern means.
-  if (rules.some(({ rule }) => rule.startsWith("self.matches("))) delete json["pattern"];
+  if (rules.some(({ rule }) => rule.startsWith("self.matches("))) {
+    // The rule says in words what the pattern means. With a format, the text would be no text to the rule.
+    delete json["pattern"];
+    delete json["format"];
+  }
   keepUnknown(schema, json);
   if (json["minimum"] === Number.MIN_SAFE_INTEGER) delete json["minimum"];
   if (json["maximum"] === Number.MAX_SAFE_INTEGER) delete json["maximum"];

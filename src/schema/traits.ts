@@ -57,6 +57,8 @@ export interface Traits {
   secretMembers?: Readonly<Record<string, SecretMember>>;
   /** What is wrong with the values of `secretMembers`, by their keys. It repeats no value. Undefined: nothing. */
   problemOf?: (data: Readonly<Record<string, string>>) => string | undefined;
+  /** What is wrong with the value of a Secret or ConfigMap. It repeats nothing of the value. Undefined: nothing. */
+  problemOfValue?: (value: string) => string | undefined;
   /** Reshapes the resolved value for the request. */
   encode?: (resolved: never) => unknown;
   /** The reverse of `encode`, from the member of the answer and the object around it. */

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { type FailureKind, GatewayError, isGatewayError } from "../errors.ts";
 import type { BaseURL } from "./base-url.ts";
@@ -7,16 +8,20 @@ import { quotingCodeOnly, quotingWithout, secretsIn, stringsIn } from "./redact.
 import { type Request, send } from "./send.ts";
 import { Unsent } from "./unsent.ts";
 
-/** Describes an exchange for metrics and logs. It has no id, no query and no text of a request or answer. */
+/** Describes an exchange for metrics and logs. It has no query, no body and no words of the service. */
 export interface ExchangeEvent {
   readonly method: string;
   /** Path template: `/reserved_domains/{id}`. */
   readonly route: string;
+  /** As it was sent, with ids, and the prefix of the base. The template if it could not be sent. */
+  readonly path: string;
   /** Name of the resource or module. */
   readonly resource: string;
   readonly status?: number | undefined;
   /** The service's `error_code`. */
   readonly code?: string | undefined;
+  /** The service's id of the call, which it tells when it refuses. */
+  readonly operationId?: string | undefined;
   readonly seconds: number;
   readonly outcome: "ok" | FailureKind;
 }
@@ -28,6 +33,7 @@ export interface Connection {
   readonly timeoutMs: number;
   readonly userAgent: string;
   readonly onExchange: (event: ExchangeEvent) => void;
+  readonly onDate: (date: string) => void;
   readonly now: () => number;
 }
 
@@ -43,7 +49,7 @@ export interface Call<T> {
   /** See CallOptions. */
   readonly confidential?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly assertMaySend?: (() => void) | undefined;
+  readonly assertMaySend?: ((key: string) => void) | undefined;
   readonly read: (body: string) => T;
 }
 
@@ -55,9 +61,11 @@ export async function exchange<T>(connection: Connection, call: Call<T>): Promis
   const { method, route, resource } = call;
   const report = (
     outcome: ExchangeEvent["outcome"],
-    { status, code }: { status?: number | undefined; code?: string | undefined },
-  ) =>
-    notify(connection, { method, route, resource, status, code, seconds: (performance.now() - began) / 1000, outcome });
+    { status, code, operationId }: Pick<ExchangeEvent, "status" | "code" | "operationId">,
+  ) => {
+    const seconds = (performance.now() - began) / 1000;
+    notify(connection, { method, route, path: pathOf(call), resource, status, code, operationId, seconds, outcome });
+  };
 
   try {
     const { status, value } = await attempt(connection, call);
@@ -69,11 +77,21 @@ export async function exchange<T>(connection: Connection, call: Call<T>): Promis
   }
 }
 
+function pathOf({ path, route }: Call<unknown>): string {
+  try {
+    return path().replace(/\?.*/, "");
+  } catch (error) {
+    if (error instanceof Unsent) return route;
+    throw error;
+  }
+}
+
 async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ status: number; value: T }> {
   const deadline = abortAfter(connection.timeoutMs, call.signal);
   try {
     const key = await readKey(connection.apiKey, deadline.signal);
     const reply = await send(connection.dispatcher, requestOf(connection, call, key), deadline.signal);
+    if (reply.got !== "nothing") tellDate(connection, reply.headers);
     const quoting = call.confidential
       ? quotingCodeOnly([key, ...stringsIn(call.body)])
       : quotingWithout([key, ...secretsIn(call.body, call.secrets ?? [])]);
@@ -87,6 +105,11 @@ async function attempt<T>(connection: Connection, call: Call<T>): Promise<{ stat
   }
 }
 
+/** The date of an answer from a cache is that of an earlier one. */
+function tellDate({ onDate }: Connection, { date, age }: IncomingHttpHeaders): void {
+  if (date !== undefined && !Number(age)) onDate(date);
+}
+
 function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: string): Request {
   const { method, path, body, assertMaySend } = call;
   const headers = {
@@ -96,7 +119,7 @@ function requestOf({ base, userAgent }: Connection, call: Call<unknown>, key: st
     "svc-version": VERSION,
     "user-agent": userAgent,
   };
-  const request = { origin: base.origin, path: path(), method, assertMaySend };
+  const request = { origin: base.origin, path: path(), method, assertMaySend: () => assertMaySend?.(key) };
   if (body === undefined) return { ...request, headers };
   return { ...request, headers: { ...headers, "content-type": "application/json" }, body: toJSON(body) };
 }

@@ -1,16 +1,16 @@
 import * as z from "zod";
-import { module, secretKey, unordered } from "../fields.ts";
+import { matching, module, secretKey, unordered } from "../fields.ts";
 import { mark } from "../traits.ts";
-import { sessionFields } from "./session.ts";
+import { sessionFields, sessionStatus } from "./session.ts";
 
 export const oidcModule = module(
   z.object({
     ...sessionFields,
-    issuer: z
-      .string()
-      .max(2048)
-      .regex(/^https?:\/\/[^\s]+$/)
-      .describe("URL of the OpenID Connect provider, the base of its discovery document."),
+    issuer: matching(
+      z.string().max(2048),
+      /^https?:\/\/[^\s]+$/,
+      "must be a URL that begins with https:// or http://",
+    ).describe("URL of the OpenID Connect provider, the base of its discovery document."),
     clientId: z.string().min(1).max(1024).describe("Id of the client, and audience of its tokens."),
     clientSecretRef: secretKey("the secret of the client", { sends: "client_secret" }),
     scopes: mark(z.array(z.string().min(1).max(255)).max(64), { normalize: unordered })
@@ -19,3 +19,8 @@ export const oidcModule = module(
   }),
   { onRemove: "delete" },
 ).describe("Asks users to log in with an OpenID Connect provider. Removing it removes the module.");
+
+export const oidcStatus = z
+  .object(sessionStatus)
+  .optional()
+  .describe("How long a session lasts. Present while the OIDC module is set.");

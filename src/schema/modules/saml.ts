@@ -2,7 +2,7 @@ import * as z from "zod";
 import { module, unordered } from "../fields.ts";
 import { text } from "../status.ts";
 import { mark } from "../traits.ts";
-import { sessionFields } from "./session.ts";
+import { sessionFields, sessionStatus } from "./session.ts";
 
 const trimmed = (value: unknown): unknown => (typeof value === "string" ? value.trim() : value);
 
@@ -38,6 +38,7 @@ export const samlModule = module(
 /** What the service is to the identity provider. */
 export const samlStatus = z
   .object({
+    ...sessionStatus,
     entityId: text("Entity id of the service provider: the URL of its metadata."),
     assertionConsumerServiceUrl: text("Where the identity provider sends assertions."),
     singleLogoutUrl: text("Where the identity provider sends logouts."),
@@ -46,4 +47,6 @@ export const samlStatus = z
     idpMetadataUrl: text("URL of the identity provider's metadata, where the service shows one."),
   })
   .optional()
-  .describe("What to enter at the identity provider. Present while the SAML module is set.");
+  .describe(
+    "How long a session lasts, and what to enter at the identity provider. Present while the SAML module is set.",
+  );

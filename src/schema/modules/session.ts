@@ -5,6 +5,14 @@ import { mark } from "../traits.ts";
 /** The service counts in unsigned 32 bits, and chooses a time itself where none is given. */
 const seconds = mark(z.int().min(0).max(4_294_967_295), { serverDefault: true });
 
+const shown = (what: string) => z.int().optional().describe(what);
+
+/** What the service chooses of it. */
+export const sessionStatus = {
+  inactivityTimeout: shown("Seconds without a request after which users log in again."),
+  maximumDuration: shown("Seconds after which users log in again in any case."),
+};
+
 /** What every module that asks users to log in has. */
 export const sessionFields = {
   enabled,

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
-import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
@@ -217,7 +216,7 @@ describe("differences, where a field was set and is removed", () => {
   });
 
   it("says that it is frozen where the service takes it on create only", () => {
-    expect(removed(ReservedAddress.spec, "region", { region: "eu" })).toMatchObject([{ how: "frozen" }]);
+    expect(removed(ReservedDomain.spec, "region", { region: "eu" })).toMatchObject([{ how: "frozen" }]);
   });
 });
 

@@ -3,7 +3,7 @@ import { EventDestination } from "../../kinds/event-destination.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { WeightedBackend } from "../../kinds/weighted-backend.ts";
-import { needsOf, targetKindsOf } from "./needs.ts";
+import { needsOf, sentPath, targetKindsOf } from "./needs.ts";
 
 describe("needsOf", () => {
   it("names each reference by its path, in the order of the fields", () => {
@@ -54,5 +54,18 @@ describe("targetKindsOf", () => {
     expect(targetKindsOf(TCPEdge.spec)).toEqual(["ReservedAddress", ...backends, "IPPolicy"]);
     expect(targetKindsOf(WeightedBackend.spec)).toEqual(backends);
     expect(targetKindsOf(EventDestination.spec)).toEqual([]);
+  });
+});
+
+describe("sentPath", () => {
+  it.each([
+    ["target.monitoring.apiKeyRef", "target.monitoring.api_key"],
+    ["field#certificate_pem", "certificate_pem"],
+  ])("%s is %s", (path, sent) => {
+    expect(sentPath(EventDestination.spec, path)).toBe(sent);
+  });
+
+  it("keeps the index in a list", () => {
+    expect(sentPath(WeightedBackend.spec, "backends[1].backendRef")).toMatch(/^backends\[1\]\.backend/);
   });
 });

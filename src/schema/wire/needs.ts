@@ -7,13 +7,37 @@ import { sentAs } from "./names.ts";
 /** What a spec needs from elsewhere before it can be sent, each with the path of its field. */
 export type Need =
   | { type: "reference"; path: string; to: { kind?: string; name?: string; id?: string }; trait: ReferenceTrait }
-  | { type: "secret" | "configMap"; path: string; name: string; key: string };
+  | {
+      type: "secret" | "configMap";
+      path: string;
+      name: string;
+      key: string;
+      problemOf?: ((value: string) => string | undefined) | undefined;
+    };
 
 /** The path of one of the `secretMembers` of a field. */
 export const secretMemberPath = (path: string, member: string): string => `${path}#${member}`;
 
 /** The spec field of such a path, or of the path of any other field, as messages name it. */
 export const fieldOfPath = (path: string): string => `spec.${path.split("#")[0]}`;
+
+/** The path, in the names of the API, of the member that the field with this path is sent as. */
+export function sentPath(schema: z.ZodType, path: string): string {
+  const [fields = "", member] = path.split("#");
+  if (member !== undefined) return member;
+  let at: z.ZodType = schema;
+  const parts = [...fields.matchAll(/([^.[\]]+)(\])?/g)].map(([, part = "", isIndex]) => {
+    const inner = unwrap(at);
+    if (isIndex && inner instanceof z.ZodArray) {
+      at = inner.element as z.ZodType;
+      return `[${part}]`;
+    }
+    const of = inner instanceof z.ZodObject ? (inner.shape[part] as z.ZodType | undefined) : undefined;
+    at = of ?? at;
+    return `.${of ? sentAs(part, of) : part}`;
+  });
+  return parts.join("").slice(1);
+}
 
 /** The references that specs of this schema can hold. */
 export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait[] => {
@@ -45,7 +69,9 @@ export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
     });
   }
   if (traits.secret || traits.configMap) {
-    return [{ type: traits.secret ? "secret" : "configMap", path, ...(value as { name: string; key: string }) }];
+    const type = traits.secret ? "secret" : "configMap";
+    const { problemOfValue: problemOf } = traits;
+    return [{ type, path, ...(value as { name: string; key: string }), ...(problemOf && { problemOf }) }];
   }
   if (inner instanceof z.ZodArray) {
     const items = value as unknown[];

@@ -21,12 +21,14 @@ function isOpaque(schema: z.ZodType): boolean {
   return inner instanceof z.ZodString || inner instanceof z.ZodRecord;
 }
 
+/** The member of an answer that has the references of a field. */
+const answeredAs = ([field, member]: [string, z.ZodType]): string => returnedAs(field, member) || sentAs(field, member);
+
 /** By the member of an answer: how to normalize it, once for each field that can put a reference there. */
 const normalizersByMember = memoize((schema: z.ZodObject): ReadonlyMap<string, readonly Normalize[]> => {
   const fields = Object.entries(schema.shape) as [string, z.ZodType][];
-  const memberOf = ([field, member]: [string, z.ZodType]) => returnedAs(field, member) || sentAs(field, member);
   return new Map(
-    [...Map.groupBy(fields, memberOf)].map(([name, group]) => [
+    [...Map.groupBy(fields, answeredAs)].map(([name, group]) => [
       name,
       group.flatMap(([, member]) => (isOpaque(member) ? [] : [normalizeOf(member)])),
     ]),
@@ -52,7 +54,7 @@ function read(schema: z.ZodObject, { id: _, ...members }: Answer): ReadonlySet<s
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isSwitchedOff = (value: unknown): boolean => isObject(value) && value["enabled"] === false;
+export const isSwitchedOff = (value: unknown): boolean => isObject(value) && value["enabled"] === false;
 
 /** At any depth, names of members included: a map of weights has ids for names. */
 function stringsIn(value: unknown): string[] {
@@ -66,6 +68,11 @@ export const fieldsReferringTo = (schema: z.ZodObject, kind?: string): [field: s
   (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([, member]) =>
     referencesIn(member).some(({ kinds }) => kind === undefined || kinds.includes(kind)),
   );
+
+/** Members of an answer that can refer to objects of a kind. */
+export const membersReferringTo = (schema: z.ZodObject, kind: string): string[] => [
+  ...new Set(fieldsReferringTo(schema, kind).map(answeredAs)),
+];
 
 /** Whether remotes of this schema would be open to others than before without a remote of this kind that they use. */
 export const isExposedWithout = (schema: z.ZodObject, kind: string): boolean =>
