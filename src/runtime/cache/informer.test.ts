@@ -110,8 +110,11 @@ describe("Informer", () => {
     expect(informer.store.get("default/thing-0")).toMatchObject({ apiVersion: "example.dev/v1", kind: "Thing" });
   });
 
-  it("streams lists again, some time after one that stood still", async () => {
-    server.initialEvents = "ignore";
+  it.each([
+    ["that the server refused", "reject"],
+    ["that stood still", "ignore"],
+  ] as const)("streams lists again, some time after one %s", async (_, how) => {
+    server.initialEvents = how;
     create("a");
     inform({ timing: { ...quick, initialIdleSeconds: 0.05, idleSeconds: 0.05, pagesSeconds: 0.2 } });
     await informer.synced;
@@ -268,6 +271,41 @@ describe("Informer", () => {
     server.absent.clear();
     await informer.synced;
     expect(informer.reason).toBeUndefined();
+  });
+
+  it("does not keep others waiting for a kind that is not served, and says which it is", async () => {
+    server.absent.add(collection);
+    inform({ timing: { ...quick, refusedSeconds: 0.02 } });
+    await informer.settled;
+    expect(informer).toMatchObject({ hasSynced: false, refusal: "notServed", isConnected: false });
+    server.absent.clear();
+    await informer.synced;
+    expect(informer).toMatchObject({ hasSynced: true, refusal: undefined, isConnected: true });
+  });
+
+  it("keeps others waiting as long as a list fails for another reason", async () => {
+    let settled = false;
+    for (let count = 0; count < 10; count += 1) server.faults.push({ status: 500 });
+    inform({ timing: { ...quick, refusedSeconds: 0 } });
+    void informer.settled.then(() => {
+      settled = settled || !informer.hasSynced;
+    });
+    await informer.synced;
+    expect(settled).toBe(false);
+  });
+
+  it("says that its watch is dead when it has not been open for long, and stops saying so", async () => {
+    create("a");
+    inform({ timing: { ...quick, deadSeconds: 0.02, backoff: { base: 0.005, cap: 0.005, resetAfter: 1 } } });
+    await informer.synced;
+    expect(informer.reason).toBeUndefined();
+    for (let count = 0; count < 10_000; count += 1) server.faults.push({ status: 403 });
+    for (const watch of server.watches) watch.end();
+    await until(() => !informer.isConnected);
+    await until(() => informer.reason?.includes("things") ?? false);
+    expect(informer.hasSynced).toBe(true);
+    server.faults.length = 0;
+    await until(() => informer.reason === undefined && informer.isConnected);
   });
 
   it("retries a watch that is refused with 429 from the same place, not before Retry-After", async () => {

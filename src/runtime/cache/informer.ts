@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { KubeClient } from "../connection/client.ts";
 import type { Logger } from "../log.ts";
 import { type KubeObject, type ResourceType, resourceName } from "../object.ts";
-import { Reflector } from "./reflector.ts";
+import { Reflector, type Refusal } from "./reflector.ts";
 import { type Change, type Indexer, Store } from "./store.ts";
 import type { ReflectorTiming } from "./timing.ts";
 
@@ -41,13 +41,21 @@ export class Informer<T extends KubeObject = KubeObject> {
   readonly store: Store<T>;
   /** Resolves when all handlers have been called with the initial list; rejects when the informer is stopped before. */
   readonly synced: Promise<void>;
+  /**
+   * Resolves like `synced`, or when the server has refused the list for some seconds, for want of a definition or a right.
+   * The informer goes on asking, so `synced` may resolve later.
+   */
+  readonly settled: Promise<void>;
 
   readonly #options: InformerOptions<T>;
   readonly #log: Logger;
   readonly #handlers = new Set<Handler<T>>();
   readonly #synced = Promise.withResolvers<void>();
+  readonly #settled = Promise.withResolvers<void>();
   #reflectors: Reflector[] = [];
   #missing: Set<string>;
+  /** Namespaces that are still to be listed, and whose lists are not refused. */
+  #unsettled: Set<string>;
   #run: Run | undefined;
 
   constructor(options: InformerOptions<T>) {
@@ -55,8 +63,11 @@ export class Informer<T extends KubeObject = KubeObject> {
     this.#options = options;
     this.#log = options.log.child({ logger: "informer", resource: resourceName(options.type) });
     this.#missing = new Set(this.#namespaces);
+    this.#unsettled = new Set(this.#namespaces);
     this.synced = this.#synced.promise;
     this.synced.catch(() => {});
+    this.settled = Promise.race([this.synced, this.#settled.promise]);
+    this.settled.catch(() => {});
     this.store = new Store<T>({
       ...(options.indexers && { indexers: options.indexers }),
       onChange: (change) => this.#dispatch(change),
@@ -68,9 +79,21 @@ export class Informer<T extends KubeObject = KubeObject> {
     return this.#missing.size === 0;
   }
 
-  /** Why the informer is not synced yet. */
+  /** Why the informer is not synced yet, or what has kept its store from being up to date for long. */
   get reason(): string | undefined {
-    return this.hasSynced ? undefined : (this.problem ?? `${resourceName(this.type)}: not listed yet`);
+    if (!this.hasSynced) return this.problem ?? `${resourceName(this.type)}: not listed yet`;
+    const dead = this.#reflectors.find(({ isDead }) => isDead);
+    return dead && (dead.problem ?? `${resourceName(this.type)}: not up to date`);
+  }
+
+  /** Why there is no complete list yet, if the server refuses it at the moment. */
+  get refusal(): Refusal | undefined {
+    return this.hasSynced ? undefined : this.#reflectors.find(({ refusal }) => refusal)?.refusal;
+  }
+
+  /** Whether all lists and watches are in order at the moment. */
+  get isConnected(): boolean {
+    return this.hasSynced && this.#reflectors.every(({ isConnected }) => isConnected);
   }
 
   /** Why the store may be out of date at the moment, before or after the first sync. */
@@ -119,10 +142,16 @@ export class Informer<T extends KubeObject = KubeObject> {
       random: this.#options.random ?? Math.random,
       log: namespace ? this.#log.child({ namespace }) : this.#log,
       onListed: () => this.#listed(namespace),
+      onRefused: () => this.#settle(namespace),
     });
   }
 
+  #settle(namespace: string): void {
+    if (this.#unsettled.delete(namespace) && this.#unsettled.size === 0) this.#settled.resolve();
+  }
+
   #listed(namespace: string): void {
+    this.#settle(namespace);
     if (!this.#missing.delete(namespace) || !this.hasSynced) return;
     this.#log.info({ objects: this.store.size }, "Synced");
     this.#synced.resolve();

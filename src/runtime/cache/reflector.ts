@@ -1,7 +1,7 @@
 import { Backoff, type Random } from "../backoff.ts";
 import { type Clock, sleep } from "../clock.ts";
 import type { KubeClient } from "../connection/client.ts";
-import { isGone, isNotFound, KubeError } from "../connection/errors.ts";
+import { isForbidden, isGone, isNotFound, KubeError } from "../connection/errors.ts";
 import { MalformedWatch, type WatchEvent, WatchIdle } from "../connection/watch.ts";
 import { type Logger, textOf } from "../log.ts";
 import { type KubeObject, keyOf, type ResourceType, resourceName } from "../object.ts";
@@ -24,13 +24,18 @@ export interface ReflectorOptions {
   timing?: Partial<ReflectorTiming> | undefined;
   /** Called each time the feed has received a complete list. */
   onListed?: () => void;
+  /** Called at each attempt when the server has refused the list or the watch for some time. */
+  onRefused?: () => void;
 }
+
+/** Why the server does not give the objects of a kind: it has no definition of the kind, or a right is missing. */
+export type Refusal = "notServed" | "forbidden";
 
 /**
  * Keeps a feed equal to the objects of the API server until it is aborted, whatever fails in between.
  *
- * - It requests the list as a stream that goes on as the watch. From a server without such streams it requests pages,
- *   and then a watch; for some time also after a stream that stood still.
+ * - It requests the list as a stream that goes on as the watch. After a stream that the server refused, did not end or let
+ *   stand still, it requests pages for some time, and then a watch.
  * - A watch that breaks is resumed at its last resourceVersion.
  * - When the server no longer has that resourceVersion, or a watch was idle for longer than bookmarks allow, it lists
  *   again, and the feed finds out what changed.
@@ -43,23 +48,43 @@ export class Reflector {
   readonly #backoff: Backoff;
   /** Where the next watch starts; undefined: list first. */
   #resourceVersion: string | undefined;
-  /** Until this clock time it lists in pages: the server does not stream lists, or one stood still. */
+  /** Until this clock time it lists in pages: the server did not stream a list. */
   #pagesUntil = Number.NEGATIVE_INFINITY;
   #listedAt = Number.NEGATIVE_INFINITY;
   #problem: string | undefined;
   /** Clock time since which the feed has been up to date; undefined while it is not. */
   #healthySince: number | undefined;
+  /** Clock time since which it has not been; undefined while it is. */
+  #brokenSince: number | undefined;
+  #refusal: { why: Refusal; since: number } | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#timing = { ...defaultTiming, ...options.timing };
     this.#backoff = new Backoff(this.#timing.backoff, options.clock, options.random);
     this.#problem = `${resourceName(options.type)}: not listed yet`;
+    this.#brokenSince = options.clock.now();
   }
 
   /** Why the feed is not up to date at the moment. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Set while the server refuses the list or the watch. */
+  get refusal(): Refusal | undefined {
+    return this.#refusal?.why;
+  }
+
+  /** Whether the feed is up to date, as far as this side can tell. */
+  get isConnected(): boolean {
+    return this.#brokenSince === undefined;
+  }
+
+  /** Whether the feed has not been up to date for long. */
+  get isDead(): boolean {
+    const now = this.#options.clock.now();
+    return this.#brokenSince !== undefined && now - this.#brokenSince >= this.#timing.deadSeconds * 1000;
   }
 
   get #streamsLists(): boolean {
@@ -161,6 +186,8 @@ export class Reflector {
 
   #markHealthy(): void {
     this.#problem = undefined;
+    this.#refusal = undefined;
+    this.#brokenSince = undefined;
     this.#healthySince ??= this.#options.clock.now();
   }
 
@@ -171,8 +198,11 @@ export class Reflector {
     if (this.#healthySince !== undefined && clock.now() - this.#healthySince >= this.#timing.healthySeconds * 1000)
       this.#backoff.reset();
     this.#healthySince = undefined;
+    this.#brokenSince ??= clock.now();
+    this.#noteRefusal(error);
     if (listing && this.#streamsLists && cannotStreamLists(error)) {
-      this.#listInPages(error);
+      // One odd answer may have been an accident, and pages cost the server more.
+      this.#pagesUntil = clock.now() + this.#timing.pagesSeconds * 1000;
       log.info({ error }, "Listing in pages, since the server did not stream the list");
       return;
     }
@@ -188,10 +218,13 @@ export class Reflector {
     await sleep(clock, delay, signal);
   }
 
-  /** A stream that stood still may have been an accident, and pages cost the server more. */
-  #listInPages(error: unknown): void {
-    const seconds = error instanceof WatchIdle ? this.#timing.pagesSeconds : Number.POSITIVE_INFINITY;
-    this.#pagesUntil = this.#options.clock.now() + seconds * 1000;
+  #noteRefusal(error: unknown): void {
+    const { clock, onRefused } = this.#options;
+    const why = refusalOf(error);
+    const since = this.#refusal?.since ?? clock.now();
+    this.#refusal = why && { why, since };
+    // A definition or a right that was granted a moment ago may not have arrived everywhere.
+    if (why && clock.now() - since >= this.#timing.refusedSeconds * 1000) onRefused?.();
   }
 
   /** Spreads lists: after a restart of the API server all reflectors want to list at the same moment. */
@@ -205,6 +238,11 @@ export class Reflector {
 }
 
 const notServed = "the API server does not serve this kind; is its CRD installed?";
+
+function refusalOf(error: unknown): Refusal | undefined {
+  if (isNotFound(error)) return "notServed";
+  return isForbidden(error) ? "forbidden" : undefined;
+}
 
 /** Adds the event to the initial objects; true at the bookmark that ends them. */
 function collectInitial(initial: Map<string, KubeObject>, { type, object }: WatchEvent): boolean {

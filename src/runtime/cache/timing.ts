@@ -11,7 +11,7 @@ export interface ReflectorTiming {
   idleSeconds: number;
   /** The same while the initial objects are streamed. */
   initialIdleSeconds: number;
-  /** After a stream of initial objects that stood still, lists are requested in pages for so long. */
+  /** After a stream of initial objects that the server refused or let stand still, lists are requested in pages for so long. */
   pagesSeconds: number;
   /** When a watch was open for so long before it broke, the delays after failures start anew. */
   healthySeconds: number;
@@ -21,6 +21,10 @@ export interface ReflectorTiming {
   minListIntervalSeconds: number;
   /** Longest time between two attempts to list a kind that the server does not serve. */
   notServedSeconds: number;
+  /** After the server has refused the list for so long, nobody waits for it any more. */
+  refusedSeconds: number;
+  /** After so long without a list or a watch, the feed counts as dead. */
+  deadSeconds: number;
 }
 
 export const defaultTiming: ReflectorTiming = {
@@ -34,4 +38,6 @@ export const defaultTiming: ReflectorTiming = {
   minWatchSeconds: 1,
   minListIntervalSeconds: 1,
   notServedSeconds: 10,
+  refusedSeconds: 5,
+  deadSeconds: 60,
 };

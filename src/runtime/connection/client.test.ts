@@ -170,6 +170,7 @@ describe("retries", () => {
     ["update", () => client.update(type, thing)],
     ["apply", () => client.apply(type, thing)],
     ["guarded merge patch", () => client.patchMerge(type, ref, guarded)],
+    ["create of what is not stored", () => client.create(type, thing, { repeatable: true })],
   ];
   const unique: [string, () => Promise<unknown>][] = [
     ["create", () => client.create(type, thing)],

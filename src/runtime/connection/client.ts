@@ -26,6 +26,11 @@ export interface CallOptions {
   deadlineSeconds?: number | undefined;
 }
 
+export interface CreateOptions extends WriteOptions {
+  /** The server stores nothing, as for a review of rights, so the request is sent again where a read would be. */
+  repeatable?: true;
+}
+
 export interface GetOptions extends CallOptions {
   /** The answer has no spec, status or data. */
   metadataOnly?: boolean | undefined;
@@ -161,10 +166,11 @@ export class KubeClient {
   async create<T extends KubeObject = KubeObject>(
     type: ResourceType,
     object: T,
-    options: WriteOptions = {},
+    options: CreateOptions = {},
   ): Promise<T> {
     const path = pathOf(type, { namespace: object.metadata.namespace });
-    return this.#object({ method: "POST", path, ...this.#write(object, options) }, options, false);
+    const { repeatable = false } = options;
+    return this.#object({ method: "POST", path, ...this.#write(object, options) }, options, repeatable);
   }
 
   /** Replaces the object, if it has `metadata.resourceVersion` only while it still has that one. */

@@ -11,7 +11,7 @@ export interface TlsOptions {
 
 export interface Credentials {
   /** Sent with every request. Secret. */
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string | string[]>>;
   tls: TlsOptions;
 }
 

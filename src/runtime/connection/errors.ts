@@ -50,6 +50,7 @@ const statusIs =
 
 export const isNotFound = statusIs(404);
 export const isForbidden = statusIs(403);
+export const isUnauthorized = statusIs(401);
 export const isInvalid = statusIs(422);
 /** A `test` of a JSON patch failed. A 422 for an invalid object has causes, one for each field. */
 export const isFailedTest = (error: unknown): error is KubeError => isInvalid(error) && error.causes.length === 0;

@@ -33,6 +33,7 @@ export function readKubeconfig(files: readonly string[], context?: string): Rest
       const found = config[what]?.find((one) => one.name === name) as Entry | undefined;
       if (found) return { file, entry: (found[what.slice(0, -1)] ?? {}) as Entry };
     }
+    if (name === undefined) throw new Error("Choose a context: the kubeconfig is empty, or has no current-context");
     throw new Error(`The kubeconfig has nothing named "${name}" among its ${what}`);
   };
   const chosen = find("contexts", wanted).entry;
@@ -62,6 +63,7 @@ function userOf({ file, entry }: { file: string; entry: Entry }) {
     tokenFile: tokenFile && resolve(dirname(file), tokenFile),
     username: text(entry["username"]),
     password: text(entry["password"]),
+    groups: Array.isArray(entry["as-groups"]) ? entry["as-groups"].map(String) : undefined,
     needsPlugin: Object.entries(entry).some(([name, value]) => !readable.has(name) && value !== null),
   };
 }

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { loadConnection } from "./kubeconfig.ts";
+import { pluginCredentials } from "./plugin-credentials.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -122,7 +123,7 @@ describe("loadConnection", () => {
     expect(() => loadConnection({ kubeconfig: write({}), context: "absent" })).toThrow("absent");
     const empty = join(folder, "empty");
     writeFileSync(empty, "");
-    expect(() => loadConnection({ kubeconfig: empty })).toThrow("contexts");
+    expect(() => loadConnection({ kubeconfig: empty })).toThrow("no current-context");
   });
 
   it("leaves impersonation to client-node", async () => {
@@ -130,6 +131,58 @@ describe("loadConnection", () => {
       fresh: false,
     });
     expect(headers).toEqual({ Authorization: "Bearer t", "Impersonate-User": "ann" });
+  });
+
+  it("impersonates groups as well, each in a header of its own", async () => {
+    const user = { token: "t", as: "ann", "as-groups": ["one", "two"] };
+    const { headers } = await loadConnection({ kubeconfig: write(user) }).credentials({ fresh: false });
+    expect(headers).toEqual({
+      ...{ Authorization: "Bearer t", "Impersonate-User": "ann" },
+      "Impersonate-Group": ["one", "two"],
+    });
+  });
+
+  it("passes over a file that is missing among several, and no other", async () => {
+    const there = write({ token: "t" });
+    const missing = join(folder, "missing");
+    const { credentials } = loadConnection({ kubeconfig: [missing, there].join(delimiter) });
+    expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer t" });
+    expect(() => loadConnection({ kubeconfig: missing })).toThrow(/ENOENT/);
+    expect(() => loadConnection({ kubeconfig: [missing, `${missing}-too`].join(delimiter) })).toThrow(/None of these/);
+  });
+
+  const answering = (token: string) =>
+    JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status: { token } });
+  const exec = (command: string, ...args: string[]) => ({
+    exec: { apiVersion: "client.authentication.k8s.io/v1", command, args },
+  });
+
+  it("runs the plug-in of the first of several users with one name", async () => {
+    const second = join(folder, "second");
+    renameSync(write(exec("echo", answering("second"))), second);
+    const { credentials } = loadConnection({
+      kubeconfig: [write(exec("echo", answering("first"))), second].join(delimiter),
+    });
+    expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer first" });
+  });
+
+  it("finds a plug-in with a relative path beside the kubeconfig", async () => {
+    writeFileSync(join(folder, "plugin"), `#!/bin/sh\necho '${answering("beside")}'\n`, { mode: 0o755 });
+    const { credentials } = loadConnection({ kubeconfig: write(exec("./plugin")) });
+    expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer beside" });
+  });
+
+  it("runs a plug-in again that has failed, without a refusal of the server", async () => {
+    const plugin = join(folder, "plugin");
+    const { credentials } = loadConnection({ kubeconfig: write(exec(plugin)) });
+    await expect(credentials({ fresh: false })).rejects.toMatchObject({ code: "ENOENT" });
+    writeFileSync(plugin, `#!/bin/sh\necho '${answering("late")}'\n`, { mode: 0o755 });
+    expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: "Bearer late" });
+  });
+
+  it("ends a plug-in that hangs", async () => {
+    const credentials = pluginCredentials([write(exec("sleep", "600"))], undefined, 100);
+    await expect(credentials({ fresh: false })).rejects.toThrow(/gave no answer in time/);
   });
 
   it("rejects, and does not crash, while a file is absent", async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import type { Connection } from "./connection.ts";
+import type { Connection, Credentials } from "./connection.ts";
 import { credentialsOf } from "./file-credentials.ts";
 import { readKubeconfig } from "./kubeconfig-file.ts";
 import { pluginCredentials } from "./plugin-credentials.ts";
@@ -22,21 +22,32 @@ export function loadConnection(options: KubeconfigOptions = {}): Connection {
   const files = filesOf(options);
   let config = restConfigOf(files, options);
   const plugin = config.needsPlugin ? pluginCredentials(files, options.context) : undefined;
+  const { groups } = config;
   return {
     server: config.server,
     ...(config.namespace && { namespace: config.namespace }),
     ...(config.proxyUrl && { proxyUrl: config.proxyUrl }),
     async credentials({ fresh }) {
-      if (plugin) return plugin({ fresh });
+      if (plugin) return impersonating(groups, await plugin({ fresh }));
       if (fresh) config = restConfigOf(files, options);
       return credentialsOf(config);
     },
   };
 }
 
+/** client-node leaves the groups out, and with them the rights that kubectl would have. */
+const impersonating = (groups: readonly string[] = [], { headers, tls }: Credentials): Credentials =>
+  groups.length === 0 ? { headers, tls } : { headers: { ...headers, "Impersonate-Group": [...groups] }, tls };
+
 function filesOf({ kubeconfig }: KubeconfigOptions): string[] {
-  const named = kubeconfig?.split(delimiter).filter(Boolean) ?? [];
-  if (named.length > 0) return named;
+  const named = [...new Set(kubeconfig?.split(delimiter).filter(Boolean))];
+  // As kubectl does: of several files some may be missing. One that is missing alone is a mistake.
+  const [only] = named;
+  if (only !== undefined && named.length === 1) return named;
+  const existing = named.filter((file) => existsSync(file));
+  if (named.length > 0 && existing.length === 0)
+    throw new Error(`None of these kubeconfigs exists: ${named.join(", ")}`);
+  if (existing.length > 0) return existing;
   const usual = join(homedir(), ".kube", "config");
   return existsSync(usual) ? [usual] : [];
 }

@@ -1,5 +1,9 @@
+import { type SpawnOptions, spawn } from "node:child_process";
+import { dirname, resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Connection, Credentials, TlsOptions } from "./connection.ts";
+
+const PLUGIN_MS = 60_000;
 
 interface HttpsOptions extends TlsOptions {
   headers?: Record<string, unknown>;
@@ -9,30 +13,66 @@ interface HttpsOptions extends TlsOptions {
  * Credentials of a user entry that client-node has to evaluate: it runs a plug-in, asks an identity provider or
  * impersonates. The library is loaded only then, since it needs as much memory as all the rest of the operator.
  */
-export function pluginCredentials(files: readonly string[], context: string | undefined): Connection["credentials"] {
+export function pluginCredentials(
+  files: readonly string[],
+  context: string | undefined,
+  limitMs = PLUGIN_MS,
+): Connection["credentials"] {
   let config: Promise<KubeConfig> | undefined;
   return async ({ fresh }) => {
     // a KubeConfig caches the answer of the plug-in
     if (fresh) config = undefined;
-    config ??= load(files, context);
-    return credentialsOf(await config);
+    config ??= load(files, context, limitMs);
+    try {
+      return await credentialsOf(await config);
+    } catch (error) {
+      // A file that is absent, or a plug-in that fails, may do so for a moment.
+      config = undefined;
+      throw (error as Error).message ? error : new Error("The credential plug-in failed, or gave no answer in time");
+    }
   };
 }
 
-async function load(files: readonly string[], context: string | undefined): Promise<KubeConfig> {
+async function load(files: readonly string[], context: string | undefined, limitMs: number): Promise<KubeConfig> {
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
-  for (const [index, file] of files.entries()) {
-    const one = index === 0 ? config : new KubeConfig();
+  for (const file of files) {
+    const one = new KubeConfig();
     one.loadFromFile(file);
-    if (one !== config) config.mergeConfig(one, true);
+    merge(config, one, file);
   }
+  limitPlugins(config, limitMs);
   if (context) config.setCurrentContext(context);
   // client-node refuses plain http, which `kubectl proxy` serves, unless TLS verification is off
   config.clusters = config.clusters.map((cluster) =>
     cluster.server.startsWith("http:") ? { ...cluster, skipTLSVerify: true } : cluster,
   );
   return config;
+}
+
+/** As kubectl does: of entries with the same name the first counts, and a relative command is beside its file. */
+function merge(config: KubeConfig, one: KubeConfig, file: string): void {
+  const isNew = <T extends { name: string }>(known: readonly T[], { name }: T) =>
+    known.every((each) => each.name !== name);
+  const users = one.users.filter((user) => isNew(config.users ?? [], user));
+  config.clusters = [...(config.clusters ?? []), ...one.clusters.filter((each) => isNew(config.clusters ?? [], each))];
+  config.contexts = [...(config.contexts ?? []), ...one.contexts.filter((each) => isNew(config.contexts ?? [], each))];
+  config.users = [...(config.users ?? []), ...users.map((user) => ({ ...user, exec: beside(file, user.exec) }))];
+  config.currentContext ||= one.currentContext;
+}
+
+/** A command without a slash is searched for in PATH. */
+function beside(file: string, exec: { command?: string } | null | undefined): typeof exec {
+  if (!exec?.command?.includes("/")) return exec;
+  return { ...exec, command: resolve(dirname(file), exec.command) };
+}
+
+/** Nobody can answer what a plug-in asks, so one that hangs is ended. */
+function limitPlugins(config: KubeConfig, limitMs: number): void {
+  const { authenticators } = config as unknown as { authenticators: { execFn?: typeof spawn }[] };
+  const limited = (command: string, args: string[], options: SpawnOptions) =>
+    spawn(command, args ?? [], { ...options, timeout: limitMs, killSignal: "SIGKILL" });
+  for (const authenticator of authenticators) if (authenticator.execFn) authenticator.execFn = limited as typeof spawn;
 }
 
 async function credentialsOf(config: KubeConfig): Promise<Credentials> {

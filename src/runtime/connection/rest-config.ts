@@ -19,6 +19,8 @@ export interface RestConfig {
   tokenFile?: string | undefined;
   username?: string | undefined;
   password?: string | undefined;
+  /** Groups to impersonate. */
+  groups?: readonly string[] | undefined;
   /** The user entry has members that only client-node understands, such as `exec`. */
   needsPlugin?: boolean | undefined;
 }

@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../testing/logs.ts";
 import { settle, VirtualClock } from "../testing/virtual-clock.ts";
-import { Controller, type ControllerOptions, type Request, type Result, TerminalError } from "./controller.ts";
+import {
+  Controller,
+  type ControllerOptions,
+  logOfReconcile,
+  type Request,
+  type Result,
+  TerminalError,
+} from "./controller.ts";
 
 let clock: VirtualClock;
 let stop: AbortController;
@@ -48,10 +55,13 @@ describe("Controller", () => {
   it("gives a reconcile the object's name, a log with that name, and an id", async () => {
     const controller = control(async ({ log: own }) => {
       own.info({}, "Hello");
+      await undefined;
+      expect(logOfReconcile()).toBe(own);
       return {};
     });
     controller.enqueue("ns/a", { priority: 7 });
     await settle();
+    expect(logOfReconcile()).toBeUndefined();
     expect(requests).toMatchObject([{ key: "ns/a", namespace: "ns", name: "a", attempt: 0, priority: 7 }]);
     expect(log.lines).toMatchObject([
       {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import type { BackoffOptions, Random } from "../backoff.ts";
 import { type Clock, systemClock } from "../clock.ts";
@@ -5,6 +6,11 @@ import { Deadline, TimedOut } from "../deadline.ts";
 import type { Logger } from "../log.ts";
 import { splitKey } from "../object.ts";
 import { type AddOptions, Queue, type QueueObserver, type WorkItem } from "./queue.ts";
+
+const running = new AsyncLocalStorage<Logger>();
+
+/** The log of the reconcile that the caller runs in. Undefined outside of reconciles. */
+export const logOfReconcile = (): Logger | undefined => running.getStore();
 
 export interface Request {
   /** `namespace/name` */
@@ -197,7 +203,7 @@ export class Controller {
 
   async #attempt(request: Request): Promise<Result> {
     try {
-      return await this.#options.reconcile(request);
+      return await running.run(request.log, () => this.#options.reconcile(request));
     } catch (error) {
       return { backoff: true, error: error ?? new Error("Reconcile threw nothing") };
     }

@@ -3,6 +3,7 @@ import { type Clock, sleep, systemClock } from "../clock.ts";
 import type { KubeClient } from "../connection/client.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../connection/errors.ts";
 import type { Logger } from "../log.ts";
+import type { KubeObject } from "../object.ts";
 import { heldBy, type Lease, leases, released } from "./lease.ts";
 import { microTime } from "./micro-time.ts";
 
@@ -21,6 +22,8 @@ export interface ElectionOptions {
   /** Time between two attempts; default 2. */
   retrySeconds?: number;
   onChange?: (leading: boolean) => void;
+  /** Labels and annotations that the Lease is to have. Asked for at each write, the next of which is two seconds away. */
+  marks?: () => Pick<KubeObject["metadata"], "labels" | "annotations">;
   clock?: Clock;
   random?: Random;
 }
@@ -64,6 +67,7 @@ export class LeaderElector {
       retrySeconds: 2,
       clock: systemClock,
       random: Math.random,
+      marks: () => ({}),
       ...options,
     };
     const { leaseSeconds, renewSeconds, retrySeconds, namespace, name, identity } = this.#options;
@@ -79,6 +83,11 @@ export class LeaderElector {
     this.#running ??= this.#run(this.#stop.signal).catch((error) => {
       if (!this.#stop.signal.aborted) this.#lose(error);
     });
+  }
+
+  /** The Lease as this process has written it last; undefined while it does not lead. */
+  get ownLease(): Lease | undefined {
+    return this.isLeading ? this.#lease : undefined;
   }
 
   get isLeading(): boolean {
@@ -182,7 +191,12 @@ export class LeaderElector {
   #create(signal: AbortSignal): Promise<Lease | undefined> {
     const { client, namespace, name, identity, leaseSeconds, clock } = this.#options;
     const spec = heldBy(identity, leaseSeconds, microTime(clock.date()));
-    const lease: Lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name }, spec };
+    const lease: Lease = {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: this.#marked({ namespace, name }),
+      spec,
+    };
     return client.create(leases, lease, this.#call(signal)).catch(unlessConflict);
   }
 
@@ -191,7 +205,16 @@ export class LeaderElector {
     const { client, identity, leaseSeconds, clock } = this.#options;
     const lease = this.#lease as Lease;
     const spec = { ...lease.spec, ...heldBy(identity, leaseSeconds, microTime(clock.date()), lease.spec) };
-    return client.update(leases, { ...lease, spec }, this.#call(signal));
+    return client.update(leases, { ...lease, metadata: this.#marked(lease.metadata), spec }, this.#call(signal));
+  }
+
+  #marked(metadata: KubeObject["metadata"]): KubeObject["metadata"] {
+    const { labels, annotations } = this.#options.marks();
+    return {
+      ...metadata,
+      ...(labels && { labels: { ...metadata.labels, ...labels } }),
+      ...(annotations && { annotations: { ...metadata.annotations, ...annotations } }),
+    };
   }
 
   #call(signal: AbortSignal) {
