@@ -14,13 +14,14 @@ import { DeleteRateLimiter } from "./delete-rate-limiter.ts";
 import { DeletionBurst } from "./deletion-burst.ts";
 import { Entries } from "./entries.ts";
 import { type Failure, Failures } from "./failures.ts";
-import { KeyProof } from "./key-proof.ts";
+import { digestOf, KeyProof } from "./key-proof.ts";
 import { MassLossGuard } from "./mass-loss-guard.ts";
 import { Modules } from "./modules.ts";
 import { ObjectMemory } from "./object-memory.ts";
 import { OperationSupport, type Support } from "./operation-support.ts";
 import type { Remotes } from "./remotes.ts";
 import type { Lane } from "./request-budget.ts";
+import { ServiceTime } from "./service-time.ts";
 import { Turns } from "./turns.ts";
 
 const DEFAULT_RESYNC_SECONDS = 300;
@@ -45,6 +46,7 @@ export class Account {
   readonly lossGuard: MassLossGuard;
   readonly keyProof: KeyProof;
   readonly createSettlement: CreateSettlement;
+  readonly serviceTime: ServiceTime;
   readonly deletionBurst: DeletionBurst;
   readonly deferredDeletes: DeferredDeletes;
   /** When this process last changed a remote by this account, in monotonic milliseconds. */
@@ -94,6 +96,7 @@ export class Account {
       },
     });
     this.deferredDeletes = new DeferredDeletes(options.clock);
+    this.serviceTime = new ServiceTime(options.clock);
     this.createSettlement = this.#memory.createSettlement;
     this.deletionBurst = new DeletionBurst(options.clock);
     this.#options = options;
@@ -127,6 +130,12 @@ export class Account {
     return made;
   }
 
+  /** When the latest complete list of any resource began, in monotonic milliseconds. */
+  get listedAt(): number | undefined {
+    const times = [...this.#collections.values()].flatMap(({ listedAt }) => listedAt ?? []);
+    return times.length > 0 ? Math.max(...times) : undefined;
+  }
+
   async #readToProve(resource: Resource): Promise<void> {
     const { epoch } = this.keyProof;
     const ids = await this.#options.key?.listedElsewhere?.(resource);
@@ -148,10 +157,10 @@ export class Account {
   get #calls(): CallsOptions {
     const { assertMaySend } = this.#options;
     return {
-      ...{ assertMaySend, turns: this.turns, breaker: this.breaker, onWritten: () => this.#written() },
+      ...{ assertMaySend, turns: this.turns, breaker: this.breaker, onWritten: () => this.#support.written() },
       onBegin: () => this.keyProof.beginRequest(),
       ensureKey: (read) => this.keyProof.ensure(read),
-      assertKey: () => this.keyProof.assertHolds(),
+      beginChange: (key) => this.#beginChange(key),
     };
   }
 
@@ -161,9 +170,10 @@ export class Account {
     return this.collection(first ? ipPolicies : reservedDomains).probe({ lane, signal });
   }
 
-  #written(): void {
-    this.#support.written();
-    this.keyProof.made();
+  #beginChange(key: string): () => void {
+    this.keyProof.assertHolds(digestOf(key));
+    const { epoch } = this.keyProof;
+    return () => this.keyProof.showed(epoch);
   }
 
   /** A change was sent and its answer is no longer awaited. The service may still carry it out. */
@@ -204,7 +214,7 @@ export class Account {
   #modules({ modules }: Kind, location: ModulesLocation): Modules {
     const { client, clock, resyncSeconds = DEFAULT_RESYNC_SECONDS } = this.#options;
     return new Modules({
-      ...{ ...this.#calls, client, location, modules, clock },
+      ...{ ...this.#calls, client, location, modules, clock, keyProof: this.keyProof },
       onUnansweredChange: () => this.recordUnansweredChange(),
       // A little less than the interval, so that a reconcile that is a little early reads again too.
       maxAgeMs: resyncSeconds * 900,
@@ -219,6 +229,12 @@ export class Account {
   recordToken = (id: string, token: string): void => this.#memory.recordToken(id, token);
 
   tokenDigestOf = (id: string): string | undefined => this.#memory.tokenDigestOf(id);
+
+  leaveModules = (id: string, fields: readonly string[]): void => this.#memory.leaveModules(id, fields);
+
+  isLeftModule = (id: string, field: string): boolean => this.#memory.isLeftModule(id, field);
+
+  forgetLeftModules = (id: string, fields: readonly string[]): void => this.#memory.forgetLeftModules(id, fields);
 
   claim = (id: string, object: ManagedObject): void => this.#memory.claim(id, object);
 

@@ -43,8 +43,11 @@ export interface CallsOptions {
    * resource whose list was just read.
    */
   ensureKey?: (read?: Resource) => Promise<void>;
-  /** Called right before the first byte of a change is written. Throws if the key is another one than `ensureKey` saw. */
-  assertKey?: () => void;
+  /**
+   * Called right before the first byte of a change is written, with the API key that is sent. Throws if that is another one
+   * than `ensureKey` saw. The result is called when the service has carried the change out.
+   */
+  beginChange?: (key: string) => () => void;
   /** Called before each request; the result is called when the service has carried it out. */
   onBegin?: () => () => void;
   /** Called after each change that the service carried out. */
@@ -115,14 +118,16 @@ export class Calls {
 
   /** A change for which `admitChange` has waited already, so that it is sent at once. */
   async changeAdmitted<T>(call: Call<T>, { signal, assertValid }: Omit<RequestOptions, "lane">): Promise<T> {
-    const { assertMaySend, assertKey } = this.#options;
-    const assertMayChange = () => {
+    const { assertMaySend, beginChange } = this.#options;
+    let done: (() => void) | undefined;
+    const assertMayChange = (key: string) => {
       assertMaySend();
-      assertKey?.();
+      done = beginChange?.(key);
       // The key, and with it the account of an object, may have changed since the wait.
       assertValid?.();
     };
     const answer = await this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
+    done?.();
     this.#options.onWritten?.();
     return answer;
   }

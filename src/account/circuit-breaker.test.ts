@@ -76,6 +76,19 @@ describe("CircuitBreaker", () => {
     expect(await sends()).toBe(false);
   });
 
+  it("has no problem and holds up no probe while it is closed", () => {
+    breaker.probeSoon();
+    expect([breaker.problem, breaker.isProbeDue]).toEqual([undefined, false]);
+    expect([probes(), probes()]).toEqual([true, true]);
+  });
+
+  it("waits no longer for a failure of what is no probe", async () => {
+    fail(outage, 5);
+    breaker.failed(outage);
+    await clock.advance(2000);
+    expect(breaker.isProbeDue).toBe(true);
+  });
+
   it("lets a probe through after pauses that grow", async () => {
     fail(unauthorized, 1);
     const seconds: number[] = [];
@@ -231,6 +244,16 @@ describe("a CircuitBreaker that can ask by another route", () => {
     await clock.advance(0);
     for (let count = 0; count < 40; count += 1) breaker.failed(outage, era);
     expect(asked).toHaveLength(1);
+  });
+
+  it("counts anew after the other route has answered", async () => {
+    fail(outage, 5);
+    answer();
+    await clock.advance(0);
+    fail(outage, 4);
+    expect(asked).toHaveLength(1);
+    fail(outage, 1);
+    expect(asked).toHaveLength(2);
   });
 
   it("says since when requests have failed", async () => {

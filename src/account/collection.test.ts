@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Remote } from "../gateway/resource.ts";
 import { eventDestinations, ipPolicies, tcpEdgePolicy, tcpEdges } from "../gateway/resources/index.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
@@ -164,6 +165,16 @@ describe("a resource", () => {
     expect(collection.cached(id)).toBeUndefined();
   });
 
+  it("is not forgotten for a 404 before it is certain whose key that was", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const strange = new Error("the key may be of another account");
+    const collection = of(ipPolicies, { ensureKey: () => Promise.reject(strange) });
+    await collection.read(id, request);
+    gateway.drop(ipPolicies, id);
+    await expect(collection.read(id, request)).rejects.toBe(strange);
+    expect(collection.cached(id)).toBeDefined();
+  });
+
   it("is known from each answer", async () => {
     const collection = of(ipPolicies);
     const { id } = await collection.create({ description: "a" }, request);
@@ -199,6 +210,72 @@ describe("a resource", () => {
   });
 });
 
+it("a search asks for each row that the latest list may have left out, and takes the first that is there", async () => {
+  gateway.pageSize = 1;
+  const [gone, back] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+  for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
+  const collection = of(ipPolicies);
+  await collection.listed(0, { lane: "sync" });
+  for (const { id } of [gone, back]) gateway.drop(ipPolicies, id);
+  await clock.advance(1);
+  await collection.listed(1, { lane: "sync" });
+  gateway.put(ipPolicies, back);
+  gateway.takeCalls();
+  const either = async (all: () => readonly Remote[]) =>
+    [gone, back].flatMap((wanted) => all().find(({ id }) => id === wanted.id) ?? [])[0];
+  const found = await collection.search(1, either, request);
+  expect(found).toEqual(back);
+  expect(gateway.takeCalls()).toEqual([`get ${gone.id}`, `get ${back.id}`]);
+});
+
+describe("what this process did by other credentials", () => {
+  const others = { id: "ipp_9", description: "other" };
+
+  it("is known of a remote that was known", async () => {
+    const [changed, deleted] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+    const collection = of(ipPolicies);
+    await collection.listed(0, { lane: "sync" });
+    collection.learn(changed.id, { ...changed, description: "new" });
+    collection.learn(deleted.id, undefined);
+    expect(collection.allCached()).toEqual([{ ...changed, description: "new" }]);
+    expect(collection.isMissing(deleted.id)).toBe(false);
+  });
+
+  it("is no reason to believe in a remote that no answer has shown, nor to miss it", async () => {
+    const collection = of(ipPolicies);
+    await collection.listed(0, { lane: "sync" });
+    expect(collection.isMissing(others.id)).toBe(true);
+    collection.learn(others.id, undefined);
+    expect(collection.isMissing(others.id)).toBe(true);
+    collection.learn(others.id, others);
+    expect(collection.isMissing(others.id)).toBe(false);
+    expect(collection.cached(others.id)).toBeUndefined();
+    gateway.takeCalls();
+    await collection.listed(0, { lane: "sync" });
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+
+  it.each([
+    ["created", others],
+    ["deleted", undefined],
+  ])("takes another list when the remote was %s while one was read", async (_, after) => {
+    const budget = new RequestBudget({ perMinute: 0, clock });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
+    for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
+    gateway.pageSize = 1;
+    gateway.beforeCall = () => budget.pauseAfter429(1);
+    const first = collection.listed(0, { lane: "sync" });
+    await clock.advance(500);
+    gateway.beforeCall = () => {};
+    collection.learn(others.id, after);
+    await clock.advance(500);
+    await first;
+    expect(gateway.takeCalls()).toEqual(["list", "list"]);
+    await collection.listed(0, { lane: "sync" });
+    expect(gateway.takeCalls()).toEqual(["list", "list"]);
+  });
+});
+
 describe("a recent look", () => {
   it("is content with what was seen recently", async () => {
     const { id } = gateway.seed(ipPolicies, {});
@@ -225,6 +302,20 @@ describe("a recent look", () => {
 });
 
 describe("a key that is refused", () => {
+  it("fails what is asked for at once, though nothing may be sent for a while", async () => {
+    const budget = new RequestBudget({ perMinute: 0, clock });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
+    gateway.refuse("get", 401);
+    await expect(collection.read("ipp_1", request)).rejects.toMatchObject({ status: 401 });
+    budget.pauseAfter429(30);
+    let status: unknown;
+    collection.read("ipp_1", request).catch((error) => {
+      ({ status } = error);
+    });
+    await clock.advance(0);
+    expect(status).toBe(401);
+  });
+
   it("is not shown again by those that waited for their turn meanwhile", async () => {
     const budget = new RequestBudget({ perMinute: 60, clock });
     const collection = of(ipPolicies, { turns: new Turns(budget, clock) });

@@ -1,7 +1,6 @@
 import type { Body, CallOptions, GatewayClient, Page } from "../gateway/client.ts";
 import { isNotFound } from "../gateway/errors.ts";
 import type { Module, Remote, Resource } from "../gateway/resource.ts";
-import { Outdated } from "../objects/reconcile-error.ts";
 import type { Answer } from "../schema/define.ts";
 import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "./calls.ts";
 import type { CollectionOptions } from "./collection-options.ts";
@@ -23,6 +22,8 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly #inventory = new Inventory();
   #hadUnreadable = false;
   #listing: { startedAt: number; done: Promise<void> } | undefined;
+  /** Reads that callers share, each since when it began. */
+  readonly #reads = new Map<string, { startedAt: number; done: Promise<Remote | undefined> }>();
 
   constructor(options: CollectionOptions) {
     this.resource = options.resource;
@@ -48,11 +49,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   /** Undefined only after a 404. A remote that is missing from a list may exist. */
   async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const startedAt = this.#now();
-    const epoch = this.#options.keyProof?.epoch;
+    const epoch = this.#options.keyProof?.epoch ?? 0;
     try {
       const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
       const remote = this.#withoutSecrets(answer);
-      this.#options.keyProof?.saw([remote.id], epoch ?? 0);
+      this.#options.keyProof?.saw([remote.id], epoch);
       this.#inventory.recordRead(remote, startedAt);
       // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
       return this.cached(id) ?? remote;
@@ -60,10 +61,24 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       if (!isNotFound(error)) throw error;
       // under the key of another account, everything is missing
       await this.#calls.waitFor(this.#options.ensureKey?.() ?? Promise.resolve(), request);
-      if (epoch) this.#refuseChangedKey(epoch);
+      this.#options.keyProof?.assertSameSince(epoch);
       this.#inventory.recordGone(id, this.#now());
       return undefined;
     }
+  }
+
+  /** Like `read`. Callers share an answer to a request that began at `since` (monotonic milliseconds) or later. */
+  async readSince(id: string, since: number, request: ListRequest): Promise<Remote | undefined> {
+    for (const [other, { startedAt }] of this.#reads) if (startedAt < since) this.#reads.delete(other);
+    let shared = this.#reads.get(id);
+    if (!shared) {
+      const done = this.read(id, { lane: request.lane, signal: this.#options.signal });
+      shared = { startedAt: this.#now(), done };
+      this.#reads.set(id, shared);
+      done.catch(() => this.#reads.delete(id));
+    }
+    // A later reconcile would ask for later answers, and so on. So it waits here, unless there is a pause.
+    return this.#calls.waitFor(shared.done, request, Number.POSITIVE_INFINITY);
   }
 
   /**
@@ -92,6 +107,12 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       this.#listing ??= this.#list(request.lane);
       await this.#calls.waitFor(this.#listing.done, request, since);
     }
+  }
+
+  /** Like `listed`. The first list, if it has several pages, counts only together with another. */
+  async listedSurely(since: number, request: ListRequest): Promise<void> {
+    await this.listed(since, request);
+    if (this.#inventory.hasOneList) await this.#listAgain(request);
   }
 
   async search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined> {
@@ -170,11 +191,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       keyProof?.saw(ids, epoch);
       yield page;
     }
-    this.#refuseChangedKey(epoch);
-  }
-
-  #refuseChangedKey(epoch: number): void {
-    if (epoch !== (this.#options.keyProof?.epoch ?? 0)) throw new Outdated("the API key has changed");
+    this.#options.keyProof?.assertSameSince(epoch);
   }
 
   update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
@@ -224,9 +241,11 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     return this.#inventory.isMissing(id);
   }
 
-  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void> {
-    await this.#calls.delete((options) => this.#options.client.deleteModule(module, { id }, options), request);
+  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<boolean> {
+    const send = (options: CallOptions) => this.#options.client.deleteModule(module, { id }, options);
+    const done = await this.#calls.delete(send, request);
     this.amend(id, { [member]: null });
+    return done;
   }
 
   /** Records what an answer about a part of a remote says of these members. */
@@ -279,7 +298,10 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       for (const { id } of page.problems) if (id) unreadable.add(id);
       hadUnreadable ||= page.problems.length > 0;
     }
+    // The pages are of one key. The proof may take requests, and another key may be used meanwhile.
+    const epoch = this.#options.keyProof?.epoch ?? 0;
     await this.#options.ensureKey?.(this.resource);
+    this.#options.keyProof?.assertSameSince(epoch);
     this.#hadUnreadable = hadUnreadable;
     const delta = this.#inventory.recordList(remotes, startedAt, { unreadable, pages: count });
     this.#options.onListDelta?.(delta);

@@ -11,9 +11,9 @@ interface Settlement {
 
 /**
  * When a create whose answer was lost is settled: from then on, a remote that does not exist was not created and will
- * not be. The system clock may be set forward or back at any time. So intents of this process are timed by the
- * monotonic clock. For an intent of an earlier process the system clock is read once, and the wait is never longer
- * than for an intent that is recorded now.
+ * not be. Intents of this process are timed by the monotonic clock, which nobody can set. For an intent of an earlier
+ * process the time of the service is read once, since both processes know it, and the wait is never longer than for an
+ * intent that is recorded now.
  */
 export class CreateSettlement {
   readonly #clock: Clock;
@@ -30,13 +30,13 @@ export class CreateSettlement {
     this.#settlements.set(metadata.uid, { last, at: at + settleTimeMs(this.#deadlineMs) });
   }
 
-  /** Milliseconds until the create is settled; negative if it is. */
-  remainingMs({ metadata }: ManagedObject, intent: Intent): number {
+  /** Milliseconds until the create is settled; negative if it is. `serviceTime`: see ServiceTime. */
+  remainingMs({ metadata }: ManagedObject, intent: Intent, serviceTime: number): number {
     const now = this.#clock.now();
     const known = this.#settlements.get(metadata.uid);
     if (known?.last === intent.last) return known.at - now;
-    const byCalendar = settledAt(intent, this.#deadlineMs) - this.#clock.date().getTime();
-    const wait = Math.min(byCalendar, settleTimeMs(this.#deadlineMs));
+    const byDate = settledAt(intent, this.#deadlineMs) - serviceTime;
+    const wait = Math.min(byDate, settleTimeMs(this.#deadlineMs));
     // An edit of the annotation can delay a create, and never hasten it.
     const at = Math.max(known?.at ?? Number.NEGATIVE_INFINITY, now + wait);
     this.#settlements.set(metadata.uid, { last: intent.last, at });

@@ -13,18 +13,18 @@ const ids = (count: number) => Array.from({ length: count }, (_, index) => `id-$
 describe("six deletes a minute", () => {
   it("may be sent at once, and each further one has to wait longer", () => {
     const limiter = new DeleteRateLimiter(clock, 6);
-    expect(ids(9).map((id) => limiter.secondsUntilTurn(id))).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30]);
+    expect(ids(9).map((id) => limiter.secondsUntilTurn(id, "team-a"))).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30]);
   });
 
   it("keep their turns when they are asked for again", async () => {
     const limiter = new DeleteRateLimiter(clock, 6);
-    for (const id of ids(8)) limiter.secondsUntilTurn(id);
+    for (const id of ids(8)) limiter.secondsUntilTurn(id, "team-a");
     await clock.advance(5000);
-    expect(limiter.secondsUntilTurn("id-6")).toBe(5);
-    expect(limiter.secondsUntilTurn("another")).toBe(25);
+    expect(limiter.secondsUntilTurn("id-6", "team-a")).toBe(5);
+    expect(limiter.secondsUntilTurn("another", "team-a")).toBe(25);
     await clock.advance(5000);
-    expect(limiter.secondsUntilTurn("id-6")).toBe(0);
-    expect(limiter.secondsUntilTurn("id-7")).toBe(10);
+    expect(limiter.secondsUntilTurn("id-6", "team-a")).toBe(0);
+    expect(limiter.secondsUntilTurn("id-7", "team-a")).toBe(10);
   });
 
   it("are the limit of every minute after the first one, whose burst adds another six", async () => {
@@ -33,7 +33,7 @@ describe("six deletes a minute", () => {
     let waiting = ids(40);
     for (let second = 0; second < 600; second += 1) {
       waiting = waiting.filter((id) => {
-        if (limiter.secondsUntilTurn(id) > 0) return true;
+        if (limiter.secondsUntilTurn(id, "team-a") > 0) return true;
         gone.push(second);
         return false;
       });
@@ -45,15 +45,44 @@ describe("six deletes a minute", () => {
     expect(gone.filter((second) => second >= 60 && second < 120)).toHaveLength(6);
     expect(
       ids(9)
-        .map((id) => limiter.secondsUntilTurn(`later-${id}`))
+        .map((id) => limiter.secondsUntilTurn(`later-${id}`, "team-a"))
         .slice(0, 7),
     ).toEqual([0, 0, 0, 0, 0, 0, 10]);
   });
 });
 
+describe("deletes of several namespaces", () => {
+  it("take turns, however many one namespace has", async () => {
+    const limiter = new DeleteRateLimiter(clock, 60);
+    const waiting = ids(560).filter((id) => limiter.secondsUntilTurn(id, "team-a") > 0);
+    expect(waiting).toHaveLength(500);
+    expect(limiter.secondsUntilTurn("b-0", "team-b")).toBe(2);
+    expect(limiter.secondsUntilTurn("b-1", "team-b")).toBe(4);
+    expect(limiter.secondsUntilTurn("c-0", "team-c")).toBe(3);
+    const waiters = [...waiting.map((id) => [id, "team-a"]), ["b-0", "team-b"], ["b-1", "team-b"], ["c-0", "team-c"]];
+    const turns: string[] = [];
+    for (let second = 1; second <= 6; second += 1) {
+      await clock.advance(1000);
+      const next = waiters.filter(([id = "", namespace = ""]) => limiter.secondsUntilTurn(id, namespace) === 0);
+      turns.push(...next.map(([, namespace = ""]) => namespace));
+      for (const one of next) waiters.splice(waiters.indexOf(one), 1);
+    }
+    expect(turns).toEqual(["team-a", "team-b", "team-c", "team-a", "team-b", "team-a"]);
+  });
+
+  it("do not wait for those that do not come", async () => {
+    const limiter = new DeleteRateLimiter(clock, 6);
+    for (const id of ids(106)) limiter.secondsUntilTurn(id, "team-a");
+    expect(limiter.secondsUntilTurn("a-last", "team-a")).toBe(1010);
+    await clock.advance(1_200_000);
+    for (const id of ids(6)) expect(limiter.secondsUntilTurn(`later-${id}`, "team-a")).toBe(0);
+    expect(limiter.secondsUntilTurn("one-more", "team-a")).toBe(10);
+  });
+});
+
 it("makes no delete wait without a limit", () => {
   const limiter = new DeleteRateLimiter(clock, 0);
-  expect(ids(100).filter((id) => limiter.secondsUntilTurn(id) > 0)).toEqual([]);
+  expect(ids(100).filter((id) => limiter.secondsUntilTurn(id, "team-a") > 0)).toEqual([]);
 });
 
 describe("a remote whose delete was not answered", () => {

@@ -44,6 +44,8 @@ export class Entries implements CreatableRemotes {
   async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const { parents } = this.#options;
     const [parent] = split(id);
+    // The list may be that of another account, if another key is used since.
+    if (parents.listedAt !== undefined) await parents.listed(0, request);
     // A parent that is cached without a list comes from an own answer, which is newer than a list would be.
     return this.#entryOf(parents.cached(parent) ?? (await parents.get(parent, request)), id);
   }

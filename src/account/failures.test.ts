@@ -108,6 +108,29 @@ describe("a route on which several fail", () => {
     expect(minutes.reduce((sum, count) => sum + count)).toBeGreaterThan(15);
   });
 
+  it.each([
+    [4, false],
+    [5, true],
+  ])("is tried by one of %d objects at a time: %s", async (count, inTurns) => {
+    const uids = ten.slice(0, count);
+    for (const uid of uids) fail(uid, answered(500));
+    await clock.advance(HOUR * 1000);
+    expect(uids.filter((uid) => failures.secondsLeft(uid) > 0)).toEqual([]);
+    failures.trying("uid-0");
+    expect(failures.secondsLeft("uid-1") > 0).toBe(inTurns);
+  });
+
+  it("gets slower by repeated failures, and not by first ones, however many", async () => {
+    for (const uid of ten) fail(uid, answered(500));
+    const first = failures.secondsLeft("uid-0");
+    failures.trying("uid-0");
+    fail("uid-0", answered(500));
+    const second = failures.secondsLeft("uid-0");
+    failures.trying("uid-0");
+    fail("uid-0", answered(500));
+    expect([first, second, failures.secondsLeft("uid-0")]).toEqual([2, 4, 8]);
+  });
+
   it("holds nobody up who has not failed there", async () => {
     await attemptsIn(60, ten, answered(500));
     expect(failures.secondsLeft("fresh")).toBe(0);

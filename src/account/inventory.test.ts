@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { OWNER_KEY } from "../schema/contract.ts";
 import { Inventory } from "./inventory.ts";
 
 let inventory: Inventory;
@@ -286,4 +287,13 @@ describe("a remote of which somebody has told, and that no answer has shown,", (
     inventory.recordTold("c", 700_000);
     expect([inventory.isMissing("b"), inventory.isMissing("c")]).toEqual([true, false]);
   });
+});
+
+it("a remote that is gone and back belongs only to the object whose mark it has now", () => {
+  const marked = (object: string) => ({ id: "a", metadata: JSON.stringify({ [OWNER_KEY]: `c/${object}` }) }) as never;
+  inventory.recordWrite(marked("n/first"), 1);
+  inventory.recordDeleted("a", 2);
+  inventory.recordWrite(marked("n/second"), 3);
+  expect(inventory.markedFor("n/first")).toEqual([]);
+  expect(inventory.markedFor("n/second")).toEqual([marked("n/second")]);
 });

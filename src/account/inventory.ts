@@ -66,6 +66,11 @@ export class Inventory {
     return at !== undefined && at >= since;
   }
 
+  /** Whether there was one list only, of several pages. It may lack a remote that was there all the time. */
+  get hasOneList(): boolean {
+    return this.#lists === 1 && !this.#hadOnePage;
+  }
+
   /** Rows that only the list before the latest one showed, so that they may exist. */
   get hidden(): readonly Remote[] {
     return this.#hidden;

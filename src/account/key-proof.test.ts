@@ -49,10 +49,56 @@ describe("a key", () => {
     use("mine");
     await proof.ensure();
     expect(proof.isProved).toBe(false);
-    proof.made();
+    proof.showed(proof.epoch);
     recorded.get(ipPolicies)?.add("ipp_1");
     await proof.ensure();
     expect([proof.isProved, state.lists]).toEqual([true, 0]);
+  });
+
+  it("is proved by what is found before anything is recorded, unless another key is used since", async () => {
+    const { proof, recorded, use } = scene({});
+    const { epoch } = proof;
+    use("mine");
+    use("theirs");
+    proof.showed(epoch);
+    expect(proof.isProved).toBe(false);
+    proof.showed(proof.epoch);
+    recorded.get(ipPolicies)?.add("ipp_1");
+    proof.assertHolds("theirs");
+    expect(proof.isProved).toBe(true);
+  });
+
+  it("is proved no more when all that was recorded is gone and another key makes something", async () => {
+    const { proof, recorded, use, state } = scene({});
+    use("staging");
+    proof.showed(proof.epoch);
+    use("mine");
+    proof.showed(proof.epoch);
+    recorded.get(ipPolicies)?.add("ipp_1");
+    use("staging");
+    expect(proof.isProved).toBe(false);
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    expect(state.lists).toBe(1);
+  });
+
+  it("stays proved beside another one of the same account when nothing is recorded any more", async () => {
+    const { proof, recorded, use } = scene({ policies: ["ipp_1"] });
+    await proof.ensure();
+    use("rotated");
+    proof.saw(["ipp_1"], proof.epoch);
+    recorded.get(ipPolicies)?.clear();
+    proof.showed(proof.epoch);
+    use("mine");
+    expect(proof.isProved).toBe(true);
+  });
+
+  it("that was read before another one is used sends no change, even if that one is proved", async () => {
+    const { proof, use } = scene({ policies: ["ipp_1"] });
+    await proof.ensure();
+    use("theirs");
+    use("mine");
+    expect(() => proof.assertHolds("theirs")).toThrow(expect.objectContaining({ name: "Outdated" }));
+    proof.assertHolds("mine");
   });
 
   it("is proved by one list that shows an id of any kind, once for all who ask", async () => {
@@ -82,9 +128,9 @@ describe("a key", () => {
     const { proof, state, use, accounts } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
-    expect(() => proof.assertHolds()).toThrow(expect.objectContaining({ name: "Outdated" }));
+    expect(() => proof.assertHolds("theirs")).toThrow(expect.objectContaining({ name: "Outdated" }));
     await expect(proof.ensure()).rejects.toEqual(mismatch);
-    proof.made();
+    proof.showed(proof.epoch);
     expect(proof.isProved).toBe(false);
     expect([state.problems, state.changes]).toEqual([[true], 1]);
     accounts["theirs"]?.push("ipp_1");
@@ -93,13 +139,23 @@ describe("a key", () => {
     expect(state.problems).toEqual([true, false]);
   });
 
+  it("that replaces a wrong one is tried at once", async () => {
+    const { proof, use, accounts } = scene({ policies: ["ipp_1"] });
+    use("theirs");
+    await expect(proof.ensure()).rejects.toEqual(mismatch);
+    accounts["rotated"] = ["ipp_1"];
+    use("rotated");
+    await proof.ensure();
+    expect(proof.isProved).toBe(true);
+  });
+
   it("that was proved before is right again at once", async () => {
     const { proof, state, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
     use("mine");
-    proof.assertHolds();
+    proof.assertHolds("mine");
     expect([proof.problem, state.problems]).toEqual([undefined, [true, false]]);
   });
 
@@ -148,5 +204,22 @@ describe("a key", () => {
     proof.confirm("after");
     await proof.ensure();
     expect(proof.isProved).toBe(true);
+  });
+
+  it("was accepted by the service as long as it is used, and for the time that is asked for", async () => {
+    const { clock, proof, use } = scene({});
+    expect(proof.wasAcceptedWithin(1000)).toBe(false);
+    use("mine");
+    proof.beginRequest()();
+    await clock.advance(999);
+    expect(proof.wasAcceptedWithin(1000)).toBe(true);
+    await clock.advance(1);
+    expect(proof.wasAcceptedWithin(1000)).toBe(false);
+    const accepted = proof.beginRequest();
+    use("theirs");
+    accepted();
+    expect(proof.wasAcceptedWithin(1000)).toBe(false);
+    use("mine");
+    expect(proof.wasAcceptedWithin(1000)).toBe(false);
   });
 });

@@ -14,6 +14,9 @@ export const digestOf = (key: string): string =>
 const FIRST_DELAY_MS = 2_000;
 const LONGEST_DELAY_MS = 20_000;
 
+/** Before the first request the epoch is 0, since its key is known only then. */
+const FIRST_EPOCH = 1;
+
 /** Ids in the statuses of objects, by the resource that they belong to. */
 export type RecordedIDs = ReadonlyMap<Resource, ReadonlySet<string>>;
 
@@ -72,6 +75,11 @@ export class KeyProof {
     return this.#keys;
   }
 
+  /** Throws Outdated if a request that began in this epoch was sent with another key than the one that is used now. */
+  assertSameSince(epoch: number): void {
+    if (this.#keys > 0 && !this.#isEpochOfKey(epoch)) throw new Outdated("the API key has changed");
+  }
+
   get isProved(): boolean {
     return this.#current !== undefined && this.#proved.has(this.#current);
   }
@@ -80,8 +88,7 @@ export class KeyProof {
   beginRequest(): () => void {
     const epoch = this.#keys;
     return () => {
-      // the first key of all is known only after the first request
-      if (Math.max(epoch, 1) === this.#keys) this.#accepted = { at: this.#options.clock.now(), epoch: this.#keys };
+      if (this.#isEpochOfKey(epoch)) this.#accepted = { at: this.#options.clock.now(), epoch: this.#keys };
     };
   }
 
@@ -114,9 +121,14 @@ export class KeyProof {
     if (ids.some((id) => recorded.some((some) => some.has(id)))) this.#accept();
   }
 
-  /** A change was carried out under the current key. If that was not proved, nothing was recorded yet. */
-  made(): void {
-    if (!this.isProved && this.#options.recorded().size === 0) this.#accept();
+  /**
+   * An object has made or found its remote by requests of this epoch, and its id is about to be recorded. If it is the
+   * first one, keys of before prove nothing any more: what was recorded under them, if anything, is no more.
+   */
+  showed(epoch: number): void {
+    if (!this.#isEpochOfKey(epoch) || this.isProved || this.#options.recorded().size > 0) return;
+    this.#proved.clear();
+    this.#accept();
   }
 
   /**
@@ -133,9 +145,18 @@ export class KeyProof {
     await this.#proving;
   }
 
-  /** Throws Outdated if another key is used since `ensure` has resolved. */
-  assertHolds(): void {
-    if (!this.holds) throw new Outdated("the API key has changed, and is not proved yet");
+  /**
+   * Throws Outdated if another key is used since `ensure` has resolved, or ids were recorded that do not prove it.
+   * `digest`: of the key that is about to be sent. It was read before a wait, and others may have read another one since.
+   */
+  assertHolds(digest: string): void {
+    if (digest !== this.#current || !this.holds)
+      throw new Outdated("it is not proved yet that the API key is one of this account");
+  }
+
+  /** Whether a request that began in this epoch was sent with the present key. The first request begins without one. */
+  #isEpochOfKey(epoch: number): boolean {
+    return Math.max(epoch, FIRST_EPOCH) === this.#keys;
   }
 
   async #prove(read?: Resource): Promise<void> {

@@ -5,10 +5,13 @@ import { IPPolicy } from "../kinds/ip-policy.ts";
 import { TLSEdge } from "../kinds/tls-edge.ts";
 import { TunnelGroupBackend } from "../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../objects/object.ts";
+import { ownerMarkOf, ownerOf } from "../objects/ownership.ts";
 import type { FakeRemote } from "../reconcile/testing/fake-gateway.ts";
 import { RESYNC_SECONDS, Scene } from "../reconcile/testing/scene.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { annotations } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
+import { MassLossGuard } from "./mass-loss-guard.ts";
 
 let scene: Scene;
 let lost: FakeRemote[];
@@ -119,6 +122,58 @@ describe("remotes that are missing", () => {
     for (const object of objects) await scene.settle(object);
     expect(rows()).toHaveLength(10);
     for (const object of objects) expect(syncedOf(object)?.reason).toBe("Available");
+  });
+
+  it("are confirmed by a GatewayAccount for its own namespace alone, where others of its name share the account", async () => {
+    scene.accountName = "production";
+    const objects = await given(10);
+    const moved = scene.cluster.now(objects[0] as ManagedObject);
+    scene.cluster.vanish(moved);
+    scene.cluster.restore({ ...moved, metadata: { ...moved.metadata, namespace: "team-b" } });
+    const { lossGuard } = scene.account;
+    loseRemotes();
+    await scene.resync(IPPolicy);
+    const [, ...own] = objects;
+    for (const object of own) await scene.reconcile(object);
+    for (const requested of ["0", "1"]) lossGuard.confirm("team-a/production", requested);
+    for (const object of own) await scene.settle(object);
+    expect(own.map((object) => lossGuard.isAccepted(object.status?.id ?? ""))).not.toContain(false);
+    expect(lossGuard.isAccepted(moved.status?.id ?? "")).toBe(false);
+  });
+
+  it.each([
+    ["any namespace", "the operator's own credentials were", "", "", ["team-a", "team-b"]],
+    ["its own namespace", "one GatewayAccount was", "production", "team-a/production", ["team-a"]],
+  ])("are not missed again in %s after %s confirmed", async (_, __, accountName, credentials, namespaces) => {
+    scene.accountName = accountName;
+    const objects = await given(5);
+    for (let index = 0; index < 5; index += 1)
+      await scene.apply(IPPolicy, `other-${index}`, {}, { namespace: "team-b" });
+    await scene.resync(IPPolicy);
+    loseRemotes();
+    await scene.resync(IPPolicy);
+    for (const object of objects) await scene.reconcile(object);
+    scene.account.lossGuard.confirmAll(credentials);
+    const marks = lost.map((remote) => ({ id: remote.id, namespace: ownerOf(ownerMarkOf(remote) ?? "").namespace }));
+    await scene.reconcile(objects[0] as ManagedObject);
+    const accepted = marks.filter(({ id }) => scene.account.lossGuard.isAccepted(id));
+    expect(accepted).toEqual(marks.filter(({ namespace }) => namespaces.includes(namespace)));
+  });
+
+  it("are confirmed for the operator's own credentials alone, where a GatewayAccount leads to the same account", async () => {
+    const objects = await given(5);
+    scene.accountName = "production";
+    for (let index = 0; index < 5; index += 1) await scene.given(IPPolicy, `other-${index}`);
+    scene.accountName = "";
+    await scene.resync(IPPolicy);
+    loseRemotes();
+    await scene.resync(IPPolicy);
+    for (const object of objects) await scene.reconcile(object);
+    const { lossGuard } = scene.account;
+    lossGuard.confirmAll("");
+    await scene.reconcile(objects[0] as ManagedObject);
+    const accepted = lost.map(({ id }) => id).filter((id) => lossGuard.isAccepted(id));
+    expect(accepted.sort()).toEqual(objects.map(({ status }) => status?.id).sort());
   });
 
   it("stop the operator again when more are lost after a confirmed loss", async () => {
@@ -319,4 +374,74 @@ test("a subscription that is missing counts once, with the entries that it had",
   for (const object of [...subscriptions, ...sources]) await scene.settle(object);
   expect(scene.gateway.remotesOf(resource)).toHaveLength(3);
   for (const object of sources) expect(syncedOf(object)?.reason).toBe("Available");
+});
+
+it("what belongs to a confirmed loss does not count when it is seen again", () => {
+  const guard = new MassLossGuard({ clock: new VirtualClock(), windowMs: 1000 });
+  guard.accept("ipp_1");
+  for (const id of ["ipp_1", "ipp_2"]) guard.recordLost(id);
+  expect(guard.recentlyLost).toEqual(["ipp_2"]);
+});
+
+describe("a guard", () => {
+  const loss = { missing: 5, total: 5 };
+  const policies = { resource: IPPolicy.resource, id: "ipp_1" };
+  const edges = { resource: TLSEdge.resource, id: "edgtls_1" };
+
+  it("tells of the first loss that is suspected, and of the end of the last", () => {
+    const told: boolean[] = [];
+    const onChange = (suspected: boolean) => told.push(suspected);
+    const guard = new MassLossGuard({ clock: new VirtualClock(), windowMs: 1000, onChange });
+    guard.clear(policies.resource);
+    guard.suspect(policies, loss);
+    guard.suspect(edges, loss);
+    guard.clear(policies.resource);
+    expect(told).toEqual([true]);
+    guard.clear(edges.resource);
+    expect(told).toEqual([true, false]);
+    guard.suspect(edges, loss);
+    expect(told).toEqual([true, false, true]);
+  });
+
+  it("keeps the time of the next look when the same loss is noticed again", async () => {
+    const clock = new VirtualClock();
+    const guard = new MassLossGuard({ clock, windowMs: 1000 });
+    guard.suspect(policies, loss);
+    await clock.advance(1999);
+    guard.suspect(policies, loss);
+    expect(guard.takeDueRechecks()).toEqual([]);
+    await clock.advance(1);
+    expect(guard.takeDueRechecks()).toMatchObject([policies]);
+    await clock.advance(3999);
+    guard.suspect(policies, loss);
+    expect(guard.takeDueRechecks()).toEqual([]);
+    await clock.advance(1);
+    expect(guard.takeDueRechecks()).toMatchObject([policies]);
+  });
+
+  it("forgets a loss that nobody has noticed for an hour", async () => {
+    const clock = new VirtualClock();
+    const guard = new MassLossGuard({ clock, windowMs: 1000 });
+    guard.suspect(policies, loss);
+    await clock.advance(60 * 60_000);
+    expect(guard.takeDueRechecks()).toMatchObject([policies]);
+    expect(guard.isSuspected).toBe(true);
+    await clock.advance(1);
+    expect(guard.takeDueRechecks()).toEqual([]);
+    expect(guard.isSuspected).toBe(false);
+  });
+
+  it.each([true, false])("counts a confirmation at the start from the first use, once (%s)", async (confirmed) => {
+    const clock = new VirtualClock();
+    const guard = new MassLossGuard({ clock, windowMs: 1000, isConfirmedAtStart: confirmed });
+    await clock.advance(5000);
+    expect(guard.isConfirmed("")).toBe(false);
+    guard.begin();
+    await clock.advance(999);
+    expect(guard.isConfirmed("")).toBe(confirmed);
+    expect(guard.isConfirmed("team-a/production")).toBe(false);
+    guard.begin();
+    await clock.advance(1);
+    expect(guard.isConfirmed("")).toBe(false);
+  });
 });

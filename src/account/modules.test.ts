@@ -58,6 +58,34 @@ describe("modules", () => {
     expect(reads()).toEqual(["getModule route_oidc"]);
   });
 
+  it("are read again when they were read before the given time", async () => {
+    await clock.advance(10);
+    await modules.get(id, request, ["saml"]);
+    reads();
+    await modules.getSince(id, 10, request, ["saml"]);
+    expect(reads()).toEqual([]);
+    await clock.advance(1);
+    await modules.getSince(id, 11, request, ["saml"]);
+    expect(reads()).toEqual(["getModule route_saml"]);
+  });
+
+  it("stay as they were set when an answer from before comes later", async () => {
+    let answer = (_: unknown) => {};
+    const read = gateway.getModule;
+    gateway.getModule = async (...args) => {
+      const before = await read(...args).catch((error: unknown) => error);
+      await new Promise((resolve) => {
+        answer = resolve;
+      });
+      throw before;
+    };
+    const late = modules.read(id, request, ["webhook_verification"]);
+    await clock.advance(1);
+    await modules.update(id, { webhook_verification: webhook }, request);
+    answer(undefined);
+    expect(await late).toMatchObject({ webhook_verification: { provider: "github" } });
+  });
+
   it("of what nobody looks at any more are forgotten", async () => {
     await modules.get(id, request, ["saml"]);
     await clock.advance(3000);

@@ -1,9 +1,10 @@
-import type { Body, GatewayClient } from "../gateway/client.ts";
+import type { Body, CallOptions, GatewayClient } from "../gateway/client.ts";
 import { isNotFound, isOutcomeUnknown } from "../gateway/errors.ts";
 import type { Module, ModuleOwner, Remote } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Answer, ModulesLocation } from "../schema/define.ts";
 import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "./calls.ts";
+import type { KeyProof } from "./key-proof.ts";
 import type { Find, UpdatableRemotes } from "./remotes.ts";
 
 export interface ModulesOptions extends CallsOptions {
@@ -13,6 +14,8 @@ export interface ModulesOptions extends CallsOptions {
   clock: Clock;
   /** How long an answer counts, in milliseconds. No list shows what others change, so after this a module is read again. */
   maxAgeMs: number;
+  /** Tells which API key is used. Without it, there is one. */
+  keyProof?: Pick<KeyProof, "epoch" | "assertSameSince">;
   /** Called when nobody knows whether a module was set, or still will be: there was no answer. */
   onUnansweredChange: () => void;
 }
@@ -23,6 +26,7 @@ const DROPPED_AFTER = 4;
 interface SeenModule {
   /** Null: not set. */
   value: Answer | null;
+  /** When the request was sent whose answer showed it; for an own write, when it ended. */
   at: number;
 }
 
@@ -51,7 +55,10 @@ export class Modules implements UpdatableRemotes {
   }
 
   async read(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
-    for (const member of members) this.#record(id, member, await this.#readModule(id, member, request));
+    for (const member of members) {
+      const { value, at } = await this.#readModule(id, member, request);
+      this.#record(id, member, value, at);
+    }
     return this.#remoteOf(id);
   }
 
@@ -85,10 +92,14 @@ export class Modules implements UpdatableRemotes {
     return this.#remoteOf(id);
   }
 
-  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void> {
+  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<boolean> {
     const owner = this.#ownerOf(id);
-    await this.#calls.delete((options) => this.#options.client.deleteModule(module, owner, options), request);
+    const done = await this.#calls.delete(
+      (options) => this.#options.client.deleteModule(module, owner, options),
+      request,
+    );
     this.#record(id, member, null);
+    return done;
   }
 
   #get(id: string, request: RequestOptions, members: readonly string[], counts: (at: number) => boolean) {
@@ -111,22 +122,35 @@ export class Modules implements UpdatableRemotes {
     }
   }
 
-  /** Null when the module is not set. Services answer null or 404 then, and 404 also when the remote does not exist. */
-  async #readModule(id: string, member: string, request: RequestOptions): Promise<Answer | null> {
-    const module = this.#moduleOf(member);
-    const owner = this.#ownerOf(id);
-    try {
-      return await this.#calls.read((options) => this.#options.client.getModule(module, owner, options), request);
-    } catch (error) {
+  /**
+   * Null when the module is not set. Services answer null or 404 then, and 404 also when the remote does not exist. Under
+   * the key of another account nothing is set, so null counts only when the key is known to be of this one.
+   */
+  async #readModule(id: string, member: string, request: RequestOptions): Promise<SeenModule> {
+    const { client, clock, keyProof, ensureKey } = this.#options;
+    const [module, owner] = [this.#moduleOf(member), this.#ownerOf(id)];
+    let [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
+    const send = (options: CallOptions) => {
+      [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
+      return client.getModule(module, owner, options);
+    };
+    const value = await this.#calls.read(send, request).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
       return null;
+    });
+    if (value === null) {
+      await this.#calls.waitFor(ensureKey?.() ?? Promise.resolve(), request);
+      keyProof?.assertSameSince(epoch);
     }
+    return { value, at };
   }
 
-  #record(id: string, member: string, answer: Answer | null): void {
+  #record(id: string, member: string, answer: Answer | null, at = this.#options.clock.now()): void {
     const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
     const seen = this.#seen.get(id) ?? this.#add(id);
-    seen.set(member, { value, at: this.#options.clock.now() });
+    const known = seen.get(member);
+    // Another reconcile may have set it since, or read it later.
+    if (!known || known.at <= at) seen.set(member, { value, at });
   }
 
   /** Makes room for another remote. Those that nobody has read for long are dropped: no list says when one is gone. */

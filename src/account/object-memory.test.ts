@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { GatewayError } from "../gateway/errors.ts";
+import type { ManagedObject } from "../objects/object.ts";
 import { Retry } from "../objects/reconcile-error.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Failures } from "./failures.ts";
@@ -35,4 +36,16 @@ it("an object has one record, in the account where it failed last, and none when
   expect([former.of("a"), next.of("a")]).toEqual([undefined, expect.anything()]);
   memory.forget("a");
   expect(next.of("a")).toBeUndefined();
+});
+
+it("a remote that an object has claimed is free again when the object is gone", () => {
+  const { memory } = given();
+  const [one, other] = ["a", "b"].map((uid) => ({ metadata: { uid } }) as ManagedObject) as [
+    ManagedObject,
+    ManagedObject,
+  ];
+  memory.claim("ipp_1", one);
+  expect([memory.isClaimedByOther("ipp_1", one), memory.isClaimedByOther("ipp_1", other)]).toEqual([false, true]);
+  memory.forget("a");
+  expect(memory.isClaimedByOther("ipp_1", other)).toBe(false);
 });

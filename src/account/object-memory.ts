@@ -8,6 +8,7 @@ import type { Failure, Failures } from "./failures.ts";
 import { digestOf } from "./key-proof.ts";
 
 const MOST_TOKENS = 1000;
+const MOST_LEFT = 1000;
 
 /** What this process remembers of single objects, also when an object comes to belong to another account. */
 export class ObjectMemory {
@@ -20,6 +21,9 @@ export class ObjectMemory {
   readonly #failedIn = new Map<string, Failures>();
   /** Digests of tokens that the service has shown once, by the ids of their remotes. */
   readonly #tokens = new LRUCache<string, string>({ max: MOST_TOKENS });
+
+  /** Modules that an object had set first and left to another one, by the id of the remote and the field of the spec. */
+  readonly #leftModules = new LRUCache<string, true>({ max: MOST_LEFT });
 
   constructor(clock: Clock, deadlineMs: number) {
     this.corrections = new CorrectionCounter(clock);
@@ -69,6 +73,17 @@ export class ObjectMemory {
 
   tokenDigestOf(id: string): string | undefined {
     return this.#tokens.get(id);
+  }
+
+  /** The object that has set these modules first goes, and another one wants them. */
+  leaveModules(id: string, fields: readonly string[]): void {
+    for (const field of fields) this.#leftModules.set(`${id} ${field}`, true);
+  }
+
+  isLeftModule = (id: string, field: string): boolean => this.#leftModules.has(`${id} ${field}`);
+
+  forgetLeftModules(id: string, fields: readonly string[]): void {
+    for (const field of fields) this.#leftModules.delete(`${id} ${field}`);
   }
 
   /** Call it when the object is gone. */

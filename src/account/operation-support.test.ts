@@ -53,11 +53,21 @@ it.each([
   ["before the first refusal", () => support.written(), 20, undefined, "refused"],
   ["between refusals ten minutes apart", () => {}, 20, 5, "unsupported"],
   ["between refusals that are closer together", () => {}, 7, 1, "refused"],
+  ["after the last refusal", () => {}, 20, 20, "refused"],
 ] as const)("judges by a write %s", async (_, before, duration, write, expected) => {
   before();
   await minutes(1);
   await refuseFor(duration, write);
   expect(support.of(operation)).toBe(expected);
+});
+
+it("stays certain, whatever else is written after that", async () => {
+  await refuseFor(20, 5);
+  for (let hour = 0; hour < 3; hour += 1) {
+    support.written();
+    await minutes(60);
+    expect(support.of(operation)).toBe("unsupported");
+  }
 });
 
 it("forgets all refusals when the operation succeeds", async () => {

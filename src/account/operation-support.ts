@@ -15,9 +15,10 @@ export type Support = "supported" | "refused" | "unsupported";
 
 interface Refusals {
   firstAt: number;
-  lastAt: number;
   waitMs: number;
   tryAt: number;
+  /** Refusals lie far enough apart, and another write succeeded in between. */
+  isCertain: boolean;
 }
 
 /**
@@ -44,7 +45,10 @@ export class OperationSupport {
     const now = this.#clock.now();
     const before = this.#refusals.get(operation);
     const waitMs = before ? Math.min(before.waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
-    this.#refusals.set(operation, { firstAt: before?.firstAt ?? now, lastAt: now, waitMs, tryAt: now + waitMs });
+    const firstAt = before?.firstAt ?? now;
+    const isApart = now - firstAt >= CONFIRMED_MS && this.#writtenAt > firstAt && this.#writtenAt < now;
+    const isCertain = before?.isCertain === true || isApart;
+    this.#refusals.set(operation, { firstAt, waitMs, tryAt: now + waitMs, isCertain });
   }
 
   /** The service carried it out. */
@@ -71,8 +75,6 @@ export class OperationSupport {
   of(operation: string): Support {
     const refusals = this.#refusals.get(operation);
     if (!refusals) return "supported";
-    const { firstAt, lastAt } = refusals;
-    const wroteBetween = this.#writtenAt > firstAt && this.#writtenAt < lastAt;
-    return lastAt - firstAt >= CONFIRMED_MS && wroteBetween ? "unsupported" : "refused";
+    return refusals.isCertain ? "unsupported" : "refused";
   }
 }

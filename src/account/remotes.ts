@@ -48,8 +48,8 @@ export interface CreatableRemotes extends Remotes {
 /** Remotes that can be changed, unlike entries, which are created and deleted only. */
 export interface UpdatableRemotes extends Remotes {
   update(id: string, body: Body, request: RequestOptions): Promise<Remote>;
-  /** Deletes a module by its own operation. A 404 counts as done. */
-  deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<void>;
+  /** Deletes a module by its own operation. False when the answer was 404. */
+  deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<boolean>;
 }
 
 export const isCreatable = (remotes: Remotes): remotes is CreatableRemotes => "create" in remotes;

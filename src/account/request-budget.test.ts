@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Outdated } from "../objects/reconcile-error.ts";
@@ -76,6 +77,15 @@ describe("a budget of 60 requests a minute", () => {
     expect(after.filter(({ name }) => name === "edit").length).toBeGreaterThanOrEqual(45);
   });
 
+  it("lets a single request of a lane wait for eight of others", async () => {
+    const { names, ask } = requester(budget);
+    await askFor(ask, 12);
+    void ask("sync", "sync");
+    for (let count = 0; count < 20; count += 1) void ask("edit", "edit");
+    await clock.advance(21_000);
+    expect(names().slice(12).indexOf("sync")).toBe(8);
+  });
+
   it("gives a tenth to resyncs whatever else is asked for, and whenever", async () => {
     const step = fc.record({ lane: fc.constantFrom("edit", "retry"), count: fc.nat(6), ms: fc.nat(2500) });
     await fc.assert(
@@ -138,6 +148,16 @@ describe("a budget of 60 requests a minute", () => {
       budget.pauseAfter429(30);
       await askFor(ask, 1);
       await clock.advance(29_999);
+      expect(passed).toEqual([]);
+      await clock.advance(1);
+      expect(passed).toHaveLength(1);
+    });
+
+    it("sends nothing for a second when there is no Retry-After", async () => {
+      const { passed, ask } = requester(budget);
+      budget.pauseAfter429();
+      await askFor(ask, 1);
+      await clock.advance(999);
       expect(passed).toEqual([]);
       await clock.advance(1);
       expect(passed).toHaveLength(1);
@@ -316,4 +336,29 @@ describe("a budget that is shut down", () => {
     await ask("after its turn");
     expect(names()).toEqual(["first", "second", "after its turn"]);
   });
+});
+
+it.each<[string, (signal: AbortSignal, budget: RequestBudget) => Promise<unknown>]>([
+  [
+    "is let through",
+    async (signal, budget) => {
+      const passed = budget.acquire("edit", signal);
+      await clock.advance(1000);
+      await passed;
+    },
+  ],
+  [
+    "is rejected",
+    async (signal, budget) => {
+      const rejected = budget.acquire("edit", signal);
+      budget.shutDown();
+      await expect(rejected).rejects.toThrow(Outdated);
+    },
+  ],
+])("a request that %s leaves nothing at its signal, which may live as long as the process", async (_, ends) => {
+  const budget = new RequestBudget({ perMinute: 60, clock });
+  await askFor(requester(budget).ask, 12);
+  const { signal } = new AbortController();
+  await ends(signal, budget);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });

@@ -192,13 +192,44 @@ it("a request that is held is the next one, and given back when none is sent", a
   const turn = new Turn("a", clock);
   await turns.hold({ turn, lane: "edit", signal });
   for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
+  let isOtherSent = false;
+  void budget.acquire("edit").then(() => {
+    isOtherSent = true;
+  });
   await turns.acquire({ turn, lane: "edit", signal });
+  expect(isOtherSent).toBe(false);
+  await clock.advance(1000);
+  expect(isOtherSent).toBe(true);
   const unused = new Turn("b", clock);
   await clock.advance(1000);
   await turns.hold({ turn: unused, lane: "edit", signal });
   expect(tokens()).toBe(0);
   turns.end(unused);
   expect(tokens()).toBe(1);
+});
+
+it("a request that is held waits like any other when the service asks for a pause before it is sent", async () => {
+  const turn = new Turn("a", clock);
+  await turns.hold({ turn, lane: "edit", signal });
+  budget.pauseAfter429(60);
+  let ended: unknown;
+  void turns.acquire({ turn, lane: "edit", signal }).then(
+    () => {
+      ended = "sent";
+    },
+    (error: unknown) => {
+      ended = error;
+    },
+  );
+  await clock.advance(2000);
+  expect(ended).toBeInstanceOf(Postponed);
+});
+
+it("a request that is held is given back when the reconcile is postponed for something else", async () => {
+  const turn = new Turn("a", clock);
+  await turns.hold({ turn, lane: "edit", signal });
+  turns.pause(turn, Promise.resolve());
+  expect(tokens()).toBe(12);
 });
 
 describe("something that is waited for", () => {

@@ -1,0 +1,34 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ipPolicies, tlsEdges, tunnelSessions } from "../gateway/resources/index.ts";
+import { Scene } from "../reconcile/testing/scene.ts";
+import type { Account } from "./account.ts";
+
+let scene: Scene;
+let account: Account;
+
+beforeEach(() => {
+  scene = new Scene();
+  ({ account } = scene);
+});
+
+describe("an operation", () => {
+  it("that a service does not have is never sent, and one that the page does not document only where it may be tried", () => {
+    expect(account.supports(tunnelSessions, "delete")).toBe(false);
+    expect(account.support(tunnelSessions, "delete")).toBe("unsupported");
+    expect(account.supports(tlsEdges, "delete")).toBe(true);
+    const cautious = new Scene({ undocumented: false }).account;
+    expect(cautious.supports(tlsEdges, "delete")).toBe(false);
+    expect(cautious.supports(ipPolicies, "delete")).toBe(true);
+  });
+
+  it("that was refused is tried for one object at a time", async () => {
+    account.operationRefused(ipPolicies, "delete");
+    expect(account.supports(ipPolicies, "delete")).toBe(false);
+    await scene.clock.advance(account.secondsUntilTry(ipPolicies, "delete") * 1000);
+    expect(account.supports(ipPolicies, "delete")).toBe(true);
+    account.operationTried(ipPolicies, "delete");
+    expect(account.supports(ipPolicies, "delete")).toBe(false);
+    account.operationAccepted(ipPolicies, "delete");
+    expect(account.supports(ipPolicies, "delete")).toBe(true);
+  });
+});

@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Resource } from "../gateway/resource.ts";
+import { eventSubscriptions, ipPolicies, reservedDomains, tcpEdges } from "../gateway/resources/index.ts";
+import { routeWebhookVerification } from "../gateway/resources/route-modules.ts";
+import { EventSource } from "../kinds/event-source.ts";
+import { HTTPSEdgeRoute } from "../kinds/https-edge-route.ts";
+import { Outdated } from "../objects/reconcile-error.ts";
+import { FakeGateway } from "../reconcile/testing/fake-gateway.ts";
+import { keyedClient } from "../reconcile/testing/keyed-client.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import { Account } from "./account.ts";
+import { digestOf } from "./key-proof.ts";
+import { RequestBudget } from "./request-budget.ts";
+
+// Nothing is recorded in most of these accounts, and another key is used in the middle of something.
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let account: Account;
+let key: string;
+let recorded: Map<Resource, Set<string>>;
+const request = { lane: "edit" as const, signal: new AbortController().signal };
+
+const use = (given: string) => account.keyProof.use(digestOf(given));
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  key = "one";
+  recorded = new Map();
+  account = new Account({
+    client: keyedClient(() => ({ key, gateway }), use),
+    budget: new RequestBudget({ perMinute: 0, clock }),
+    clock,
+    deadlineMs: 30_000,
+    undocumented: true,
+    deletesPerMinute: 0,
+    signal: request.signal,
+    assertMaySend: () => {},
+    key: { recorded: () => recorded, believesFirstKey: () => false, wayOut: () => "" },
+  });
+});
+
+describe("a create", () => {
+  it("proves the key that it is sent with", async () => {
+    await account.collection(ipPolicies).create({}, request);
+    expect(account.keyProof.isProved).toBe(true);
+  });
+
+  it("proves no key that is used before its answer comes", async () => {
+    gateway.beforeCall = () => use("two");
+    await account.collection(ipPolicies).create({}, request);
+    expect(account.keyProof.isProved).toBe(false);
+    use("one");
+    expect(account.keyProof.isProved).toBe(false);
+  });
+});
+
+it("a 404 says nothing when another key is used between the request and its answer", async () => {
+  const collection = account.collection(ipPolicies);
+  const { id } = gateway.seed(ipPolicies, {});
+  await collection.listed(0, request);
+  await clock.advance(1);
+  gateway.drop(ipPolicies, id);
+  gateway.beforeCall = () => use("one");
+  key = "two";
+  await expect(collection.read(id, request)).rejects.toThrow(Outdated);
+  expect(collection.cached(id)).toBeDefined();
+});
+
+it("a 404 says nothing when it answers the first request of all, and another key is used before it comes", async () => {
+  const { id } = gateway.seed(ipPolicies, {});
+  recorded.set(ipPolicies, new Set([id]));
+  const right = gateway;
+  const strange = new FakeGateway(clock);
+  [key, gateway] = ["two", strange];
+  strange.beforeCall = () => {
+    [key, gateway] = ["one", right];
+    use(key);
+  };
+  const collection = account.collection(ipPolicies);
+  await expect(collection.read(id, request)).rejects.toThrow(Outdated);
+  expect(collection.isMissing(id)).toBe(false);
+});
+
+it("an entry of a list is not taken from what another key has shown", async () => {
+  const { id } = gateway.seed(eventSubscriptions, { description: "of the first account", sources: [{ type: "x.v0" }] });
+  const entries = account.remotes(EventSource);
+  expect(await entries.get(`${id}/x.v0`, request)).toMatchObject({ type: "x.v0" });
+  gateway.drop(eventSubscriptions, id);
+  await clock.advance(1);
+  key = "two";
+  use(key);
+  await clock.advance(1);
+  expect(await entries.get(`${id}/x.v0`, request)).toBeUndefined();
+});
+
+it("a list does not count when the key that was proved after it is another one", async () => {
+  // The first list of the proof begins with the wrong key. The second one proves the right key.
+  for (const resource of [ipPolicies, reservedDomains])
+    recorded.set(resource, new Set([gateway.seed(resource, {}).id]));
+  const strange = new FakeGateway(clock);
+  strange.seed(tcpEdges, {});
+  const right = gateway;
+  strange.beforeCall = () => {
+    [key, gateway] = ["one", right];
+  };
+  [key, gateway] = ["two", strange];
+  const edges = account.collection(tcpEdges);
+  await expect(edges.listed(0, request)).rejects.toThrow(Outdated);
+  expect(edges.allCached()).toEqual([]);
+  await edges.listed(0, request);
+  expect(account.keyProof.isProved).toBe(true);
+});
+
+describe("a module", () => {
+  let strange: FakeGateway;
+  let id: string;
+
+  beforeEach(async () => {
+    const route = gateway.seed(HTTPSEdgeRoute.resource, {});
+    id = `edghts_1/${route.id}`;
+    await gateway.putModule(
+      routeWebhookVerification,
+      { edge_id: "edghts_1", id: route.id },
+      { provider: "github", secret: "hush" },
+    );
+    for (const resource of [ipPolicies, reservedDomains])
+      recorded.set(resource, new Set([gateway.seed(resource, {}).id]));
+    strange = new FakeGateway(clock);
+  });
+
+  const look = async () => {
+    const route = await account.remotes(HTTPSEdgeRoute).get(id, request, ["webhook_verification"]);
+    return route?.["webhook_verification"];
+  };
+
+  it("does not count as unset under the key of another account", async () => {
+    const right = gateway;
+    [key, gateway] = ["two", strange];
+    await expect(look()).rejects.toMatchObject({ reason: "AccountMismatch" });
+    [key, gateway] = ["one", right];
+    use(key);
+    expect(await look()).toMatchObject({ provider: "github" });
+  });
+
+  it("does not count as unset when the key that was proved after it is another one", async () => {
+    const right = gateway;
+    [key, gateway] = ["two", strange];
+    strange.beforeCall = () => {
+      [key, gateway] = ["one", right];
+    };
+    await expect(look()).rejects.toThrow(Outdated);
+    expect(await look()).toMatchObject({ provider: "github" });
+  });
+});
