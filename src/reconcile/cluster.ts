@@ -40,6 +40,12 @@ export interface Referrer {
   object: ManagedObject;
 }
 
+/**
+ * Whether the objects of a kind are known. `Unreadable`: there may be some, and the operator cannot read them at the moment.
+ * `NotDefined`: the cluster has no definition of the kind, and so no objects of it.
+ */
+export type Visibility = "Visible" | "Unreadable" | "NotDefined";
+
 export interface EventDraft {
   type: "Normal" | "Warning";
   reason: string;
@@ -63,6 +69,7 @@ export interface KeyUser {
  */
 export interface Cluster {
   readonly kinds: readonly Kind[];
+  visibilityOf(kind: string): Visibility;
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
   /**
    * Other objects of the kind, in any namespace, that have this remote or an entry of one of its lists, or name it in
@@ -73,6 +80,8 @@ export interface Cluster {
   othersWanting(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** Whether both belong to one account, by whichever GatewayAccounts. */
   shareAccount(one: ManagedObject, other: ManagedObject): boolean;
+  /** Whether objects of this namespace may take over what somebody else has made in the account of this object. */
+  mayAdopt(object: ManagedObject): boolean;
   /**
    * Whether the object of this name, which does not exist, is known to have ended: its end was seen, or it has been
    * absent for an hour.

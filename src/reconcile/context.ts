@@ -11,7 +11,7 @@ import {
 import type { Lane } from "../account/request-budget.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
-import { type ManagedObject, retiringIDs, type SecretVersion } from "../objects/object.ts";
+import { isObserver, type ManagedObject, retiringIDs, type SecretVersion, type Status } from "../objects/object.ts";
 import { isRetained, type Origin } from "../objects/origin.ts";
 import type { Owner } from "../objects/ownership.ts";
 import { appliedSecretsOf as appliedSecretsOfObject } from "../objects/secret-versions.ts";
@@ -19,6 +19,9 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
 import type { DNS } from "./dns.ts";
+
+/** The status lists the replaced remotes, so their number has a limit. A service that deletes nothing must not stop renewals. */
+const MOST_RETIRING = 20;
 
 /** What a reconcile did or found in the account. Events, log lines and metrics are made from these, in this order. */
 export type Change =
@@ -52,16 +55,26 @@ export interface RemoteState {
   appliedDigest?: string;
   /** Tells what the spec refers to from other values of it. Set once that has been read. */
   inputs?: string;
+  /** Names of the Secrets with values that were never sent. Set once they have been read. */
+  newSecrets?: readonly string[];
   /** Name of the Secret that has the value of the remote now; empty: none. */
   outputSecret?: string;
   /** A create or update was sent, whatever its outcome. */
   sent?: true;
   /** Spec fields that differ in the account and are not corrected. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
+  /** Whether the object holds the remote. Unset: as in the status. */
+  holds?: boolean;
   /** Set when the remote was created or adopted in this reconcile. */
   origin?: Origin;
+  /** The owner mark of the object, if the remote carries none; else empty. Set when the remote is as wanted. */
+  owner?: string;
+  /** Where the modules came from that the remote has from this object, by the fields of the spec. */
+  moduleOrigins?: Readonly<Record<string, Origin>>;
   /** The remote is an entry of a list, and was in the account before any object of this operator could create it. */
   preexisting?: boolean;
+  /** The status that the object has after this reconcile, whether it had to be written or not. */
+  reported?: Status;
 }
 
 /** What one reconcile of one object works with. */
@@ -84,8 +97,6 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Unset: this reconcile is never postponed. */
   readonly turn?: Turn;
-  /** Whether objects of this namespace may take over what somebody else has made in this account. */
-  readonly mayAdopt: boolean;
   /** The GatewayAccount that `account` belongs to; empty for the operator's own credentials. */
   readonly accountName: string;
   /** The GatewayAccount that the spec asks for; empty for the operator's own credentials. */
@@ -102,10 +113,20 @@ export const has = ({ changes }: Pick<ReconcileContext, "changes">, type: Change
 export const retiringOf = ({ state, object }: Pick<ReconcileContext, "state" | "object">): readonly string[] =>
   state.retiring ?? retiringIDs(object.status);
 
-/** Records that a remote was replaced and has to be deleted, unless the object retains its remotes. */
-export function retire(context: ReconcileContext, id: string): void {
-  if (isRetained(context.object)) return;
-  context.state.retiring = [...new Set([...retiringOf(context), id])];
+/**
+ * Records that a remote was replaced and has to be deleted, unless the object retains it or did not hold it. `origin`:
+ * where it came from, if the status does not tell.
+ */
+export function retire(context: ReconcileContext, id: string, origin?: Origin): void {
+  if (isRetained(context.object, origin) || isObserver(context.object)) return;
+  const all = [...new Set([...retiringOf(context), id])];
+  for (const left of all.slice(0, -MOST_RETIRING)) tellLeft(context, left);
+  context.state.retiring = all.slice(-MOST_RETIRING);
+}
+
+function tellLeft({ cluster, object }: ReconcileContext, id: string): void {
+  const note = `Delete ${id} in the account, once nothing uses it: it is the oldest of more than ${MOST_RETIRING} that were replaced and could not be deleted`;
+  cluster.emit(object, { type: "Warning", reason: "InUse", action: "Delete", note });
 }
 
 export const remotesOf = ({ account, kind }: ReconcileContext): Remotes => account.remotes(kind);
@@ -152,8 +173,11 @@ export const changeOptions = (
 export const objectsInAccount = ({ cluster, object }: ReconcileContext, kind: Kind): ManagedObject[] =>
   cluster.inAccount(kind, object);
 
-/** The calendar time in epoch milliseconds. */
+/** The calendar time in epoch milliseconds, for what people and Kubernetes date. */
 export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
+
+/** The time by the clock of the service, in epoch milliseconds: what the service dates is compared with it. */
+export const serviceNow = ({ account }: Pick<ReconcileContext, "account">): number => account.serviceTime.now();
 
 /** Spec fields whose values the account has from this object, before this reconcile has sent anything. */
 export const appliedOf = ({ state, object }: ReconcileContext): readonly string[] =>

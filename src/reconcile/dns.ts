@@ -29,4 +29,6 @@ export interface DNS {
   look(record: DNSRecord, since?: number): Promise<Look>;
   /** By the uid of the object. In memory only: a new process looks again, for as long as if it had just begun. */
   readonly withdrawals: Map<string, Withdrawal>;
+  /** By the uid of the object, in memory only: those whose former DNSEndpoint has been looked for and removed. */
+  readonly withoutEndpoint: Set<string>;
 }

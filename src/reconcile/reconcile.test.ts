@@ -39,6 +39,14 @@ describe("a value from a Secret", () => {
     expect(scene.gateway.takeCalls()).toEqual([]);
   });
 
+  it("is looked at again at the next resync when the service cannot take the new one", async () => {
+    const object = await scene.given(EventDestination, "dd", spec);
+    await scene.confirmLack(EventDestination.resource, "update");
+    scene.cluster.setSecret("dd", { api: "second" });
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: RESYNC_SECONDS });
+    expect(scene.reason(object)).toMatch(/^ReplacementRequired: /);
+  });
+
   it("appears in no status, event or message", async () => {
     const object = scene.cluster.apply(EventDestination, "dd", spec);
     scene.gateway.refuse("create", 400, { serviceMessage: "bad key" });

@@ -1,12 +1,14 @@
 import type { Remote } from "../gateway/resource.ts";
 import { isSameStatus } from "../objects/conditions.ts";
 import { reconcileErrorOf } from "../objects/map-error.ts";
-import { isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
-import { Postponed, Retry } from "../objects/reconcile-error.ts";
-import { areSameVersions } from "../objects/secret-versions.ts";
+import { hasOnlyObserved, isDeleting, isObserveOnly, isPaused, isReleased } from "../objects/object.ts";
+import { leavesItsRemote } from "../objects/origin.ts";
+import { ownerMark, ownerMarkOf } from "../objects/ownership.ts";
+import { Outdated, Postponed, Retry } from "../objects/reconcile-error.ts";
+import { areSameVersions, unsentSecrets } from "../objects/secret-versions.ts";
 import type { Result } from "../runtime/controller/controller.ts";
+import { answerFieldsOf } from "../schema/common.ts";
 import { FINALIZER } from "../schema/contract.ts";
-import { readinessOf } from "../schema/readiness.ts";
 import { fromAnswer } from "../schema/wire/answer.ts";
 import { checkpointID } from "./apply/checkpoint.ts";
 import { cleanIntent } from "./apply/clean-intent.ts";
@@ -15,15 +17,18 @@ import { deleteObject } from "./apply/delete.ts";
 import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
-import { appliedOf, appliedSecretsOf, has, now, type ReconcileContext } from "./context.ts";
+import { appliedOf, appliedSecretsOf, has, now, type ReconcileContext, serviceNow } from "./context.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
 import { followDNS } from "./dns/follow.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
-import { releaseMessage } from "./find/handover.ts";
+import { isTaken, releaseMessage } from "./find/handover.ts";
+import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
+import { judge } from "./status/judge.ts";
+import { blameSecrets } from "./status/refused-secrets.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon } from "./too-soon.ts";
 
@@ -47,8 +52,9 @@ export async function reconcile(context: ReconcileContext, options: RequeueOptio
 async function reconcileObject(context: ReconcileContext): Promise<Outcome | "deleted"> {
   if (isPaused(context.object)) return { type: "paused" };
   try {
+    await keepTokenInTime(context);
     if (isReleased(context.object) && !isDeleting(context.object))
-      return { type: "released", message: releaseMessage(context) };
+      return { type: "released", message: releaseMessage(context), isTaken: isTaken(context) };
     if (!isLetGo(context)) {
       refuseFailedWait(context);
       await refuseTooSoon(context);
@@ -62,7 +68,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     const settled = isObserveOnly(context.object) ? await observe(context) : await converge(context);
     const dns = await followDNS(context, settled);
     context.state.remote = dns.remote;
-    const { readiness, conditions = [] } = readinessOf(context.kind, dns.remote, context.object.spec, now(context));
+    const { readiness, conditions = [] } = judge(context, dns.remote);
     recordSuccess(context);
     return {
       type: "settled",
@@ -71,11 +77,16 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
       afterSeconds: dns.afterSeconds,
     };
   } catch (cause) {
-    const error = reconcileErrorOf(cause) ?? (has(context, "Created") && continueCreate());
+    const error = blameSecrets(context, reconcileErrorOf(cause)) ?? (has(context, "Created") && continueCreate());
     if (!error) throw cause;
     recordFailure(context, error);
     return { type: "unfinished", error };
   }
+}
+
+/** With foreground deletion, Kubernetes takes what an object owns before the object, so this comes first of all. */
+async function keepTokenInTime(context: ReconcileContext): Promise<void> {
+  if (leavesItsRemote(context.object)) await keepOutputSecret(context);
 }
 
 /** Nothing is sent for the object any more: its account is gone for good. */
@@ -101,7 +112,9 @@ async function observe(context: ReconcileContext): Promise<Remote> {
   const remote = await findRemote(context);
   if (!remote) throw new TypeError(`${kind.kind} ${object.metadata.name} is only observed and was not found`);
   state.remote = remote;
-  await keepOutputSecret(context);
+  state.holds = false;
+  // What an object only looks at has not come to be its own.
+  delete state.origin;
   const wanted = await resolveWithoutSecrets(kind, object, cluster);
   const { fields, frozen } = plan(kind, { wanted, seen: fromAnswer(kind.spec, remote), applied: [], renewed: [] });
   const differing = [...frozen, ...fields];
@@ -114,31 +127,57 @@ async function observe(context: ReconcileContext): Promise<Remote> {
 
 async function converge(context: ReconcileContext): Promise<Remote> {
   const { state, kind } = context;
+  if (hasOnlyObserved(context.object)) await forgetObserved(context);
   await cleanIntent(context);
   const found = await findRemote(context);
   if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
-  if (found && hasFinalizer(context)) state.remote = found;
+  if (found && hasFinalizer(context)) hold(context, found);
   const desired = await resolveDesired(kind, context.object, context.cluster);
   state.inputs = inputsOf(desired);
+  state.newSecrets = unsentSecrets(desired.secrets, appliedSecretsOf(context));
   if (found) {
     await ensureFinalizer(context);
-    state.remote = found;
+    hold(context, found);
     await deleteReplaced(context);
   }
+  if (found) noteModuleOrigins(context, found);
   // From here on these fields may be in the account, even when an answer gets lost.
   const applied = appliedFields(kind, context.object.spec);
   state.appliedFields = [...new Set([...appliedOf(context), ...applied])];
   const existing = found ?? (await create(context, desired));
-  state.remote = existing;
+  hold(context, existing);
   const current = await replaceIfExpiredOrLost(context, desired, existing);
   const remote = await update(context, desired, current);
   state.remote = remote;
+  state.owner = ownerMarkOf(remote) === undefined ? ownerMark(context.owner) : "";
   state.appliedFields = applied;
+  forgetDroppedModules(context);
   const known = state.appliedSecrets ?? appliedSecretsOf(context);
   if (!areSameVersions(desired.secrets, known)) state.appliedSecrets = desired.secrets;
   state.appliedDigest = desired.digest;
   return remote;
+}
+
+function hold({ state }: ReconcileContext, remote: Remote): void {
+  state.remote = remote;
+  state.holds = true;
+}
+
+/**
+ * Takes the remote that was observed out of the status, and goes on like an object that has none. So it takes over only
+ * what its spec names, and asks for the right to do so.
+ */
+async function forgetObserved(context: ReconcileContext): Promise<void> {
+  const { kind, object, cluster, accountName, specifiedAccountName } = context;
+  const shown = [...Object.keys(answerFieldsOf(kind).shape), "account", "holds", "preexisting", "drift"];
+  const kept = Object.entries(object.status ?? {}).filter(([field]) => !shown.includes(field));
+  await cluster.writeStatus(kind, object, Object.fromEntries(kept));
+  const { namespace, name, uid, generation } = object.metadata;
+  const written = cluster.get(kind.kind, namespace, name);
+  const isSame = written?.metadata.uid === uid && written.metadata.generation === generation;
+  if (!isSame || accountName !== specifiedAccountName) throw new Outdated("the object has changed, or its account");
+  context.object = written;
 }
 
 const hasFinalizer = ({ object }: ReconcileContext): boolean =>
@@ -152,11 +191,20 @@ async function ensureFinalizer(context: ReconcileContext): Promise<void> {
 /** Replaces a remote that expires soon, or whose value the service showed once and the Secret has lost. */
 async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
   const renewsAt = context.kind.renewsAt(remote, context.object.spec);
-  const expires = renewsAt !== undefined && now(context) >= renewsAt;
+  const expires = renewsAt !== undefined && serviceNow(context) >= renewsAt;
   if (!expires && (await ensureOutputSecret(context, remote))) return remote;
   const replacement = await replace(context, desired, remote);
   await ensureOutputSecret(context, replacement);
   return replacement;
+}
+
+/** An object may not have an account: then its certificate is judged by the calendar. */
+function certificateTime(context: ReconcileContext): number {
+  try {
+    return serviceNow(context);
+  } catch {
+    return now(context);
+  }
 }
 
 /**
@@ -165,7 +213,8 @@ async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desire
  */
 async function report(context: ReconcileContext, outcome: Outcome): Promise<void> {
   const { object: before, cluster, kind, state } = context;
-  const status = nextStatus(context, outcome, now(context));
+  const status = nextStatus(context, outcome, now(context), certificateTime(context));
+  state.reported = status;
   if (!isSameStatus(before.status, status) && !(await cluster.writeStatus(kind, before, status)) && state.sent)
     cluster.recordUnfinalized({ ...before, status });
   for (const event of eventsOf(before, status, context)) context.cluster.emit(before, event);

@@ -5,7 +5,7 @@ import { type ReconcileError, Retry } from "../objects/reconcile-error.ts";
 import type { Result } from "../runtime/controller/controller.ts";
 import { listOf } from "../schema/define.ts";
 import { needsOf } from "../schema/wire/needs.ts";
-import { now, type ReconcileContext, retiringOf } from "./context.ts";
+import { now, type ReconcileContext, retiringOf, serviceNow } from "./context.ts";
 import type { Outcome } from "./status/report.ts";
 import { failureOf } from "./too-soon.ts";
 
@@ -36,7 +36,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
   const needsResync = kind.output !== undefined || listOf(kind) === undefined || hasUnwatchedInputs(context);
   return [
     ...retiringOf(context).map((id) => context.account.deferredDeletes.secondsUntil(id) || RETIRING_SECONDS),
-    renewsAt === undefined ? undefined : Math.max((renewsAt - now(context)) / 1000, 1),
+    renewsAt === undefined ? undefined : Math.max((renewsAt - serviceNow(context)) / 1000, 1),
     needsResync ? resyncSeconds : undefined,
   ];
 }
@@ -52,10 +52,10 @@ function resultOfError(
   error: ReconcileError,
   { resyncSeconds, secretsWatched }: RequeueOptions,
 ): Result {
-  if (error.reason === "SecretNotReady")
-    return { requeueAfterSeconds: secretsWatched ? resyncSeconds : secretPollSeconds(context) };
   const failure = failureOf(context, error);
   if (failure) return { requeueAfterSeconds: secondsUntilRetry(context, failure, resyncSeconds) };
+  if (error.reason === "SecretNotReady")
+    return { requeueAfterSeconds: secretsWatched ? resyncSeconds : secretPollSeconds(context) };
   const seconds = retryAfterSeconds(error);
   if (seconds === undefined) return { backoff: true };
   if (error instanceof Retry) return { backoff: true, atLeastSeconds: seconds };

@@ -7,6 +7,7 @@ import { ReservedDomain } from "../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { annotations } from "../schema/contract.ts";
 import { reconcile } from "./reconcile.ts";
+import { keyPair } from "./testing/key-pairs.ts";
 import { Scene } from "./testing/scene.ts";
 
 const HOUR = 3600;
@@ -112,12 +113,12 @@ describe("an object that waits after a failure sends its request at once", () =>
 });
 
 it("an object is tried as soon as a value that its spec refers to has changed, which no watch tells", async () => {
-  scene.cluster.setConfigMap("ca", { pem: "one" });
+  scene.cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
   refuse("create", 422);
   const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
   const authority = await scene.apply(CertificateAuthority, "partners", { caPemFrom });
   expect(await wokenFor(600, authority, 300)).toEqual([]);
-  scene.cluster.setConfigMap("ca", { pem: "two" });
+  scene.cluster.setConfigMap("ca", { pem: keyPair("second")["tls.crt"] });
   expect(await wokenFor(600, authority, 300)).toEqual(["create"]);
 });
 
@@ -125,7 +126,7 @@ describe("an object that was refused with a value of a Secret", () => {
   let authority: ManagedObject;
 
   beforeEach(async () => {
-    scene.cluster.setSecret("ca", { pem: "one" });
+    scene.cluster.setSecret("ca", { pem: keyPair("first")["tls.crt"] });
     refuse("create", 422);
     const caPemFrom = { secretKeyRef: { name: "ca", key: "pem" } };
     authority = await scene.apply(CertificateAuthority, "partners", { caPemFrom });
@@ -134,13 +135,13 @@ describe("an object that was refused with a value of a Secret", () => {
 
   it("is not sent again when somebody touches the Secret, which wakes it like an edit", async () => {
     for (let touches = 0; touches < 30; touches += 1) {
-      scene.cluster.setSecret("ca", { pem: "one" });
+      scene.cluster.setSecret("ca", { pem: keyPair("first")["tls.crt"] });
       expect(await wokenFor(20, authority, 20, "edit")).toEqual([]);
     }
   });
 
   it("is sent at once when the value changes", async () => {
-    scene.cluster.setSecret("ca", { pem: "two" });
+    scene.cluster.setSecret("ca", { pem: keyPair("second")["tls.crt"] });
     expect(await wokenFor(20, authority, 20, "edit")).toEqual(["create"]);
   });
 });

@@ -2,12 +2,12 @@ import type { SecretVersion } from "../../objects/object.ts";
 import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { areSameVersions, keptWhileSending } from "../../objects/secret-versions.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
-import { appliedSecretsOf, has, now, type ReconcileContext } from "../context.ts";
+import { appliedSecretsOf, has, now, type ReconcileContext, serviceNow } from "../context.ts";
 import { nextStatus } from "../status/report.ts";
 
 /**
  * Writes into the status, before an update is sent, what the next process needs if this one dies: the fields that are
- * about to be set, so that they are cleared when a later spec drops them; Secret values that are about to be replaced
+ * about to be set, so that they are cleared when a later spec drops them, and where their modules came from; Secret values that are about to be replaced
  * by those of other keys, so that they are sent again when a later spec goes back to them; and the id of a remote that
  * an interrupted create made, since a remote without an owner mark is found by its values, which the update changes. A
  * create needs no checkpoint: its fields are in its intent.
@@ -17,12 +17,17 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
   const { status = {} } = object;
   if (has(context, "Created")) return;
   if (has(context, "Recovered") && status.id !== state.remote?.id) await checkpointID(context, "Updating the resource");
-  const { appliedFields = [] } = state;
+  const { appliedFields = [], moduleOrigins } = state;
   const applied = appliedSecretsOf(context);
   const appliedSecrets = keptWhileSending(applied, secrets);
   const keepsSecrets = areSameVersions(appliedSecrets, applied);
   if (keepsSecrets && withoutHidden(appliedFields).every((field) => status.appliedFields?.includes(field))) return;
-  const checkpoint = { ...status, appliedFields, ...(!keepsSecrets && { appliedSecrets }) };
+  const checkpoint = {
+    ...status,
+    appliedFields,
+    ...(moduleOrigins && { moduleOrigins }),
+    ...(!keepsSecrets && { appliedSecrets }),
+  };
   if (!(await cluster.writeStatus(kind, object, checkpoint))) throw new Outdated("the object is gone");
   const { namespace, name, uid, generation } = object.metadata;
   const written = cluster.get(kind.kind, namespace, name);
@@ -37,7 +42,7 @@ export async function checkpointID(context: ReconcileContext, message: string): 
   await context.cluster.writeStatus(
     context.kind,
     context.object,
-    nextStatus(context, { type: "unfinished", error }, now(context)),
+    nextStatus(context, { type: "unfinished", error }, now(context), serviceNow(context)),
   );
   throw new Outdated("the id was written down");
 }

@@ -64,9 +64,21 @@ describe("a create without failures", () => {
     expect(scene.gateway.takeCalls()).toEqual(["list"]);
   });
 
-  it("is not sent when recording the intent took too long", async () => {
+  it.each<[string, () => unknown]>([
+    ["took too long", () => scene.clock.advance(DEADLINE_MS)],
+    [
+      "took too long while the calendar was set back",
+      () => {
+        scene.clock.setBy(-DEADLINE_MS);
+        return scene.clock.advance(DEADLINE_MS);
+      },
+    ],
+    ["was interrupted by the sleep of the machine", () => scene.clock.setBy(DEADLINE_MS)],
+  ])("is not sent when recording the intent %s", async (_, passes) => {
     const object = scene.cluster.apply(IPPolicy, "office");
-    scene.cluster.beforeWrite = (write) => (write === "annotate" ? scene.clock.advance(DEADLINE_MS) : undefined);
+    scene.cluster.beforeWrite = async (write) => {
+      if (write === "annotate") await passes();
+    };
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual([]);
     expect(scene.reason(object)).toMatch(/^Creating: /);
@@ -195,6 +207,15 @@ describe("a create that was refused", () => {
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.idOf(object)).toBe("rd_1");
+  });
+
+  it("is tried again after a 405, which says nothing about the spec, and calls no person", async () => {
+    scene.gateway.refuse("create", 405);
+    const object = await scene.apply(IPPolicy, "office");
+    expect(scene.reason(object)).toMatch(/^UnexpectedResponse: /);
+    expect(scene.condition(object, "Stalled")).toBeUndefined();
+    await scene.settle(object, 3);
+    expect(scene.reason(object)).toMatch(/^Available/);
   });
 
   it("is tried again after the Retry-After of a 429", async () => {

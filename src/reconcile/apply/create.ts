@@ -5,6 +5,7 @@ import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, type SignedIntent, sendWindowMs, signedIntentOf } from "../../objects/intent.ts";
+import { originOfMarked } from "../../objects/origin.ts";
 import { isMarkOf, ownerMark, ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { Blocked, Outdated, Retry } from "../../objects/reconcile-error.ts";
 import { type Body, createDefaults } from "../../schema/wire/request.ts";
@@ -18,6 +19,7 @@ import {
   remotesOf,
   requestOptions,
   retire,
+  serviceNow,
 } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { appliedFields } from "../desired/desired.ts";
@@ -25,7 +27,7 @@ import { findByNaturalKey } from "../find/by-natural-key.ts";
 import { isUnclaimed, refuseForeignMark } from "../find/conflicts.ts";
 import { refuseOtherHolder } from "../find/holders.ts";
 import { refuseStrangeAccount } from "../find/mass-loss.ts";
-import { isPreexisting } from "../find/sharing.ts";
+import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
 import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 
 /**
@@ -41,10 +43,10 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   await checkOutputSecret(context);
   refuseStrangeAccount(context);
   await remotes.admit(requestOptions(context), body);
-  const startedAt = context.clock.now();
+  const [startedAt, startedOn] = [context.clock.now(), now(context)];
   const intent = await recordIntent(context, open);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.
-  const elapsed = Math.max(context.clock.now() - startedAt, now(context) - intent.last);
+  const elapsed = Math.max(context.clock.now() - startedAt, now(context) - startedOn);
   if (elapsed > sendWindowMs(account.deadlineMs)) {
     account.recordRefusedCreate(context.object, intent);
     throw new Retry("Creating", "Trying again: recording the create took longer than it may");
@@ -107,7 +109,9 @@ function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): 
 async function recordIntent(context: ReconcileContext, open: Body): Promise<SignedIntent> {
   const { kind, object, owner } = context;
   const before = signedIntentOf(object);
-  const last = now(context);
+  const time = serviceNow(context);
+  // An intent is known by its time. The clock of the service may be set back, or tell the same time twice.
+  const last = time === before?.last ? time + 1 : time;
   const isRecognisable = kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
   const intent: SignedIntent = {
     signed: true,
@@ -152,7 +156,7 @@ async function takeExistingOrThrow(context: ReconcileContext, error: GatewayErro
 async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = idFromSpec(context.kind, context.object, context.cluster);
   const remote = id === undefined ? undefined : await readRemote(context, id);
-  if (remote) context.state.preexisting = isPreexisting(context, remote.id);
+  if (remote) noteEntryOrigin(context, isPreexisting(context, remote.id));
   return remote;
 }
 
@@ -166,11 +170,12 @@ async function adoptExisting(context: ReconcileContext, error: GatewayError): Pr
   if (!remote) return undefined;
   if (isMarkOf(ownerMarkOf(remote), context.owner) && isUnclaimed(context, remote)) {
     context.changes.push({ type: "Adopted", id: remote.id });
+    context.state.origin = originOfMarked(context.object);
     return remote;
   }
   refuseOtherHolder(context, remote.id);
   refuseForeignMark(context, remote);
-  const way = context.mayAdopt
+  const way = context.cluster.mayAdopt(context.object)
     ? `To take over ${remote.id}, add to the spec: adopt: {id: ${remote.id}}`
     : `Choose another name, or see AdoptionNotAllowed to take over ${remote.id}, which has this one`;
   throw new Blocked("AlreadyExists", way, { cause: error });

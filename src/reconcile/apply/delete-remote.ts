@@ -52,8 +52,8 @@ export function deleteUnsupported({ account, kind }: ReconcileContext, message: 
 const isGone = async (context: ReconcileContext, id: string): Promise<boolean> =>
   (await remotesOf(context).read(id, requestOptions(context))) === undefined;
 
-function waitForTurn({ account: { deleteLimiter } }: ReconcileContext, id: string): void {
-  const seconds = deleteLimiter.secondsUntilTurn(id);
+function waitForTurn({ account: { deleteLimiter }, object }: ReconcileContext, id: string): void {
+  const seconds = deleteLimiter.secondsUntilTurn(id, object.metadata.namespace);
   if (seconds === 0) return;
   const message = `Waiting for its turn: at most ${deleteLimiter.perMinute} are deleted in a minute (MAX_DELETES_PER_MINUTE, in the chart gateway.maxDeletesPerMinute)`;
   throw new Waiting("Deleting", message, { afterSeconds: seconds });

@@ -1,11 +1,11 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { withOwnerMark } from "../../objects/ownership.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
+import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { reconcile } from "../reconcile.ts";
@@ -27,6 +27,24 @@ async function deleted(object: ManagedObject): Promise<ReturnType<Scene["reconci
   return scene.reconcile(object);
 }
 
+describe("a deletion while a create is open", () => {
+  const domain = "a.example.com";
+
+  it.each<[string, ManagedObject["spec"], (id: string) => ManagedObject["spec"]]>([
+    ["by its name", { domain, adopt: { existing: true } }, () => ({ domain, adopt: { existing: true } })],
+    ["by an id that came later", { domain }, (id) => ({ domain, adopt: { id } })],
+  ])("takes over and deletes nothing of somebody else %s", async (_, spec, later) => {
+    scene.gateway.swallow("create");
+    const object = await scene.apply(ReservedDomain, "web", spec);
+    const { id } = scene.gateway.seed(ReservedDomain.resource, { domain });
+    scene.cluster.apply(ReservedDomain, "web", later(id));
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.gateway.remote(ReservedDomain.resource, id)).toBeDefined();
+  });
+});
+
 describe("a deletion", () => {
   it("sends one DELETE and takes the finalizer off", async () => {
     const object = await scene.given(ReservedDomain, "web", { domain: "a.example.com" });
@@ -41,6 +59,25 @@ describe("a deletion", () => {
     scene.gateway.drop(IPPolicy.resource, "ipp_1");
     await deleted(object);
     expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("is not sent when the object came to belong to another account while the request waited", async () => {
+    const object = await scene.given(ReservedDomain, "web", { domain: "a.example.com" });
+    scene.cluster.delete(object);
+    const { account } = scene;
+    let isOther = false;
+    const context = Object.defineProperty({ ...scene.contextFor(object) }, "account", {
+      get() {
+        if (isOther) throw new Outdated("another account");
+        return account;
+      },
+    });
+    vi.spyOn(account.turns, "acquire").mockImplementation(async () => {
+      isOther = true;
+    });
+    expect(await reconcile(context, { resyncSeconds: 300 })).toEqual({ stale: true });
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    expect(scene.cluster.exists(object)).toBe(true);
   });
 
   it("keeps the finalizers of others, and waits for them", async () => {
@@ -100,6 +137,15 @@ describe("a deletion", () => {
     }
     await scene.reconcile(object);
     expect(scene.cluster.exists(object)).toBe(false);
+  });
+
+  it("says which permission is missing after a refusal with 403", async () => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.refuse("delete", 403, { serviceMessage: "not allowed" });
+    await deleted(object);
+    expect(scene.reason(object)).toBe(
+      "Forbidden: Give the API key's owner the permission, or use another key: not allowed",
+    );
   });
 
   it("continues after its answer was lost", async () => {
@@ -387,4 +433,19 @@ describe("a remote that the service cannot delete", () => {
     expect(scene.cluster.exists(object)).toBe(false);
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "DeleteUnsupported" }]);
   });
+});
+
+it("a namespace with many deletions does not hold up the deletion of another", async () => {
+  scene = new Scene({ deletesPerMinute: 6 });
+  const many = Array.from({ length: 30 }, (_, index) => `many-${index}`);
+  const objects = await Promise.all(many.map((name) => scene.given(IPPolicy, name)));
+  const other = scene.cluster.apply(IPPolicy, "other", {}, { namespace: "team-b" });
+  await scene.reconcile(other);
+  for (const object of [...objects, other]) scene.cluster.delete(object);
+  for (const object of objects) await scene.reconcile(object);
+  expect(objects.filter(scene.cluster.exists, scene.cluster)).toHaveLength(24);
+  expect(await scene.reconcile(other)).toEqual({ requeueAfterSeconds: 20 });
+  await scene.clock.advance(20_000);
+  await scene.reconcile(other);
+  expect(scene.cluster.exists(other)).toBe(false);
 });

@@ -3,7 +3,7 @@ import { isOrphan, type ManagedObject, releasedTo } from "../../objects/object.t
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
-import { now, type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
+import { now, type ReconcileContext, remotesOf, requestOptions, retiringOf, serviceNow } from "../context.ts";
 import { keepRecords } from "../dns/withdraw.ts";
 import { refuseUnsettled } from "../find/by-intent.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
@@ -15,6 +15,7 @@ import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
 import { lastingUsers, namesOf, refuseWhileUsed, StillUsed, sentence } from "./in-use.ts";
 import { KeyStillUsed, refuseWhileKeyUsed } from "./key-in-use.ts";
+import { recordLeftModules } from "./left-modules.ts";
 import { keepOutputSecret } from "./output-secret.ts";
 import { releaseModules } from "./release-modules.ts";
 
@@ -37,7 +38,11 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
     prepareRetention(context);
     await keepOutputSecret(context);
     await keepRecords(context);
-  } else await deleteRemotes(context);
+    await recordLeftModules(context, true);
+  } else {
+    await deleteRemotes(context);
+    await recordLeftModules(context, false);
+  }
   await cluster.removeFinalizer(kind, context.object);
 }
 
@@ -86,20 +91,38 @@ function prepareRetention(context: ReconcileContext): void {
   const intent = openIntentOf(object);
   if (!intent || !isRetained(object) || isOrphan(object) || kind.location.type !== "collection") return;
   const { account } = context;
-  if (!account.isCreateRefused(object, intent)) refuseUnsettled(account.createSettlement.remainingMs(object, intent));
+  if (!account.isCreateRefused(object, intent)) {
+    // While the time of the service is not known, the intent counts as one that has just been recorded.
+    const time = account.serviceTime.isKnown ? serviceNow(context) : intent.last;
+    refuseUnsettled(account.createSettlement.remainingMs(object, intent, time));
+  }
   account.collection(kind.resource).invalidateList();
 }
 
 async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (context.kind.location.type === "modules") return releaseModules(context);
   const id = await findIDToDelete(context).catch((error: unknown) => leaveToOwner(context, error));
-  const ids = [id, ...retiringOf(context)]
+  const { object, state } = context;
+  // The search may have found what was adopted, in place of what is no more.
+  const isAdopted = state.origin !== undefined && isRetained(object, state.origin);
+  const ids = [isAdopted ? undefined : id, ...retiringOf(context)]
     .filter((one) => one !== undefined)
     .filter((one) => !isKnownForeign(context, one) && !otherHolder(context, one));
   if (ids.length === 0) return;
-  if (id !== undefined) context.state.remote ??= { id };
+  if (id !== undefined) state.remote ??= { id };
   for (const one of ids.filter((each) => !staysForOthers(context, each))) {
-    if (await deleteOrLeaveBehind(context, one)) context.changes.push({ type: "Deleted", id: one });
+    if (!(await deleteOrLeaveBehind(context, one))) continue;
+    context.changes.push({ type: "Deleted", id: one });
+    tellUnseenUsers(context, one);
+  }
+}
+
+/** What uses a remote and is in no list is asked for only where an object names it, or has left it. */
+function tellUnseenUsers({ cluster, kind, object }: ReconcileContext, id: string): void {
+  const unlisted = cluster.kindsReferringTo(kind).filter(({ location }) => location.type === "modules");
+  for (const { resource } of unlisted) {
+    const note = `Look for any ${resource.title} that no object names and that used ${id}, which is deleted: no list shows it`;
+    cluster.emit(object, { type: "Normal", reason: "Deleting", action: "Delete", note });
   }
 }
 

@@ -1,10 +1,10 @@
 import { conditionOf, type ManagedObject } from "../../objects/object.ts";
-import { leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { isExposedWithout } from "../../schema/wire/uses.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { refuseUnread } from "../unread.ts";
 import { emptyRemote, isCycle } from "./cycle.ts";
-import { findUsers, isEnding, type Target, type Unseen, type User } from "./users.ts";
+import { findUsers, isEnding, outlives, type Target, type Unseen, type User } from "./users.ts";
 
 /** A request that deletes may wait for the budget. Beyond this its users are searched for anew. */
 const CHECK_VALID_MS = 30_000;
@@ -33,7 +33,9 @@ export interface Usage {
 /** What is known to use a remote of the object, or what cannot be seen. `maxAgeMs`: see `findUsers`. */
 export async function usageOf(context: ReconcileContext, id: string, maxAgeMs: number): Promise<Usage> {
   const { kind, object, clock, cluster } = context;
-  if (cluster.kindsReferringTo(kind).length === 0) return { users: [], hidden: [], assertValid: () => {} };
+  const kinds = cluster.kindsReferringTo(kind);
+  if (kinds.length === 0) return { users: [], hidden: [], assertValid: () => {} };
+  for (const one of kinds) refuseUnread(cluster, one.kind, "InUse", `they may use this ${kind.kind}`);
   const { users, unseen } = await findUsers(context, { kind, id, object }, maxAgeMs);
   const checkedAt = clock.now();
   const assertValid = () => {
@@ -104,7 +106,7 @@ export async function lastingUsers({ cluster, object }: ReconcileContext, users:
   const deleting = await Promise.all(others.map((namespace) => cluster.isNamespaceDeleting(namespace)));
   const going = [home, ...others.filter((_, index) => deleting[index])];
   return users.filter((user) => {
-    if (!user.object || leavesItsRemote(user.object)) return true;
+    if (!user.object || outlives(user.kind, user.object)) return true;
     if (going.includes(user.object.metadata.namespace)) return false;
     return !isEnding(user) || conditionOf(user.object.status, "Ready")?.reason === "InUse";
   });

@@ -6,6 +6,7 @@ import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSEdge } from "../../kinds/tls-edge.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { keyPair } from "../testing/key-pairs.ts";
 import { RESYNC_SECONDS, Scene } from "../testing/scene.ts";
 
 let scene: Scene;
@@ -55,13 +56,28 @@ describe.each(["Correct", "Report"] as const)("with driftPolicy %s", (driftPolic
   });
 
   it("an authority follows its ConfigMap", async () => {
-    scene.cluster.setConfigMap("ca", { pem: pem("one") });
+    scene.cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
     const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
     const authority = await scene.given(CertificateAuthority, "partners", { caPemFrom, driftPolicy });
-    scene.cluster.setConfigMap("ca", { pem: pem("two") });
+    scene.cluster.setConfigMap("ca", { pem: keyPair("second")["tls.crt"] });
     await scene.settle(authority, 3);
-    expect(scene.gateway.remotesOf(CertificateAuthority.resource)).toMatchObject([{ ca_pem: pem("two") }]);
+    expect(scene.gateway.remotesOf(CertificateAuthority.resource)).toMatchObject([
+      { ca_pem: keyPair("second")["tls.crt"] },
+    ]);
   });
+});
+
+it("an authority keeps the certificates that it has while its ConfigMap has rubbish", async () => {
+  scene.cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
+  const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
+  const authority = await scene.given(CertificateAuthority, "partners", { caPemFrom });
+  scene.cluster.setConfigMap("ca", { pem: "rubbish" });
+  await scene.reconcile(authority);
+  expect(scene.gateway.takeCalls()).toEqual([]);
+  expect(scene.condition(authority, "Ready")?.status).toBe("True");
+  expect(scene.gateway.remotesOf(CertificateAuthority.resource)).toMatchObject([
+    { ca_pem: keyPair("first")["tls.crt"] },
+  ]);
 });
 
 describe("a create that the service refuses", () => {
@@ -71,8 +87,8 @@ describe("a create that the service refuses", () => {
   };
 
   it("is looked at again at the next resync when a value comes from a ConfigMap or Secret", async () => {
-    scene.cluster.setConfigMap("ca", { pem: pem("one") });
-    scene.cluster.setSecret("ca", { pem: pem("one") });
+    scene.cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
+    scene.cluster.setSecret("ca", { pem: keyPair("first")["tls.crt"] });
     const key = { name: "ca", key: "pem" };
     expect(await refusedOnce({ caPemFrom: { configMapKeyRef: key } })).toEqual({ requeueAfterSeconds: RESYNC_SECONDS });
     expect(await refusedOnce({ caPemFrom: { secretKeyRef: key } })).toEqual({ requeueAfterSeconds: RESYNC_SECONDS });

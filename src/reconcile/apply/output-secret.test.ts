@@ -30,6 +30,13 @@ describe("a token that is shown once", () => {
     scene.resetCounts();
   });
 
+  it("is written once", async () => {
+    await scene.reconcile(object);
+    await scene.resync(APIKey);
+    await scene.reconcile(object);
+    expect(scene.cluster.writes).toEqual([]);
+  });
+
   it("is in a Secret that goes with the object, unless the key stays", async () => {
     expect(owners("ci")).toEqual([object.metadata.uid]);
     await edit(object, { deletionPolicy: "Retain" });
@@ -46,6 +53,20 @@ describe("a token that is shown once", () => {
     scene.resetCounts();
     await scene.reconcile(object);
     expect(scene.cluster.writes).toEqual([]);
+  });
+
+  it("is in a Secret without an owner when the object is released, or retained while the service is away", async () => {
+    scene.cluster.annotateByHand(object, annotations.releaseTo, "team-b/ci");
+    await scene.reconcile(object);
+    expect(owners("ci")).toEqual([]);
+    scene.cluster.removeAnnotation(object, annotations.releaseTo);
+    await scene.reconcile(object);
+    expect(owners("ci")).toEqual([object.metadata.uid]);
+    scene.restart();
+    scene.gateway.swallow("list");
+    await edit(object, { deletionPolicy: "Retain" });
+    expect(scene.condition(object, "Synced")?.reason).toBe("ServiceUnavailable");
+    expect(owners("ci")).toEqual([]);
   });
 
   it("stays when the CRD goes, and when the policy has changed with the deletion", async () => {

@@ -34,11 +34,18 @@ function begin(options: ConstructorParameters<typeof Scene>[0] = {}): void {
 
 beforeEach(() => begin());
 
+it("a module goes with its object, although another one observes it", async () => {
+  const object = await given({ saml });
+  scene.cluster.apply(HTTPSEdgeRoute, "watcher", { ...specOf({ saml }), managementPolicy: "ObserveOnly" });
+  await end(object);
+  expect(remote()).toMatchObject({ saml: null });
+});
+
 describe("a module whose deletion is not documented", () => {
-  it("is deleted, and read back to confirm it", async () => {
+  it("is deleted with one request", async () => {
     const object = await given({ saml });
     await change(object, {});
-    expect(verbs()).toEqual(["deleteModule route_saml", "getModule route_saml"]);
+    expect(verbs()).toEqual(["deleteModule route_saml"]);
     expect(remote()).toMatchObject({ saml: null });
   });
 
@@ -67,6 +74,21 @@ describe("a module whose deletion is not documented", () => {
     await scene.clock.advance(3_600_000);
     await end(object);
     expect(remote()).toMatchObject({ saml: null });
+  });
+
+  it("is removed for all objects as soon as the service has done it for one", async () => {
+    const object = await given({ saml });
+    const otherRoute = scene.gateway.seed(resource, {}).id;
+    const spec = { edgeId: "edghts_1", routeId: otherRoute, saml };
+    const other = await scene.given(HTTPSEdgeRoute, "other", spec);
+    scene.gateway.refuse("deleteModule", 405);
+    await change(object, {});
+    await change(object, { saml });
+    await scene.clock.advance(3_600_000);
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({}));
+    scene.cluster.apply(HTTPSEdgeRoute, "other", { ...spec, saml: undefined });
+    for (const one of [object, other]) await scene.reconcile(one);
+    expect(scene.gateway.remote(resource, otherRoute)).toMatchObject({ saml: null });
   });
 
   it("is disabled when a 404 means that the operation does not exist", async () => {
@@ -126,12 +148,15 @@ describe("the deletion of an object that only sets modules", () => {
     });
   });
 
-  it("removes the modules of its spec when the status was lost", async () => {
-    const object = await given({ webhookVerification });
+  it.each([
+    ["leaves the modules of its spec", {}, expect.anything()],
+    ["removes the modules of its spec, where it says so,", { deletionPolicy: "Delete" }, null],
+  ])("%s when the status was lost", async (_, more, left) => {
+    const object = await given({ webhookVerification, ...more });
     scene.cluster.loseStatus(object);
     scene.restart();
     await end(object);
-    expect(remote()).toMatchObject({ webhook_verification: null });
+    expect(remote()).toMatchObject({ webhook_verification: left });
   });
 
   it("removes nothing when the remote does not exist", async () => {
@@ -155,6 +180,143 @@ describe("the deletion of an object that only sets modules", () => {
     expect(verbs()).toEqual(["putModule route_saml"]);
     await end(next);
     expect(remote()).toMatchObject({ saml: null });
+  });
+});
+
+describe("a module that an edit passes to another object of the route", () => {
+  let object: ManagedObject;
+  let next: ManagedObject;
+
+  beforeEach(async () => {
+    object = await given({ saml, webhookVerification });
+    next = scene.cluster.apply(HTTPSEdgeRoute, "next", specOf({ saml: { ...saml, forceAuthn: true } }));
+    await scene.reconcile(next);
+    verbs();
+  });
+
+  it("stays until that one sets it, and goes with that one", async () => {
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({}));
+    await scene.reconcile(object);
+    expect(verbs()).toEqual(["deleteModule route_webhook_verification"]);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    await scene.reconcile(next);
+    expect(verbs()).toEqual(["putModule route_saml"]);
+    expect(scene.reason(next)).toMatch(/^Available/);
+    await end(next);
+    expect(remote()).toMatchObject({ saml: null });
+  });
+
+  it("is removed while the object keeps another one, since the other object has to wait", async () => {
+    await change(object, { webhookVerification });
+    expect(remote()).toMatchObject({ saml: null });
+    await scene.reconcile(next);
+    expect(scene.reason(next)).toMatch(/^OwnershipConflict/);
+  });
+});
+
+describe("a module that was there before its object", () => {
+  const theirs = { saml: { enabled: true, idp_metadata: "<Theirs/>" } };
+  const origins = (object: ManagedObject) => scene.cluster.now(object).status?.moduleOrigins;
+
+  beforeEach(() => scene.gateway.change(resource, routeId, theirs));
+
+  it("stays when the object goes, and what the object has set first is removed", async () => {
+    const object = await given({ saml, webhookVerification });
+    expect(origins(object)).toEqual({ saml: "Adopted", webhookVerification: "Created" });
+    scene.restart();
+    await end(object);
+    expect(remote()).toMatchObject({ saml: { idp_metadata: saml.idpMetadata }, webhook_verification: null });
+  });
+
+  it("is removed where the spec says so", async () => {
+    const object = await given({ saml, deletionPolicy: "Delete" });
+    await end(object);
+    expect(remote()).toMatchObject({ saml: null });
+  });
+
+  it("stays also when an edit has added it to the spec, and the process died after its PUT", async () => {
+    const object = await given({ webhookVerification });
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ webhookVerification, saml }));
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus" && Object(remote()["saml"]).idp_metadata === saml.idpMetadata)
+        throw new Outdated("killed");
+    };
+    await scene.settle(object, 2);
+    scene.cluster.beforeWrite = () => {};
+    scene.restart();
+    await end(object);
+    expect(remote()).toMatchObject({ saml: { idp_metadata: saml.idpMetadata }, webhook_verification: null });
+  });
+
+  it("is seen, though this process knew the route without it", async () => {
+    scene.gateway.change(resource, routeId, { saml: null });
+    const watcher = { ...specOf({ saml }), managementPolicy: "ObserveOnly" } as const;
+    await scene.apply(HTTPSEdgeRoute, "watcher", watcher);
+    scene.gateway.change(resource, routeId, theirs);
+    expect(origins(await given({ saml }))).toEqual({ saml: "Adopted" });
+  });
+
+  it("does not count as there while it is switched off", async () => {
+    scene.gateway.change(resource, routeId, { saml: { ...theirs.saml, enabled: false } });
+    expect(origins(await given({ saml }))).toEqual({ saml: "Created" });
+  });
+
+  it("stays with the object to which it is left, and after that one", async () => {
+    const object = await given({ saml });
+    const next = await scene.apply(HTTPSEdgeRoute, "next", specOf({ saml }));
+    await end(object);
+    await scene.reconcile(next);
+    expect(origins(next)).toEqual({ saml: "Adopted" });
+    await end(next);
+    expect(remote()).toMatchObject({ saml: { enabled: true } });
+  });
+
+  it("is not taken for one that an object before has left to another, and that is gone since", async () => {
+    scene.gateway.change(resource, routeId, { saml: null });
+    const object = await given({ saml });
+    const next = await scene.apply(HTTPSEdgeRoute, "next", specOf({ saml }));
+    await end(object);
+    await scene.reconcile(next);
+    await scene.reconcile(next);
+    expect(origins(next)).toEqual({ saml: "Created" });
+    await end(next);
+    scene.gateway.change(resource, routeId, theirs);
+    await scene.clock.advance(300_000);
+    expect(origins(await given({ saml }))).toEqual({ saml: "Adopted" });
+  });
+
+  it("is removed when the spec drops it, and is the object's own when it comes back", async () => {
+    const object = await given({ saml });
+    await change(object, {});
+    expect(remote()).toMatchObject({ saml: null });
+    expect(origins(object)).toBeUndefined();
+    await change(object, { saml });
+    expect(origins(object)).toEqual({ saml: "Created" });
+  });
+
+  it("costs no read or write more", async () => {
+    const object = await scene.apply(HTTPSEdgeRoute, "route", specOf({ saml, webhookVerification }));
+    expect(verbs()).toEqual([
+      "getModule route_saml",
+      "getModule route_webhook_verification",
+      "putModule route_saml",
+      "putModule route_webhook_verification",
+    ]);
+    expect(scene.cluster.writes).toEqual(["annotate", "writeStatus", "writeStatus"]);
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect([...verbs(), ...scene.cluster.writes]).toEqual([]);
+  });
+
+  it("counts as there for an object of a version before, which did not look", async () => {
+    const object = await given({ webhookVerification });
+    const { moduleOrigins: _, ...status } = scene.cluster.now(object).status ?? {};
+    scene.cluster.restore({ ...scene.cluster.now(object), status });
+    scene.resetCounts();
+    await scene.reconcile(object);
+    expect([...verbs(), ...scene.cluster.writes]).toEqual([]);
+    await end(object);
+    expect(remote()).toMatchObject({ webhook_verification: { enabled: true } });
   });
 });
 
@@ -225,6 +387,26 @@ describe("a module that was set when the process died", () => {
     await scene.settle(object);
     expect(scene.cluster.exists(object)).toBe(false);
     expect(remote()).toMatchObject({ saml: null, webhook_verification: null });
+  });
+
+  it("is removed also when that request arrives right after its DELETE", async () => {
+    const object = await given({ saml });
+    scene.cluster.apply(HTTPSEdgeRoute, "route", specOf({ saml: { ...saml, forceAuthn: true } }));
+    scene.gateway.swallow("putModule");
+    await scene.reconcile(object);
+    scene.restart();
+    const { deleteModule } = scene.gateway;
+    scene.gateway.deleteModule = async (...request) => {
+      await deleteModule(...request);
+      scene.gateway.deleteModule = deleteModule;
+      scene.gateway.change(resource, routeId, { saml: { ...saml, force_authn: true } });
+    };
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(remote()).toMatchObject({ saml: { enabled: true, force_authn: true } });
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(remote()).toMatchObject({ saml: null });
   });
 
   it("is not waited for when no request was interrupted", async () => {

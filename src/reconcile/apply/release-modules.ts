@@ -2,9 +2,11 @@ import { isUnsupported } from "../../gateway/errors.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { conditionOf, isDeleting, isObserveOnly, type ManagedObject } from "../../objects/object.ts";
+import { isModuleRetained } from "../../objects/origin.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { withoutHidden } from "../../schema/wire/applied.ts";
+import { membersOf } from "../../schema/wire/compare.ts";
 import type { Body } from "../../schema/wire/request.ts";
 import {
   getRemote,
@@ -15,7 +17,9 @@ import {
   updatableRemotesOf,
 } from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
-import { plan } from "../desired/plan.ts";
+import { type Plan, plan } from "../desired/plan.ts";
+import { hasForeignMark } from "../find/conflicts.ts";
+import { modulesSetBy } from "../find/module-origins.ts";
 
 /**
  * Removes a module from a remote by the module's own operation, and returns the remote without it. When the service
@@ -37,31 +41,37 @@ export async function removeModule(context: ReconcileContext, member: string, re
   );
 }
 
-async function tryRemove(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
+async function tryRemove(context: ReconcileContext, member: string, module: Module, remote: Remote): Promise<boolean> {
   const { account } = context;
-  try {
-    account.operationTried(module, "delete");
-    await updatableRemotesOf(context).deleteModule(id, member, module, requestOptions(context));
-  } catch (error) {
-    if (!isUnsupported(error)) throw error;
-    account.operationRefused(module, "delete");
-    return false;
-  }
-  if (module.verbs.delete === "undocumented" && (await isStillSet(context, member, id))) {
-    account.operationRefused(module, "delete");
-    return false;
-  }
-  account.operationAccepted(module, "delete");
-  return true;
+  account.operationTried(module, "delete");
+  const removed = await isRemoved(context, member, module, remote);
+  if (removed) account.operationAccepted(module, "delete");
+  else account.operationRefused(module, "delete");
+  return removed;
 }
 
-/** A 404 can mean that the module is not there, or that the service has no such operation. */
+/** Sends the DELETE. False: the service has no such operation. */
+async function isRemoved(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
+  const sending = updatableRemotesOf(context).deleteModule(id, member, module, requestOptions(context));
+  const answer = await sending.catch((error: unknown) => {
+    if (!isUnsupported(error)) throw error;
+    return "unsupported";
+  });
+  if (answer === "unsupported") return false;
+  // A 404 can mean that the module is not there, or that the service has no such operation. After success, a module that
+  // is there was set by somebody else since, such as a request of a former process that arrived late.
+  return answer === true || module.verbs.delete === "documented" || !(await isStillSet(context, member, id));
+}
+
 async function isStillSet(context: ReconcileContext, member: string, id: string): Promise<boolean> {
   const remote = await remotesOf(context).read(id, requestOptions(context), [member]);
   return (remote?.[member] ?? undefined) !== undefined;
 }
 
-/** Removes from a remote that the operator does not create the modules that this object has set, and no others. */
+/**
+ * Removes from a remote that the operator does not create the modules that this object has set, and no others. One that
+ * was there before stays, unless the spec says that it goes.
+ */
 export async function releaseModules(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, changes } = context;
   // Without an id in the status, a reconcile was interrupted before it could record what it sent: count the whole spec.
@@ -69,12 +79,14 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
     object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)),
   );
   const id = object.status?.id ?? idFromSpec(kind, object, cluster);
-  if (id === undefined) return;
+  if (id === undefined || hasForeignMark(context, { id })) return;
   const answered = isAnswered(object);
   let remote = await (answered ? getRemote : readRemote)(context, id);
   if (!remote) return;
-  const staying = wantedByOthers(context, id);
-  const released = applied.filter((field) => !staying.includes(field.split(".")[0] ?? field));
+  const wanted = wantedByOthers(context, id);
+  const own = applied.filter((field) => !isModuleRetained(object, field));
+  const released = own.filter((field) => !wanted.includes(field));
+  leaveToOthers(context, id, wanted);
   const { body, remove } = plan(kind, {
     wanted: {},
     seen: fromAnswer(kind.spec, remote),
@@ -86,6 +98,32 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   for (const member of remove) remote = await removeModule(context, member, remote);
   if (remove.length > 0) changes.push({ type: "Deleted", id });
   if (!answered) waitForInterruptedChanges(context);
+}
+
+/**
+ * The plan of an update without the modules that the object no longer sets and leaves to another one. An object that
+ * still sets a module stays the holder, so the other one has to wait, and gets nothing.
+ */
+export function withoutPassed(context: ReconcileContext, planned: Plan, id: string): Plan {
+  const { kind, object } = context;
+  if (kind.location.type !== "modules" || planned.remove.length === 0) return planned;
+  if (modulesSetBy(kind, object).length > 0) return planned;
+  const wanted = wantedByOthers(context, id);
+  leaveToOthers(context, id, wanted);
+  const fieldsOf = (member: string) => membersOf(kind.spec).get(member)?.fields ?? [];
+  return {
+    ...planned,
+    remove: planned.remove.filter((member) => !fieldsOf(member).some((field) => wanted.includes(field))),
+    fields: planned.fields.filter((field) => !wanted.includes(field)),
+  };
+}
+
+/** What this object has set first counts as created by the next one. */
+function leaveToOthers({ object, account }: ReconcileContext, id: string, wanted: readonly string[]): void {
+  account.leaveModules(
+    id,
+    wanted.filter((field) => object.status?.moduleOrigins?.[field] === "Created"),
+  );
 }
 
 /**

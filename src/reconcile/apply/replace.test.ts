@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayError } from "../../gateway/errors.ts";
 import { APIKey } from "../../kinds/api-key.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
@@ -109,6 +110,26 @@ describe("a renewed certificate", () => {
     ]);
   });
 
+  it.each([
+    [400, 'SecretNotReady: Correct Secret "tls": the service refused the new content: '],
+    [402, "QuotaExceeded: Delete something in the account, or raise its limit: "],
+  ])("stays Ready with the old one when the service answers %i to the new one", async (status, told) => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    scene.cluster.setSecret("tls", keyPair("second"));
+    scene.gateway.refuse("create", status);
+    for (let looks = 0; looks < 2; looks += 1) {
+      await scene.reconcile(object);
+      expect(scene.reason(object)).toMatch(/^Available/);
+      const { reason, message } = scene.condition(object, "Synced") ?? {};
+      expect(`${reason}: ${message}`).toContain(told);
+      await scene.clock.advance(60_000);
+    }
+    expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(1);
+    scene.cluster.setSecret("tls", keyPair("third"));
+    await scene.settle(object, 3);
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toMatchObject([{ certificate_pem: pem("third") }]);
+  });
+
   it("is found after a create whose answer was lost, and not the first, which could not be deleted yet", async () => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", keyPair("second"));
@@ -150,6 +171,32 @@ describe("a renewed certificate", () => {
     }
     expect(scene.cluster.secretReads.length - reads).toBe(10);
     expect(scene.clock.now()).toBeGreaterThan(30 * 60_000);
+  });
+
+  it("is replaced however many cannot be deleted, and the oldest of too many is left with an event", async () => {
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
+    const deletes = scene.gateway.asClient();
+    deletes.delete = async () => {
+      throw new GatewayError({
+        kind: "refused",
+        status: 400,
+        method: "DELETE",
+        route: "/tls_certificates",
+        problem: "in use",
+      });
+    };
+    for (let renewal = 0; renewal < 25; renewal += 1) {
+      scene.cluster.setSecret("tls", keyPair(renewal % 2 === 0 ? "second" : "first"));
+      await scene.settle(object, 2);
+    }
+    expect(scene.gateway.remotesOf(TLSCertificate.resource)).toHaveLength(26);
+    const { status } = scene.cluster.now(object);
+    expect(status).toMatchObject({ id: "cert_26", retiring: "cert_6" });
+    expect(status?.retiringLater).toHaveLength(19);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+    const left = scene.cluster.events.filter(({ reason }) => reason === "InUse").map(({ note }) => note);
+    expect(left).toHaveLength(5);
+    expect(left[0]).toMatch(/^Delete cert_1 in the account, once nothing uses it: /);
   });
 
   it("is deleted with its object, with all earlier ones that could not be deleted", async () => {
@@ -287,6 +334,36 @@ describe("a replacement during which the status was lost", () => {
         expect(scene.condition(object, "Ready")?.status).toBe("True");
       },
     );
+  });
+
+  it.each<[string, object, string[]]>([
+    ["leaves the old remote that was adopted", {}, ["cert_1", "cert_2"]],
+    ["deletes it where the spec says so", { deletionPolicy: "Delete" }, ["cert_2"]],
+  ])("%s", async (_, more, left) => {
+    const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first") });
+    await scene.clock.advance(3_600_000);
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls", adopt: { id }, ...more });
+    renew();
+    scene.gateway.loseAnswer("create");
+    await scene.reconcile(object);
+    restore(object);
+    await scene.settle(object);
+    expect(scene.idOf(object)).toBe("cert_2");
+    expect(certificates().map((one) => one.id)).toEqual(left);
+  });
+
+  it("leaves the old remote that was adopted also when the object is deleted and no new one was created", async () => {
+    const { id } = scene.gateway.seed(TLSCertificate.resource, { certificate_pem: pem("first") });
+    await scene.clock.advance(3_600_000);
+    const object = await scene.given(TLSCertificate, "web", { secretName: "tls", adopt: { id } });
+    renew();
+    scene.gateway.swallow("create");
+    await scene.reconcile(object);
+    restore(object);
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(certificates()).toMatchObject([{ id }]);
   });
 
   it("leaves the old remote alone when another cluster has marked it", async () => {

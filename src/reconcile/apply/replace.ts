@@ -1,6 +1,5 @@
 import { isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { Waiting } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isKnownForeign } from "../find/conflicts.ts";
@@ -18,26 +17,12 @@ const REFUSED = [300, 3600] as const;
 /** A list that is no older need not be read again to see that a replaced remote is still used. */
 const STILL_USED_MS = 60_000;
 
-/** The status lists the replaced remotes, so their number must have a limit. Ordinary renewals never get there. */
-const MOST_RETIRING = 20;
-
 /**
  * Creates a new remote beside the old one. `deleteReplaced` deletes the old one once nothing refers to it. An old
  * remote that cannot be deleted yet does not stop the next replacement.
  */
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
-  const retiring = retiringOf(context);
-  if (retiring.length >= MOST_RETIRING) {
-    const [oldest] = retiring;
-    throw new Waiting(
-      "InUse",
-      `Remove what still uses ${oldest} in the account: ${retiring.length} replaced remotes wait`,
-      {
-        afterSeconds: REFUSED[0],
-      },
-    );
-  }
   // The intent takes the id of the old remote from the status, so that id has to be there first.
   if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
   return create(context, desired, old.id);

@@ -1,6 +1,6 @@
 import { isGatewayError, isNotFound, isUnsupported } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { reconcileErrorOf } from "../../objects/map-error.ts";
+import { CHANGE_REFUSED, reconcileErrorOf } from "../../objects/map-error.ts";
 import { Blocked, Outdated } from "../../objects/reconcile-error.ts";
 import { canBeRecreated } from "../../schema/common.ts";
 import { withoutExclusions } from "../../schema/wire/compare.ts";
@@ -97,7 +97,7 @@ function refusedChange({ kind }: ReconcileContext, { undocumented, fields }: Pla
   const text = error.serviceMessage ?? error.message;
   return new Blocked(
     "UpdateUnsupported",
-    `Correct ${specFields(fields)}, or ${kind.naturalKey ? "delete this object and create it again" : `set replacement: Recreate to delete the ${kind.resource.title} and create it again`}: the service refused the change: ${text}`,
+    `Correct ${specFields(fields)}, or ${kind.naturalKey ? "delete this object and create it again" : `set replacement: Recreate to delete the ${kind.resource.title} and create it again`}: ${CHANGE_REFUSED}: ${text}`,
     { cause: error },
   );
 }

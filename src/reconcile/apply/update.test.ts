@@ -139,6 +139,15 @@ describe("modules of an edge", () => {
     expect(scene.gateway.remotesOf(TCPEdge.resource)).toMatchObject([{ policy: null, backend: { enabled: true } }]);
   });
 
+  it("are removed also where the service cannot update the edge", async () => {
+    const object = await scene.given(TCPEdge, "db", whole);
+    await scene.confirmLack(TCPEdge.resource, "update");
+    scene.cluster.apply(TCPEdge, "db", { backend: whole.backend });
+    await scene.reconcile(object);
+    expect(scene.gateway.takeCalls()).toEqual(["deleteModule edgtcp_1"]);
+    expect(scene.condition(object, "Ready")?.status).toBe("True");
+  });
+
   it("are disabled with their settings when there is none", async () => {
     const object = await scene.given(TCPEdge, "db", whole);
     scene.cluster.apply(TCPEdge, "db", { policy: whole.policy });
@@ -211,6 +220,7 @@ describe("somebody else's change", () => {
     expect(scene.gateway.takeCalls()).toEqual(["get ipp_1"]);
     expect(scene.cluster.now(object).status?.drift).toEqual(["description"]);
     expect(scene.condition(object, "Drifted")).toMatchObject({ status: "True", reason: "RemoteDiffers" });
+    expect(scene.condition(object, "Drifted")?.message).toMatch(/^Put spec.description right in the account, or /);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     scene.resetCounts();
     await scene.reconcile(object);
@@ -328,7 +338,7 @@ describe("a field that the service cannot update", () => {
     const web = await scene.given(ReservedDomain, "web", domain);
     await scene.confirmLack(ReservedDomain.resource, "update");
     scene.cluster.apply(ReservedDomain, "web", { ...domain, description: "new" });
-    await scene.reconcile(web);
+    expect(await scene.reconcile(web)).toEqual({ requeueAfterSeconds: 1800 });
     expect(scene.reason(web)).toMatch(/^ReplacementRequired: .*spec\.description/);
     expect(scene.condition(web, "Stalled")?.status).toBe("True");
     expect(scene.gateway.takeCalls()).toEqual([]);
@@ -344,6 +354,26 @@ describe("a field that the service cannot update", () => {
     await scene.reconcile(web);
     expect(scene.reason(web)).toMatch(/^ReplacementRequired: /);
     expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+
+  it("is not tried where only other members are documented for updates", async () => {
+    scene = new Scene({ undocumented: false });
+    scene.cluster.setSecret("dd", { api: "key" });
+    const target = { monitoring: { apiKeyRef: { name: "dd", key: "api" } } };
+    const object = await scene.given(EventDestination, "dd", { format: "json", target });
+    scene.cluster.apply(EventDestination, "dd", { format: "protobuf", target });
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^ReplacementRequired: /);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+  });
+
+  it("is tried again after one refusal of a documented update, also where nothing undocumented may be tried", async () => {
+    scene = new Scene({ undocumented: false });
+    const office = await scene.given(IPPolicy, "office", { description: "old" });
+    scene.gateway.refuse("update", 405);
+    scene.cluster.apply(IPPolicy, "office", { description: "new" });
+    expect(await scene.reconcile(office)).toEqual({ backoff: true, atLeastSeconds: 120 });
+    expect(scene.reason(office)).toMatch(/^UpdateUnsupported: /);
   });
 
   it("is recreated when the spec has replacement: Recreate", async () => {

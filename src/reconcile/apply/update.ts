@@ -11,6 +11,7 @@ import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote } f
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { claimsOf } from "../find/sharing.ts";
+import { withoutPassed } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
 
@@ -85,7 +86,7 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   const renewed = renewedMembers(kind, object.spec, unsent);
   if (mustBeMarked(context, remote, isDrift(context, desired))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, remote, applied) };
-  return plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) });
+  return withoutPassed(context, plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) }), remote.id);
 }
 
 /**

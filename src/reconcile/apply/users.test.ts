@@ -88,6 +88,27 @@ describe("a module that is switched off", () => {
   });
 });
 
+describe("a kind that cannot be read", () => {
+  it("keeps what it may use, though no list shows a user, until it can be read", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    scene.cluster.visibility.set("HTTPSEdgeRoute", "Unreadable");
+    scene.gateway.takeCalls();
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: .*HTTPSEdgeRoute/);
+    expect(scene.gateway.takeCalls()).toEqual([]);
+    scene.cluster.visibility.clear();
+    await scene.settle(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it("keeps nothing if the cluster has no definition of it, and so no object", async () => {
+    const policy = await scene.given(IPPolicy, "office");
+    scene.cluster.visibility.set("HTTPSEdgeRoute", "NotDefined");
+    await deleted(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+  });
+});
+
 describe("an address", () => {
   const addr = "1.TCP.example:1";
 
@@ -111,6 +132,26 @@ describe("an address", () => {
     await scene.settle(address, 3);
     expect(scene.cluster.exists(address)).toBe(false);
   });
+});
+
+it("an address that the account has changed is still used by an edge that listens on the former one", async () => {
+  const listensOn = (hostports: string[]) => ({ hostports });
+  const address = await scene.given(ReservedAddress, "db");
+  scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "1.tcp.example:1" });
+  await scene.resync(ReservedAddress);
+  await scene.reconcile(address);
+  scene.gateway.change(ReservedAddress.resource, scene.idOf(address), { addr: "2.tcp.example:2" });
+  await scene.resync(ReservedAddress);
+  const edge = scene.gateway.seed(TCPEdge.resource, listensOn(["1.tcp.example:1"]));
+  await deleted(address);
+  expect(scene.reason(address)).toMatch(/^InUse: /);
+  scene.gateway.change(TCPEdge.resource, edge.id, listensOn(["2.tcp.example:2"]));
+  await scene.clock.advance(60_000);
+  await scene.reconcile(address);
+  expect(scene.reason(address)).toMatch(/^InUse: /);
+  scene.gateway.change(TCPEdge.resource, edge.id, listensOn([]));
+  await scene.settle(address, 20);
+  expect(scene.cluster.exists(address)).toBe(false);
 });
 
 describe("a policy that an edge still has", () => {
@@ -230,12 +271,37 @@ describe("a policy that an edge still has", () => {
     expect(exists(IPPolicy, id)).toBe(true);
   });
 
+  it("stays when the first list of the process, of several pages, has left out an edge without an object", async () => {
+    const { gateway } = scene;
+    const theirs = gateway.seed(TCPEdge.resource, { description: "by hand", ...restriction(id) });
+    for (let count = 0; count < 2; count += 1) gateway.seed(TCPEdge.resource, {});
+    gateway.pageSize = 2;
+    scene.restart();
+    let pages = 0;
+    gateway.beforeCall = ({ verb, resource }) => {
+      if (verb !== "list" || resource !== TCPEdge.resource.name || ++pages !== 2) return;
+      gateway.drop(TCPEdge.resource, gateway.remotesOf(TCPEdge.resource).at(-1)?.id ?? "");
+    };
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(new RegExp(`^InUse: .* ${theirs.id} `));
+    expect(exists(IPPolicy, id)).toBe(true);
+  });
+
   it("goes when it is gone from the account, although the edge still names it", async () => {
     scene.gateway.seed(TCPEdge.resource, restriction(id));
     scene.gateway.drop(IPPolicy.resource, id);
     await scene.resync(IPPolicy);
     await deleted(policy);
     expect(scene.cluster.exists(policy)).toBe(false);
+  });
+
+  it("stays as an object while another one refers to it, also when it is gone from the account", async () => {
+    await scene.given(TCPEdge, "db", restricted("office"));
+    scene.gateway.drop(IPPolicy.resource, scene.idOf(policy));
+    await scene.resync(IPPolicy);
+    scene.cluster.delete(policy);
+    await scene.reconcile(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: /);
   });
 
   it("is found out anew by each process", async () => {
@@ -385,6 +451,160 @@ describe("what the API key may not list", () => {
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(1);
     expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "Forbidden" }]);
   });
+});
+
+it.each<[string, Kind, ManagedObject["spec"], object[]]>([
+  [
+    "says that routes which no object names cannot be seen",
+    IPPolicy,
+    {},
+    [
+      {
+        type: "Normal",
+        reason: "Deleting",
+        action: "Delete",
+        note: "Look for any HTTPS edge route that no object names and that used ipp_1, which is deleted: no list shows it",
+      },
+    ],
+  ],
+  ["says nothing where all users can be seen", TunnelGroupBackend, { labels: { app: "web" } }, []],
+])("a deletion %s", async (_, kind, spec, events) => {
+  await deleted(await scene.given(kind, "one", spec));
+  expect(scene.cluster.events).toEqual(events);
+});
+
+describe("a route that has the policy in a module, and no object any more", () => {
+  let policy: ManagedObject;
+  let routeId: string;
+  const idOfRoute = () => `edghts_1/${routeId}`;
+  const route = (more: object) => ({ edgeId: "edghts_1", routeId, ...restricted("office"), ...more });
+
+  beforeEach(async () => {
+    policy = await scene.given(IPPolicy, "office");
+    routeId = scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id;
+  });
+
+  async function end(object: ManagedObject): Promise<void> {
+    await deleted(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  }
+
+  it.each<[string, object, (object: ManagedObject) => void]>([
+    ["its object retained it", { deletionPolicy: "Retain" }, () => {}],
+    ["its object was an orphan", {}, (object) => scene.cluster.annotateByHand(object, annotations.orphan, "true")],
+    ["its kind went away", {}, () => scene.cluster.kindsDeleting.add("HTTPSEdgeRoute")],
+  ])("keeps the policy: %s", async (_, more, prepare) => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", route(more));
+    prepare(object);
+    await end(object);
+    expect(scene.cluster.now(policy).status?.leftOn).toEqual([idOfRoute()]);
+    scene.restart();
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(new RegExp(`^InUse: Delete or change HTTPS edge route ${idOfRoute()} first`));
+    await scene.settle(policy, 20);
+    expect(exists(IPPolicy, scene.idOf(policy))).toBe(true);
+    scene.gateway.change(HTTPSEdgeRoute.resource, routeId, { ip_restriction: null });
+    await scene.settle(policy);
+    expect(scene.cluster.exists(policy)).toBe(false);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+  });
+
+  it("is written down once", async () => {
+    for (const name of ["route", "again"]) {
+      const object = await scene.given(HTTPSEdgeRoute, name, route({ deletionPolicy: "Retain" }));
+      await end(object);
+      expect(scene.cluster.writes).toEqual([...(name === "route" ? ["writeStatus"] : []), "removeFinalizer"]);
+    }
+    expect(scene.cluster.now(policy).status?.leftOn).toEqual([idOfRoute()]);
+  });
+
+  it("keeps the policy: the module was there before its object", async () => {
+    const theirs = scene.gateway.seed(IPPolicy.resource, {});
+    scene.gateway.change(HTTPSEdgeRoute.resource, routeId, restriction(theirs.id));
+    await end(await scene.given(HTTPSEdgeRoute, "route", route({})));
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: /);
+  });
+
+  it("keeps the policy of another namespace, which it names by its id", async () => {
+    const office = await scene.apply(IPPolicy, "branch", {}, { namespace: "team-b" });
+    await scene.reconcile(office);
+    const spec = { ...restrictedByID(scene.idOf(office)), deletionPolicy: "Retain" };
+    await end(await scene.given(HTTPSEdgeRoute, "route", route(spec)));
+    await deleted(office);
+    expect(scene.reason(office)).toMatch(/^InUse: /);
+  });
+
+  it("does not count as about to end with its object", async () => {
+    const theirs = scene.gateway.seed(IPPolicy.resource, {});
+    scene.gateway.change(HTTPSEdgeRoute.resource, routeId, restriction(theirs.id));
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({}));
+    scene.cluster.delete(object);
+    await deleted(policy);
+    expect(scene.reason(policy)).toMatch(/^InUse: Delete or change HTTPSEdgeRoute "route" first/);
+  });
+
+  it("keeps the policy in the account when both go with their namespace, in any order", async () => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({ deletionPolicy: "Retain" }));
+    const id = scene.idOf(policy);
+    scene.cluster.namespaceDeleting = true;
+    scene.cluster.delete(policy);
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    await scene.settle(policy);
+    expect([object, policy].map((one) => scene.cluster.exists(one))).toEqual([false, false]);
+    expect(exists(IPPolicy, id)).toBe(true);
+    expect(scene.cluster.events).toMatchObject([{ type: "Warning", reason: "InUse" }]);
+  });
+
+  it("goes on standing behind its object while policies cannot be read", async () => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({ deletionPolicy: "Retain" }));
+    scene.cluster.visibility.set("IPPolicy", "Unreadable");
+    await deleted(object);
+    expect(scene.reason(object)).toMatch(/^InUse: Let the operator list and watch all IPPolicy objects/);
+    scene.cluster.visibility.clear();
+    await scene.reconcile(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.cluster.now(policy).status?.leftOn).toEqual([idOfRoute()]);
+  });
+
+  it("goes on standing behind its object until the policy says so", async () => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({ deletionPolicy: "Retain" }));
+    scene.cluster.beforeWrite = (write) => {
+      if (write === "writeStatus") throw new Outdated("somebody else wrote first");
+    };
+    expect(await deleted(object)).toMatchObject({ stale: true });
+    expect(scene.cluster.exists(object)).toBe(true);
+    scene.cluster.beforeWrite = () => {};
+    await scene.reconcile(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(scene.cluster.now(policy).status?.leftOn).toEqual([idOfRoute()]);
+  });
+
+  it("does not keep the policy where the module goes with its object, which costs no write", async () => {
+    const object = await scene.given(HTTPSEdgeRoute, "route", route({}));
+    await end(object);
+    expect(scene.cluster.writes).toEqual(["removeFinalizer"]);
+    await end(policy);
+    expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+  });
+});
+
+it("an authority that was replaced stays while an edge without an object has it", async () => {
+  const caPem = (name: "first" | "second") => ({ caPem: keyPair(name)["tls.crt"] });
+  const authority = await scene.given(CertificateAuthority, "partners", caPem("first"));
+  const old = scene.idOf(authority);
+  const mutualTLS = { mutual_tls: { enabled: true, certificate_authority_ids: [old] } };
+  const { id } = scene.gateway.seed(TLSEdge.resource, mutualTLS);
+  scene.cluster.apply(CertificateAuthority, "partners", caPem("second"));
+  await scene.settle(authority, 5);
+  expect(scene.idOf(authority)).not.toBe(old);
+  expect(scene.cluster.now(authority).status?.["retiring"]).toBe(old);
+  expect(exists(CertificateAuthority, old)).toBe(true);
+  scene.gateway.drop(TLSEdge.resource, id);
+  await scene.clock.advance(300_000);
+  await scene.settle(authority, 3);
+  expect(exists(CertificateAuthority, old)).toBe(false);
 });
 
 it("a list with rows that nobody can read keeps a policy, and no backend", async () => {
@@ -541,6 +761,23 @@ describe("backends that refer to each other", () => {
     }
     expect(updates()).toEqual([]);
     expect(exists(WeightedBackend, scene.idOf(split))).toBe(true);
+  });
+
+  it("are emptied, and not a backend that one of them uses", async () => {
+    await scene.given(TunnelGroupBackend, "group", { labels: { app: "db" } });
+    const last = await scene.given(FailoverBackend, "last", {
+      backendRefs: [{ kind: "TunnelGroupBackend", name: "group" }],
+    });
+    const toLast = { backendRef: { kind: "FailoverBackend", name: "last" }, weight: 1 };
+    scene.cluster.apply(WeightedBackend, "split", { backends: [...splitSpec.backends, toLast] });
+    await scene.reconcile(split);
+    for (const object of [last, spare, split]) scene.cluster.delete(object);
+    scene.resetCounts();
+    await scene.reconcile(last);
+    expect(updates()).toEqual([]);
+    expect(exists(FailoverBackend, scene.idOf(last))).toBe(true);
+    for (const object of [split, spare, split, last]) if (scene.cluster.exists(object)) await scene.settle(object, 3);
+    expect([last, spare, split].filter((object) => scene.cluster.exists(object))).toEqual([]);
   });
 
   it("wait for an edge that is being deleted with them, and keep serving it", async () => {

@@ -3,7 +3,7 @@ import { isForbidden } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { remoteIDsOf } from "../../objects/identity.ts";
 import { openIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isPaused, type ManagedObject, type Status } from "../../objects/object.ts";
+import { isDeleting, isObserver, isPaused, type ManagedObject, type Status } from "../../objects/object.ts";
 import { leavesItsRemote } from "../../objects/origin.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -12,6 +12,8 @@ import { sentAs } from "../../schema/wire/names.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo, referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
+import { leavesReferringModule } from "./left-modules.ts";
+import { completed } from "./left-out.ts";
 
 /** A remote that may be used, and the object that stands for it, if any. */
 export interface Target {
@@ -125,37 +127,46 @@ async function listUsers(context: ReconcileContext, target: Target, kind: Kind):
 async function listCollection(context: ReconcileContext, target: Target, kind: Kind): Promise<Users> {
   const { account } = context;
   const collection = account.collection(kind.resource);
+  if (collection.listedAt === undefined)
+    await collection.listed(account.deletionBurst.beganAt, requestOptions(context));
   const before = cachedUsers(context, target, kind);
-  await collection.listed(account.deletionBurst.beganAt, requestOptions(context));
+  await collection.listedSurely(account.deletionBurst.beganAt, requestOptions(context));
   // A list may leave out a remote, for example when others are deleted between two of its pages. Only a 404 means gone.
   const absent = before.flatMap(({ id = "" }) => (collection.isMissing(id) ? [id] : []));
   await Promise.all(absent.map((id) => collection.read(id, requestOptions(context))));
+  const { remotes, areAllSeen } = await completed(context, kind, target.kind);
   return {
-    users: cachedUsers(context, target, kind),
-    unseen: collection.hadUnreadable ? [{ kind, why: "unreadable" }] : [],
+    users: usersAmong(context, target, kind, remotes),
+    unseen: collection.hadUnreadable || !areAllSeen ? [{ kind, why: "unreadable" }] : [],
   };
 }
 
-/** Without a list, each remote that an object has or names is read. */
+/** Without a list, each remote that an object has or names is read, and each that was left with a module of an object. */
 async function readUsers(context: ReconcileContext, target: Target, kind: Kind): Promise<Users> {
   const { account, cluster, object } = context;
   const modules = account.remotes(kind) as Modules;
   const members = fieldsReferringTo(kind.spec, target.kind.kind).map(([field, member]) => sentAs(field, member));
   const since = account.deletionBurst.beganAt;
   const read = (id: string) => modules.getSince(id, since, requestOptions(context), members);
-  const remotes = await Promise.all(cluster.remoteIDsBeside(kind, object).map(read));
+  const left = target.object?.status?.leftOn?.filter((id) => id.startsWith(kind.resource.idPrefix)) ?? [];
+  const ids = new Set([...cluster.remoteIDsBeside(kind, object), ...left]);
+  const remotes = await Promise.all([...ids].map(read));
   return { users: usersAmong(context, target, kind, remotes), unseen: [] };
 }
 
 /** Whether the remote of a user is about to be deleted, and nothing that a person has asked for keeps it. */
-export const isEnding = ({ object }: User): boolean =>
-  object !== undefined && isDeleting(object) && !isPaused(object) && !leavesItsRemote(object);
+export const isEnding = ({ kind, object }: User): boolean =>
+  object !== undefined && isDeleting(object) && !isPaused(object) && !outlives(kind, object);
+
+/** Whether what the object stands for goes on using other remotes when the object is gone. */
+export const outlives = (kind: Kind, object: ManagedObject): boolean =>
+  leavesItsRemote(object) || leavesReferringModule(kind, object);
 
 /** The object that stands for a remote; among several, one that stays. */
 function objectOf({ cluster, kind: own, object }: ReconcileContext, kind: Kind, id: string): ManagedObject | undefined {
   if (kind.kind === own.kind && remoteIDsOf(kind, object).includes(id)) return object;
   const objects = cluster.othersWithRemoteID(kind, id, object);
-  const managing = objects.filter((one) => !isObserveOnly(one));
+  const managing = objects.filter((one) => !isObserver(one));
   return managing.find((one) => !isDeleting(one)) ?? managing[0] ?? objects[0];
 }
 

@@ -95,10 +95,33 @@ describe("a reference", () => {
     );
   });
 
+  it.each([
+    ["Unreadable", "Let the operator list and watch all IPPolicy objects"],
+    ["NotDefined", "Install the definition of IPPolicy"],
+  ] as const)(
+    "waits for a kind that is %s, and does not ask for an object that may be there",
+    async (visibility, words) => {
+      cluster.visibility.set("IPPolicy", visibility);
+      const message = await waitingError(TCPEdge, restricted({ name: "office" }));
+      expect(message).toMatch(/^ReferenceNotReady: /);
+      expect(message).toContain(words);
+      expect(message).not.toMatch(/Create IPPolicy/);
+    },
+  );
+
   it("waits for the status field that it sends, when that is not the id", async () => {
     const address = { kind: "ReservedAddress" } as Kind;
     await cluster.writeStatus(address, cluster.apply(address, "db"), { id: "ra_1" });
     expect(await waitingError(TCPEdge, { addressRefs: [{ name: "db" }] })).toMatch(/ReservedAddress "db"/);
+  });
+
+  it("needs a name where an id is not what the service takes", async () => {
+    const [lost, byID] = [{ addressRefs: [{}] }, { addressRefs: [{ id: "ra_1" }] }];
+    expect(TCPEdge.spec.safeParse(byID).success).toBe(false);
+    await expect(desired(TCPEdge, lost)).rejects.toMatchObject({
+      reason: "InvalidSpec",
+      message: "Set spec.addressRefs[0].name, the name of a ReservedAddress",
+    });
   });
 
   it("waits when its target is being deleted", async () => {
@@ -194,8 +217,26 @@ describe("a ConfigMap", () => {
   const spec = { caPemFrom: { configMapKeyRef: { name: "ca", key: "ca.crt" } } };
 
   it("adds its value to the request", async () => {
-    cluster.setConfigMap("ca", { "ca.crt": "certificates" });
-    expect((await desired(CertificateAuthority, spec)).body).toEqual({ ca_pem: "certificates" });
+    const value = keyPair("third")["tls.crt"];
+    cluster.setConfigMap("ca", { "ca.crt": value });
+    expect((await desired(CertificateAuthority, spec)).body).toEqual({ ca_pem: value });
+  });
+
+  const broken = `${keyPair("third")["tls.crt"]}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----`;
+
+  it.each([
+    ["rubbish", "it has no certificate in PEM"],
+    [broken, "a certificate in it cannot be read"],
+  ])("or a Secret is waited for when the certificates of an authority cannot be read", async (value, problem) => {
+    cluster.setConfigMap("ca", { "ca.crt": value });
+    cluster.setSecret("ca", { pem: value });
+    expect(await waitingError(CertificateAuthority, spec)).toBe(
+      `ReferenceNotReady: Correct key "ca.crt" of ConfigMap "ca": ${problem}`,
+    );
+    const secret = { caPemFrom: { secretKeyRef: { name: "ca", key: "pem" } } };
+    expect(await waitingError(CertificateAuthority, secret)).toBe(
+      `SecretNotReady: Correct key "pem" of Secret "ca": ${problem}`,
+    );
   });
 
   it.each<[string, Record<string, string> | undefined, RegExp]>([

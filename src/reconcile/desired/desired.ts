@@ -9,6 +9,7 @@ import { appliedPaths } from "../../schema/wire/applied.ts";
 import { fieldOfPath, membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
 import type { Cluster } from "../cluster.ts";
+import { refuseUnread } from "../unread.ts";
 import { digestOf } from "./digest.ts";
 
 /** What an object asks for, with everything that its spec refers to resolved. */
@@ -34,6 +35,7 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
   const references = await resolveReferences(kind, object, cluster);
   const { secrets, values } = await readSecrets(needsOf(kind.spec, object.spec), object, cluster);
   refuseUnfit(kind, object, values);
+  refuseUnfitKeys(needsOf(kind.spec, object.spec), new Map<string, unknown>([...references, ...values]));
   const open = toRequest(kind.spec, object.spec, references);
   return {
     body: toRequest(kind.spec, object.spec, new Map([...references, ...values])),
@@ -72,10 +74,11 @@ function resolveReference(
   const { to, trait, path } = need;
   if (to.id !== undefined) return to.id;
   const kind = to.kind ?? trait.kinds[0] ?? "";
-  const name = to.name ?? "";
+  const { name } = to;
+  // The definition of a later release may have dropped the only member that a stored object has.
+  if (name === undefined) throw new Blocked("InvalidSpec", `Set spec.${path}.name, the name of a ${kind}`);
   const target = cluster.get(kind, object.metadata.namespace, name);
-  if (!target)
-    throw new Waiting("ReferenceNotReady", `Create ${kind} "${name}" in this namespace: spec.${path} refers to it`);
+  if (!target) throw missing(cluster, kind, name, path);
   if (target.metadata.deletionTimestamp) {
     throw new Waiting("ReferenceNotReady", `Point spec.${path} elsewhere: ${kind} "${name}" is being deleted`);
   }
@@ -87,6 +90,15 @@ function resolveReference(
     );
   }
   return value;
+}
+
+function missing(cluster: Cluster, kind: string, name: string, path: string): Waiting {
+  refuseUnread(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`);
+  const way =
+    cluster.visibilityOf(kind) === "NotDefined"
+      ? `Install the definition of ${kind}, and create "${name}"`
+      : `Create ${kind} "${name}" in this namespace`;
+  return new Waiting("ReferenceNotReady", `${way}: spec.${path} refers to it`);
 }
 
 type SecretNeed = Extract<Need, { type: "secret" | "configMap" }>;
@@ -140,6 +152,18 @@ function refuseUnfit({ spec: schema }: Kind, { spec }: ManagedObject, values: Re
     ]);
     const problem = problemOf(Object.fromEntries(data));
     if (problem !== undefined) throw new Waiting("SecretNotReady", `Correct Secret "${spec[field]}": ${problem}`);
+  }
+}
+
+/** As above, for the value of one key. */
+function refuseUnfitKeys(needs: readonly Need[], values: ReadonlyMap<string, unknown>): void {
+  for (const need of needs) {
+    if (need.type === "reference") continue;
+    const problem = need.problemOf?.(values.get(need.path) as string);
+    if (problem === undefined) continue;
+    const [reason, kind] =
+      need.type === "secret" ? (["SecretNotReady", "Secret"] as const) : (["ReferenceNotReady", "ConfigMap"] as const);
+    throw new Waiting(reason, `Correct key "${need.key}" of ${kind} "${need.name}": ${problem}`);
   }
 }
 

@@ -169,6 +169,42 @@ describe("the condition DNSReady", () => {
     expect(scene.dns.asked.length).toBeGreaterThan(count);
   });
 
+  it("names a wrong record before one that could not be found out", async () => {
+    const object = await given({ dns }, { acme_challenge_cname_target: "acme.example.net" });
+    scene.dns.look = async ({ name }) =>
+      name.startsWith("_acme-challenge.")
+        ? { state: "elsewhere", there: ["old.example.org"], hasTarget: false }
+        : { state: "failed", message: "no answer" };
+    await again(object);
+    expect(ready(object)).toMatchObject({ status: "False", reason: "DNSRecordDiffers" });
+    expect(ready(object)?.message).toContain("_acme-challenge.web.example.com");
+  });
+
+  it("does not depend on whether a former DNSEndpoint can be deleted, but hides no fault of the program", async () => {
+    const object = await given({ dns });
+    let fault: Error = new Retry("DNSEndpointNotWritten", "Install the definition");
+    scene.cluster.deleteDNSEndpoint = () => Promise.reject(fault);
+    await again(object);
+    expect(ready(object)).toMatchObject({ reason: "DNSRecordMissing" });
+    scene.restart();
+    scene.dns.withoutEndpoint.clear();
+    fault = new TypeError("a fault of the program");
+    await expect(again(object)).rejects.toBe(fault);
+    scene.cluster.writeDNSEndpoint = () => Promise.reject(fault);
+    scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com", dns: { externalDNS: {} } });
+    await expect(again(object)).rejects.toBe(fault);
+  });
+
+  it("costs one look for a former DNSEndpoint, and no request to Kubernetes after that", async () => {
+    const object = await given({ dns });
+    let looks = 0;
+    scene.cluster.deleteDNSEndpoint = async () => {
+      looks += 1;
+    };
+    for (let look = 0; look < 3; look++) await again(object, 300);
+    expect(looks).toBe(1);
+  });
+
   it("goes when nobody asks for it any more", async () => {
     const object = await given({ dns });
     scene.cluster.apply(ReservedDomain, "web", { domain: "web.example.com" });

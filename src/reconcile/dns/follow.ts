@@ -6,7 +6,7 @@ import type { Reason } from "../../schema/contract.ts";
 import type { KindCondition } from "../../schema/define.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { readinessOf } from "../../schema/readiness.ts";
-import { now, type ReconcileContext, requestOptions } from "../context.ts";
+import { now, type ReconcileContext, requestOptions, serviceNow } from "../context.ts";
 import type { Look } from "../dns.ts";
 import { endpointFor, settingsOf } from "./settings.ts";
 
@@ -58,9 +58,14 @@ const unseen: KindCondition = {
   message: "The DNSEndpoint is written, and nobody looks for the records (spec.dns.check: false)",
 };
 
-/** The condition is there only if a DNSEndpoint may have been written before, or the records are looked at. */
-async function removeFormer({ cluster, object }: ReconcileContext): Promise<void> {
-  if (conditionOf(object.status, "DNSReady")) await cluster.deleteDNSEndpoint(object).catch(ignoreRefusal);
+/**
+ * The condition is there only if a DNSEndpoint may have been written before, or the records are looked at. It is looked
+ * for once by each process: a look at the records costs no request to Kubernetes.
+ */
+async function removeFormer({ cluster, dns, object }: ReconcileContext): Promise<void> {
+  if (!conditionOf(object.status, "DNSReady") || dns.withoutEndpoint.has(object.metadata.uid)) return;
+  await cluster.deleteDNSEndpoint(object).catch(ignoreRefusal);
+  dns.withoutEndpoint.add(object.metadata.uid);
 }
 
 function ignoreRefusal(error: unknown): void {
@@ -68,7 +73,8 @@ function ignoreRefusal(error: unknown): void {
 }
 
 async function write(context: ReconcileContext, records: readonly DNSRecord[]): Promise<KindCondition | undefined> {
-  const { cluster, object } = context;
+  const { cluster, dns, object } = context;
+  dns.withoutEndpoint.delete(object.metadata.uid);
   const content = endpointFor(records, settingsOf(context).externalDNS, !leavesItsRemote(object));
   try {
     await cluster.writeDNSEndpoint(object, content);
@@ -122,6 +128,6 @@ async function afterSeen(context: ReconcileContext, remote: Remote, condition: K
 
 /** Whether the service says of the certificate, a first one or its renewal, that a record is missing. */
 function waitsForDNS(context: ReconcileContext, remote: Remote): boolean {
-  const { readiness } = readinessOf(context.kind, remote, context.object.spec, now(context));
+  const { readiness } = readinessOf(context.kind, remote, context.object.spec, serviceNow(context));
   return readiness.state === "failing" || (readiness.state === "usable" && readiness.reason !== undefined);
 }

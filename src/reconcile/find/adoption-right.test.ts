@@ -67,6 +67,48 @@ describe("in a namespace without the right to adopt", () => {
     expect(scene.reason(await scene.given(EventSource, "two", entry))).toMatch(/^Available/);
   });
 
+  it("an entry is not added to a subscription of others that an object of the namespace only observes", async () => {
+    const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [] });
+    await scene.given(EventSubscription, "watched", { adopt: { id }, managementPolicy: "ObserveOnly" });
+    const object = await scene.apply(EventSource, "one", {
+      subscriptionRef: { name: "watched" },
+      type: "a_created.v0",
+    });
+    expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
+    expect(changes()).toEqual([]);
+  });
+
+  it("an entry is neither added nor kept for it by what others do with their subscription", async () => {
+    const subscription = await scene.given(EventSubscription, "audit", { sources: [{ type: "b.v0" }] });
+    const id = scene.idOf(subscription);
+    await scene.resync(EventSubscription);
+    const types = () => scene.gateway.remote(EventSubscription.resource, id)?.["sources"];
+    const entry = (type: string) => ({ subscriptionRef: { id }, type });
+    const own = await scene.given(EventSource, "own", entry("c.v0"));
+    for (const type of ["a.v0", "b.v0", "c.v0"]) {
+      const object = await scene.apply(EventSource, `thief-${type}`, entry(type), { namespace: "team-b" });
+      expect(scene.reason(object)).toMatch(/^AdoptionNotAllowed/);
+    }
+    scene.cluster.apply(EventSubscription, "audit", { sources: [{ type: "d.v0" }] });
+    await scene.reconcile(subscription);
+    expect(types()).toMatchObject([{ type: "d.v0" }, { type: "c.v0" }]);
+    scene.cluster.delete(own);
+    await scene.settle(own);
+    expect(types()).toMatchObject([{ type: "d.v0" }]);
+  });
+
+  it.each([
+    ["the object of another namespace stands for", {}, { namespace: "team-b" }],
+    ["an object only observes", { managementPolicy: "ObserveOnly" as const }, {}],
+  ])("an entry is not added to a subscription that %s", async (_, spec, metadata) => {
+    const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [] });
+    scene.mayAdopt = true;
+    await scene.apply(EventSubscription, "theirs", { adopt: { id }, ...spec }, metadata);
+    scene.mayAdopt = false;
+    const object = await scene.apply(EventSource, "one", { subscriptionRef: { id }, type: "a_created.v0" });
+    expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
+  });
+
   it("a name that is taken is not offered", async () => {
     scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com" });
     const object = await scene.apply(ReservedDomain, "one", { domain: "a.example.com" });

@@ -38,12 +38,17 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
   return undefined;
 }
 
-function adopt(context: ReconcileContext, remote: Remote): Remote {
+/** Takes a remote that this object does not hold, or looks at it if the object only observes. */
+export function adopt(context: ReconcileContext, remote: Remote): Remote {
+  const { object, owner, state } = context;
+  const { origin } = object.status ?? {};
   refuseForeignMark(context, remote);
+  if (isObserveOnly(object)) return remote;
   const giver = giverOf(context, remote.id);
-  // Whoever has it may give it: that is no adoption.
-  if (!giver && !isMarkOf(ownerMarkOf(remote), context.owner)) refuseAdoption(context, remote.id);
+  // What somebody gives, or what was made for this object, is no adoption.
+  const isOwn = origin === "Created" || isMarkOf(ownerMarkOf(remote), owner);
+  if (!giver && !isOwn) refuseAdoption(context, remote.id);
   context.changes.push({ type: "Adopted", id: remote.id });
-  context.state.origin = context.object.status?.origin ?? (giver ? originOf(giver) : "Adopted");
+  state.origin = origin ?? (giver ? originOf(giver) : "Adopted");
   return remote;
 }

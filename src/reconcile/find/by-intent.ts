@@ -2,12 +2,12 @@ import type { Find } from "../../account/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../objects/intent.ts";
 import { isDeleting } from "../../objects/object.ts";
-import { originOfMarked } from "../../objects/origin.ts";
+import { originByTime, originOfMarked } from "../../objects/origin.ts";
 import { canBeMarked, isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import { differences } from "../../schema/wire/compare.ts";
-import { type ReconcileContext, remotesOf, requestOptions, retire, retiringOf } from "../context.ts";
+import { type ReconcileContext, remotesOf, requestOptions, retire, retiringOf, serviceNow } from "../context.ts";
 import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
@@ -15,13 +15,16 @@ import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "./confli
 
 /**
  * The status has no id, so only the intent tells of a create: the remote that the create made, or else the one that
- * the new remote was to replace.
+ * the new remote was to replace. That one may have been adopted: then it is older than the first create of the object.
  */
 export async function findByIntent(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
   const created = await findCreated(context, intent);
   if (!intent.signed || intent.old === undefined || (created && !context.kind.replacement)) return created;
   const replaced = await findReplaced(context, intent.old);
-  if (created && replaced) retire(context, replaced.id);
+  if (!replaced) return created;
+  const origin = originByTime(intent, replaced["created_at"]);
+  if (created) retire(context, replaced.id, origin);
+  else context.state.origin = origin;
   return created ?? replaced;
 }
 
@@ -56,8 +59,11 @@ export async function findInterruptedCreate(
   intent: Intent,
   find: Find = (all) => selectCreated(context, intent, all),
 ): Promise<Remote | undefined> {
-  const wait = context.account.createSettlement.remainingMs(context.object, intent);
-  const created = await (wait > 0 ? findSoFar(context, find) : findSettled(context, find, context.clock.now() + wait));
+  // The intent is dated by the service. A process that has just started learns its time from the first list.
+  const isFirst = !context.account.serviceTime.isKnown;
+  const early = isFirst ? await findSoFar(context, find) : undefined;
+  const wait = context.account.createSettlement.remainingMs(context.object, intent, serviceNow(context));
+  const created = early ?? (await findBySettlement(context, find, { wait, isListed: isFirst }));
   if (created) {
     context.changes.push({ type: "Recovered", id: created.id });
     context.state.origin = intent.signed ? "Created" : originOfMarked(context.object);
@@ -67,6 +73,15 @@ export async function findInterruptedCreate(
   refuseUnsettled(wait);
   context.account.recordRefusedCreate(context.object, intent);
   return undefined;
+}
+
+async function findBySettlement(
+  context: ReconcileContext,
+  find: Find,
+  { wait, isListed }: { wait: number; isListed: boolean },
+): Promise<Remote | undefined> {
+  if (wait <= 0) return findSettled(context, find, context.clock.now() + wait);
+  return isListed ? undefined : findSoFar(context, find);
 }
 
 const findSettled = (context: ReconcileContext, find: Find, settledAt: number): Promise<Remote | undefined> =>
@@ -133,13 +148,20 @@ async function selectCreated(
 }
 
 /**
- * A remote with this object's mark that is older than the intent was left by an earlier object of the same name. The
- * intent's time comes from a clock that may have been set wrong; the object's creation time is the API server's.
+ * A remote with this object's mark that is older than the intent was left by an earlier object of the same name. One that
+ * is younger than the object counts as well: the intent may have come from a backup. The object's creation is dated by the
+ * API server, whose clock may differ from that of the service. So this is no reason to take a remote whose value is shown
+ * once: it would be deleted, since nobody has the value.
  */
-const canBeOf = ({ object, account }: ReconcileContext, intent: Intent, { created_at: createdAt }: Remote): boolean =>
-  createdAt === undefined ||
-  (intent.signed && mayHaveCreated(intent, createdAt, account.deadlineMs)) ||
-  wasCreatedInLifetimeOf(object, createdAt);
+function canBeOf(
+  { object, account, kind }: ReconcileContext,
+  intent: Intent,
+  { created_at: createdAt }: Remote,
+): boolean {
+  if (createdAt === undefined) return true;
+  if (intent.signed && mayHaveCreated(intent, createdAt, account.deadlineMs)) return true;
+  return !(intent.signed && kind.output?.shownOnce) && wasCreatedInLifetimeOf(object, createdAt);
+}
 
 /** When it was the status that got lost, the remote may have been updated to a later spec since it was created. */
 const matchingSpec = async (

@@ -3,14 +3,15 @@ import { naturalKeyOf } from "../../objects/identity.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 
 /**
- * The remote with the natural key of the spec, such as its domain, in a list that began at `since` (monotonic
+ * The remote with the natural key of the spec, such as its domain, in lists that began at `since` (monotonic
  * milliseconds) or later. Undefined for kinds without a natural key.
  */
 export async function findByNaturalKey(context: ReconcileContext, since: number): Promise<Remote | undefined> {
   if (!context.kind.naturalKey) return undefined;
-  const remotes = remotesOf(context);
-  await remotes.listed(since, { ...requestOptions(context), lane: "retry" });
-  return remotes.allCached().find((remote) => hasNaturalKey(context, remote));
+  return remotesOf(context).search(since, (all) => all().find((remote) => hasNaturalKey(context, remote)), {
+    ...requestOptions(context),
+    lane: "retry",
+  });
 }
 
 /** Whether a remote has the natural key of the spec; true for kinds without a natural key. */

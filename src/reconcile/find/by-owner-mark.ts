@@ -4,7 +4,7 @@ import { isMarkOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { fromAnswer } from "../../schema/wire/answer.ts";
 import type { Body } from "../../schema/wire/request.ts";
-import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { has, type ReconcileContext, remotesOf, requestOptions, retiringOf } from "../context.ts";
 import { expectedOf } from "../desired/expected.ts";
 import { plan } from "../desired/plan.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
@@ -18,7 +18,8 @@ import { isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
 export async function findByOwnerMark(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, owner, changes } = context;
   // The token of an API key is shown once: it is lost here, and whoever has it still needs the key.
-  if (kind.output?.shownOnce || !kind.resource.create.includes("metadata")) return undefined;
+  if (kind.output?.shownOnce) return has(context, "Missing") ? tellOfMarked(context) : undefined;
+  if (!kind.resource.create.includes("metadata")) return undefined;
   const remotes = remotesOf(context);
   const isOurs = (remote: Remote) => isMarkOf(ownerMarkOf(remote), owner);
   const listed = await remotes.search(0, () => findFitting(context, isOurs), requestOptions(context));
@@ -28,6 +29,19 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   changes.push({ type: "Adopted", id: remote.id });
   context.state.origin = originOfMarked(context.object);
   return remote;
+}
+
+/**
+ * The status was restored from a backup, and what has taken the place of its remote since cannot be taken up. An event
+ * tells a person of it.
+ */
+async function tellOfMarked(context: ReconcileContext): Promise<undefined> {
+  await remotesOf(context).listed(0, requestOptions(context));
+  const left = markedForObject(context).filter(
+    (remote) => isMarkOf(ownerMarkOf(remote), context.owner) && isUnclaimed(context, remote),
+  );
+  const ids = left.map(({ id }) => id).filter((id) => !retiringOf(context).includes(id));
+  if (ids.length > 0) context.changes.push({ type: "Duplicates", ids });
 }
 
 /**

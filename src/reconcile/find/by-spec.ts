@@ -1,14 +1,21 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";
 import { type Intent, openIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isReconcileRequested, type ManagedObject } from "../../objects/object.ts";
-import { getRemote, type ReconcileContext, readRemote, remotesOf, retire } from "../context.ts";
+import {
+  isDeleting,
+  isObserveOnly,
+  isObserver,
+  isReconcileRequested,
+  type ManagedObject,
+} from "../../objects/object.ts";
+import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, retire } from "../context.ts";
 import { resolveDesired } from "../desired/desired.ts";
 import { findInterruptedCreate } from "./by-intent.ts";
 import { getFromRightAccount } from "./by-status-id.ts";
 import { refuseAdoption, remoteMissing } from "./conflicts.ts";
 import { refuseOtherHolder } from "./holders.ts";
-import { isPreexisting } from "./sharing.ts";
+import { membersToRead } from "./module-origins.ts";
+import { isPreexisting, noteEntryOrigin } from "./sharing.ts";
 
 /**
  * The remote whose id follows from the spec. Undefined when it does not exist and is to be created. Such a remote may
@@ -26,21 +33,21 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
     (await getByName(context, id)) ??
     (intent && (await findInterruptedCreate(context, intent, (all) => all().find((remote) => remote.id === id))));
   if (!remote) return noteAbsence(context, id);
-  if (intent?.signed) context.state.preexisting = false;
-  else if (object.status?.id !== id) context.state.preexisting = isPreexisting(context, id);
+  if (kind.location.type !== "entry") return remote;
+  if (intent?.signed) noteEntryOrigin(context, false);
+  else if (object.status?.id !== id) noteEntryOrigin(context, isPreexisting(context, id));
   return remote;
 }
 
-/** An entry changes the list of its parent. By id, that may be a parent that somebody else has made. */
+/** An entry changes the list of its parent. By id, or by an object that only observes, that may be one of somebody else. */
 function refuseEntryOfOthers(context: ReconcileContext, id: string): void {
   const { kind, object, cluster } = context;
   if (kind.location.type !== "entry" || isDeleting(object)) return;
-  const { parent, idFields } = kind.location;
-  const isByID = idFields.some((field) => (object.spec[field] as { id?: string }).id !== undefined);
+  const { parent } = kind.location;
   const parentID = id.slice(0, id.indexOf("/"));
   const { namespace } = object.metadata;
-  const isOurs = (other: ManagedObject) => other.metadata.namespace === namespace && !isObserveOnly(other);
-  if (isByID && !cluster.othersWithRemoteID(parent, parentID, object).some(isOurs)) refuseAdoption(context, parentID);
+  const isOurs = (other: ManagedObject) => other.metadata.namespace === namespace && !isObserver(other);
+  if (!cluster.othersWithRemoteID(parent, parentID, object).some(isOurs)) refuseAdoption(context, parentID);
 }
 
 function noteAbsence(context: ReconcileContext, id: string): undefined {
@@ -58,6 +65,8 @@ async function unresolved({ kind, object, cluster }: ReconcileContext): Promise<
 }
 
 async function getByName(context: ReconcileContext, id: string): Promise<Remote | undefined> {
+  const first = membersToRead(context, id);
+  if (first.length > 0) await remotesOf(context).read(id, requestOptions(context), first);
   const asked = isReconcileRequested(context.object);
   if (context.object.status?.id !== id) return (asked ? readRemote : getRemote)(context, id);
   // A list may lag behind, so the service is asked before the remote counts as gone.

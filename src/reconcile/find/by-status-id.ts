@@ -1,10 +1,17 @@
 import { waitFor } from "../../account/patience.ts";
 import type { Remote } from "../../gateway/resource.ts";
-import { isDeleting, isObserveOnly, isReconcileRequested, type ManagedObject } from "../../objects/object.ts";
+import {
+  isDeleting,
+  isObserveOnly,
+  isObserver,
+  isReconcileRequested,
+  type ManagedObject,
+} from "../../objects/object.ts";
 import { originOf } from "../../objects/origin.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { readinessOf } from "../../schema/readiness.ts";
-import { getRemote, now, type ReconcileContext, readRemote, remotesOf, requestOptions } from "../context.ts";
+import { getRemote, type ReconcileContext, readRemote, remotesOf, requestOptions, serviceNow } from "../context.ts";
+import { adopt } from "./by-adopt.ts";
 import { findByOwnerMark } from "./by-owner-mark.ts";
 import { refuseForeignMark, remoteMissing } from "./conflicts.ts";
 import { refuseOtherHolder } from "./holders.ts";
@@ -19,7 +26,7 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   refuseOtherAdoption(object, id);
   refuseOtherHolder(context, id);
   const remote = await getFromRightAccount(context, id);
-  if (remote) return refuseForeignMark(context, remote);
+  if (remote) return isObserver(object) ? adopt(context, remote) : refuseForeignMark(context, remote);
   context.changes.push({ type: "Missing", id });
   if (isDeleting(object)) return undefined;
   if (isObserveOnly(object) || object.spec.driftPolicy === "Report") throw remoteMissing(context, id);
@@ -74,4 +81,4 @@ async function getUpToDate(context: ReconcileContext, id: string): Promise<Remot
 }
 
 const pollSeconds = (context: ReconcileContext, remote: Remote): number | undefined =>
-  readinessOf(context.kind, remote, context.object.spec, now(context)).readiness.afterSeconds;
+  readinessOf(context.kind, remote, context.object.spec, serviceNow(context)).readiness.afterSeconds;

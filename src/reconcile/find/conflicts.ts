@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { openIntentOf } from "../../objects/intent.ts";
-import { isObserveOnly, retiringIDs } from "../../objects/object.ts";
+import { hasOwnID, isObserveOnly, isObserver, retiringIDs } from "../../objects/object.ts";
 import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
@@ -17,8 +17,8 @@ function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolea
   const { namespace, name } = ownerOf(mark);
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return cluster.hasEnded(kind, namespace, name);
-  if (gives(context, object, context.object, id)) return true;
-  const other = object.status?.id;
+  if (gives(context, object, context.object, id) || (isObserver(object) && hasOwnID(context.object, id))) return true;
+  const other = isObserver(object) ? undefined : object.status?.id;
   return other !== undefined && other !== id && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
 }
 
@@ -26,10 +26,15 @@ function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolea
 export const markedForObject = (context: ReconcileContext): Remote[] =>
   remotesOf(context).markedFor(`${context.owner.namespace}/${context.owner.name}`);
 
-/** Whether a remote carries the owner mark of another object or cluster. */
+/** Whether a remote carries the owner mark of another object or cluster. Without one, the status says whose it is. */
 export function hasForeignMark(context: ReconcileContext, remote: Remote): boolean {
-  const mark = ownerMarkOf(remote);
+  const mark = ownerMarkOf(remote) ?? recordedOwner(context, remote.id);
   return mark !== undefined && !isMarkOf(mark, context.owner) && !isVoid(context, mark, remote);
+}
+
+/** Whom the status that has this remote was written for. A status can be copied, by a backup that is restored elsewhere. */
+function recordedOwner({ object: { status } }: ReconcileContext, id: string): string | undefined {
+  return status?.id === id || retiringIDs(status).includes(id) ? status?.owner : undefined;
 }
 
 /** Whether a remote that is known from lists and answers carries the owner mark of another object or cluster. */
@@ -41,22 +46,24 @@ export function isKnownForeign(context: ReconcileContext, id: string): boolean {
 /** Never change what another cluster or object has marked as its own. */
 export function refuseForeignMark(context: ReconcileContext, remote: Remote): Remote {
   if (!hasForeignMark(context, remote) || isObserveOnly(context.object)) return remote;
-  const mark = ownerMarkOf(remote) ?? "";
+  const own = ownerMarkOf(remote);
+  const mark = own ?? context.object.status?.owner ?? "";
   const way = isOfCluster(mark, context.owner)
     ? ""
     : ` (if ${ownerOf(mark).cluster} was this cluster: add it to formerClusterIDs)`;
-  throw new Blocked(
-    "OwnershipConflict",
-    `Remove the owner from the metadata of ${remote.id} first: it belongs to ${mark}${way}`,
-  );
+  const what =
+    own === undefined
+      ? `Create this object anew: its status was copied from ${mark}, which has ${remote.id}`
+      : `Remove the owner from the metadata of ${remote.id} first: it belongs to ${mark}`;
+  throw new Blocked("OwnershipConflict", `${what}${way}`);
 }
 
 /**
  * Throws Blocked when the namespace has no right to take over what somebody else has made. It is asked when something is
  * taken, never of an object that has it already. Kubernetes rights end at the namespace, and the account does not.
  */
-export function refuseAdoption({ mayAdopt, object }: ReconcileContext, what: string): void {
-  if (mayAdopt || isObserveOnly(object)) return;
+export function refuseAdoption({ cluster, object }: ReconcileContext, what: string): void {
+  if (cluster.mayAdopt(object) || isObserveOnly(object)) return;
   throw new Blocked(
     "AdoptionNotAllowed",
     `Ask the administrator of the operator to set adoption.namespaces: ["${object.metadata.namespace}"], or ["*"] for a cluster with one team: this namespace may not take over ${what}`,
@@ -65,7 +72,7 @@ export function refuseAdoption({ mayAdopt, object }: ReconcileContext, what: str
 
 /** Whether no other object has this remote, or is about to have it. Objects that only observe it do not count. */
 export const isUnclaimed = ({ account, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
-  cluster.othersWithRemoteID(kind, id, object).every(isObserveOnly) && !account.isClaimedByOther(id, object);
+  cluster.othersWithRemoteID(kind, id, object).every(isObserver) && !account.isClaimedByOther(id, object);
 
 /** The oldest of several remotes that may be this object's. The others stay, and an event names them. */
 export function oldestOf({ changes }: ReconcileContext, remotes: readonly Remote[]): Remote | undefined {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../../kinds/api-key.ts";
 import { EventDestination } from "../../kinds/event-destination.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
@@ -83,6 +84,7 @@ describe("an object that has adopted a remote", () => {
   it("says so in its status, and retains the remote though spec.adopt has gone", async () => {
     scene.cluster.apply(IPPolicy, "office", {});
     await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^Available/);
     expect(scene.cluster.now(object).status?.origin).toBe("Adopted");
     scene.cluster.delete(object);
     await scene.settle(object);
@@ -103,6 +105,21 @@ describe("an object that has adopted a remote", () => {
     await scene.reconcile(object);
     expect(scene.condition(object, "Ready")?.status).toBe("True");
   });
+});
+
+it("keeps what it has made when spec.adopt names another remote later, and says so", async () => {
+  const other = scene.gateway.seed(IPPolicy.resource, { description: "another" });
+  const object = await scene.given(IPPolicy, "office", { description: "mine" });
+  scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: other.id } });
+  await scene.reconcile(object);
+  expect(scene.condition(object, "Ready")).toMatchObject({
+    status: "True",
+    message: `The resource exists in the account. spec.adopt.id has no effect: this object has ${scene.idOf(object)}, not ${other.id}`,
+  });
+  expect(scene.gateway.remote(IPPolicy.resource, other.id)).toEqual(other);
+  scene.cluster.apply(IPPolicy, "office", { description: "mine", adopt: { id: scene.idOf(object) } });
+  await scene.reconcile(object);
+  expect(scene.reason(object)).toBe("Available: The resource exists in the account as specified");
 });
 
 it("deletes what it had to create, though the spec asked to adopt what exists", async () => {
@@ -231,6 +248,21 @@ describe("a remote that somebody else has deleted", () => {
     expect(scene.cluster.events.filter(({ reason }) => reason === "RemoteMissing")).toEqual([]);
   });
 
+  it("is recreated if its value is shown once, and the key with this object's mark that is left is told of", async () => {
+    scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
+    const object = await scene.given(APIKey, "ci", { tokenSecretName: "ci" });
+    const metadata = String(scene.gateway.remote(APIKey.resource, "ak_1")?.["metadata"]);
+    const later = scene.gateway.seed(APIKey.resource, { metadata });
+    scene.gateway.seed(APIKey.resource, foreign);
+    scene.gateway.drop(APIKey.resource, "ak_1");
+    scene.restart();
+    await scene.settle(object, 2);
+    expect(scene.cluster.secretNow("ci")?.data["token"]).toBe(`token of ${scene.idOf(object)}`);
+    expect(scene.cluster.events).toContainEqual(
+      expect.objectContaining({ type: "Warning", note: expect.stringMatching(`^Delete ${later.id} in the account, `) }),
+    );
+  });
+
   it("is not recreated when only a list lacks it", async () => {
     const object = await scene.given(IPPolicy, "office");
     const remote = scene.gateway.remote(IPPolicy.resource, "ipp_1");
@@ -325,7 +357,8 @@ describe("a domain whose certificate is being provisioned", () => {
       certificate: { id: "cert_1" },
     });
     await scene.clock.advance(5000);
-    expect(await scene.reconcile(object)).toEqual({});
+    // No list has shown yet when the certificate ends.
+    expect(await scene.reconcile(object)).toEqual({ requeueAfterSeconds: 300 });
     expect(scene.condition(object, "Ready")?.status).toBe("True");
     expect(scene.condition(object, "CertificateReady")?.status).toBe("True");
   });

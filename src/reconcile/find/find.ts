@@ -1,6 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { type Intent, intentOf } from "../../objects/intent.ts";
 import { isDeleting, isObserveOnly } from "../../objects/object.ts";
+import { listOf } from "../../schema/define.ts";
 import type { ReconcileContext } from "../context.ts";
 import { findByAdoptID, findExisting } from "./by-adopt.ts";
 import { findByIntent, findSuccessor } from "./by-intent.ts";
@@ -18,6 +19,9 @@ interface Strategy {
   /** No other strategy is asked after this one, whether it has found something or not. */
   readonly final?: true;
 }
+
+/** Never adopt a remote just to delete it. */
+const mayTakeOver = ({ object }: ReconcileContext): boolean => !isDeleting(object);
 
 /** The ways to find the remote of an object, in the order in which they are asked. docs/architecture has the table. */
 const strategies: readonly Strategy[] = [
@@ -50,14 +54,16 @@ const strategies: readonly Strategy[] = [
       const id = context.object.spec.adopt?.id;
       // An intent with an old id says that the adopted remote has been replaced, or is about to be.
       const replaced = intent?.signed ? intent.old : undefined;
-      return id && replaced === undefined ? () => findByAdoptID(context, id) : undefined;
+      return id && replaced === undefined && mayTakeOver(context) ? () => findByAdoptID(context, id) : undefined;
     },
     final: true,
   },
   {
     name: "existing, by natural key",
     search: (context) =>
-      context.object.spec.adopt?.existing || isObserveOnly(context.object) ? () => findExisting(context) : undefined,
+      (context.object.spec.adopt?.existing || isObserveOnly(context.object)) && mayTakeOver(context)
+        ? () => findExisting(context)
+        : undefined,
   },
   {
     name: "by intent",
@@ -65,8 +71,7 @@ const strategies: readonly Strategy[] = [
   },
   {
     name: "by owner mark",
-    // Never adopt a remote just to delete it.
-    search: (context) => (isDeleting(context.object) ? undefined : () => findByOwnerMark(context)),
+    search: (context) => (mayTakeOver(context) ? () => findByOwnerMark(context) : undefined),
   },
 ];
 
@@ -75,6 +80,15 @@ const strategies: readonly Strategy[] = [
  * created. Throws Waiting while that is not certain, and Blocked when there is one that this object may not take.
  */
 export async function findRemote(context: ReconcileContext): Promise<Remote | undefined> {
+  const { account, object, kind } = context;
+  const { epoch } = account.keyProof;
+  const remote = await searched(context);
+  // What no list shows proves nothing later either.
+  if (remote && object.status?.id === undefined && listOf(kind)) account.keyProof.showed(epoch);
+  return remote;
+}
+
+async function searched(context: ReconcileContext): Promise<Remote | undefined> {
   const intent = intentOf(context.object);
   for (const { search, final } of strategies) {
     const run = search(context, intent);

@@ -109,6 +109,38 @@ describe("marks of an unknown cluster", () => {
   });
 });
 
+describe("a remote that one cluster has let go of", () => {
+  const letGo = async (): Promise<string> => {
+    const object = await blue.given(IPPolicy, "one", { deletionPolicy: "Retain" });
+    const id = blue.idOf(object);
+    blue.cluster.delete(object);
+    await blue.reconcile(object);
+    expect(blue.cluster.exists(object)).toBe(false);
+    return id;
+  };
+  const green = () => rebuilt({ isClusterIDSet: true });
+  const removeMark = (id: string) => blue.gateway.change(IPPolicy.resource, id, { metadata: "" });
+
+  it("is taken by another one after somebody has removed the mark, under any name", async () => {
+    const id = await letGo();
+    const other = green();
+    const object = await other.apply(IPPolicy, "two", { adopt: { id } });
+    expect(other.reason(object)).toMatch(/^OwnershipConflict: Remove the owner from the metadata of /);
+    removeMark(id);
+    await other.settle(object);
+    expect(other.reason(object)).toMatch(/^Available: /);
+    expect(markOf(IPPolicy, id)).toBe(mark("green", "two"));
+  });
+
+  it("goes back to the first one by its id, if nobody has taken it", async () => {
+    const id = await letGo();
+    removeMark(id);
+    const object = await blue.given(IPPolicy, "one", { adopt: { id } });
+    expect(blue.idOf(object)).toBe(id);
+    expect(markOf(IPPolicy, id)).toBe(mark("blue"));
+  });
+});
+
 describe("a mark of a former cluster", () => {
   it("is that of the object with the same name, and no other takes it before that is known to be gone", async () => {
     const id = blue.idOf(await blue.given(IPPolicy, "one"));

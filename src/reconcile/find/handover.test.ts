@@ -114,6 +114,7 @@ describe("without consent", () => {
   it.each([
     ["another object than the one that is named", () => applyNew({}, "thief")],
     ["an object that does not say where it comes from", () => applyNew({ adopt: { id } })],
+    ["an object that uses another account", () => applyNew({ accountRef: { name: "other" } })],
     ["an object that names another source", () => applyNew({ adopt: { id, from: "team-a/other" } })],
   ])("%s gets nothing", async (_, apply) => {
     release();
@@ -122,6 +123,12 @@ describe("without consent", () => {
     expect(scene.reason(thief)).toMatch(/^OwnershipConflict: /);
     expect(scene.idOf(thief)).toBe("");
     expect(mark()).toBe(markOf("team-a", "old"));
+  });
+
+  it("an object that uses another account is told to use the same", async () => {
+    const to = applyNew({ accountRef: { name: "other" } });
+    await scene.reconcile(to);
+    expect(scene.reason(to)).toBe(`OwnershipConflict: Use the account of IPPolicy team-a/old, which has ${id}`);
   });
 
   it("an older object that wants the remote as well does not come first", async () => {
@@ -163,19 +170,31 @@ describe("an object that is released", () => {
     expect(scene.condition(old, "Paused")?.message).toBe(
       `Give IPPolicy team-b/new the spec adopt: {id: ${id}, from: team-a/old}, or remove the annotation release-to to go on`,
     );
-    const { [annotations.releaseTo]: _, ...rest } = scene.cluster.now(old).metadata.annotations ?? {};
-    scene.cluster.apply(IPPolicy, "old", { description: "edited" }, { annotations: rest });
+    scene.cluster.removeAnnotation(old, annotations.releaseTo);
+    scene.cluster.apply(IPPolicy, "old", { description: "edited" });
     await scene.reconcile(old);
     expect(remote()?.["description"]).toBe("edited");
     expect(scene.condition(old, "Paused")).toBeUndefined();
+  });
+
+  it("is told to remove the annotation when it has no status that tells what it has", async () => {
+    release();
+    scene.cluster.loseStatus(old);
+    await scene.reconcile(old);
+    expect(scene.condition(old, "Paused")?.message).toBe(
+      "Remove the annotation release-to to go on: it is not known which IP policy this object has",
+    );
+    scene.cluster.removeAnnotation(old, annotations.releaseTo);
+    await scene.reconcile(old);
+    expect(scene.idOf(old)).toBe(id);
   });
 
   it("does not take the remote back when the annotation is removed later", async () => {
     release();
     const to = applyNew();
     await scene.reconcile(to);
-    const { [annotations.releaseTo]: _, ...rest } = scene.cluster.now(old).metadata.annotations ?? {};
-    scene.cluster.apply(IPPolicy, "old", { description: "edited" }, { annotations: rest });
+    scene.cluster.removeAnnotation(old, annotations.releaseTo);
+    scene.cluster.apply(IPPolicy, "old", { description: "edited" });
     await scene.reconcile(old);
     expect(scene.reason(old)).toBe(`OwnershipConflict: Delete this object, or IPPolicy team-b/new, which has ${id}`);
     expect(remote()?.["description"]).toBe("office");
@@ -194,8 +213,31 @@ describe("an object that is released", () => {
     expect(mark()).toBe(markOf("team-b", "new"));
   });
 
+  it("does not wait when it has no remote to give", async () => {
+    const empty = scene.cluster.apply(IPPolicy, "empty", {}, { finalizers: [FINALIZER] });
+    const { name, namespace } = old.metadata;
+    scene.cluster.annotateByHand(empty, annotations.releaseTo, `${namespace}/${name}`);
+    await scene.reconcile(empty);
+    expect(scene.condition(empty, "Paused")?.message).toMatch(/^Remove the annotation release-to to go on/);
+    scene.cluster.delete(empty);
+    await scene.settle(empty);
+    expect(scene.cluster.exists(empty)).toBe(false);
+    expect(rows()).toHaveLength(1);
+  });
+
   it("leaves the remote in the account when nobody asks for it", async () => {
     release();
+    scene.cluster.delete(old);
+    await scene.reconcile(old);
+    expect(scene.cluster.exists(old)).toBe(false);
+    expect(rows()).toHaveLength(1);
+  });
+
+  it("does not wait for an object that is being deleted itself, and is held by a finalizer of others", async () => {
+    release();
+    const spec = { adopt: { id, from: "team-a/old" } };
+    const to = scene.cluster.apply(IPPolicy, "new", spec, { namespace: "team-b", finalizers: ["example.com/hold"] });
+    scene.cluster.delete(to);
     scene.cluster.delete(old);
     await scene.reconcile(old);
     expect(scene.cluster.exists(old)).toBe(false);

@@ -1,4 +1,12 @@
-import { isReleased, type ManagedObject, nameOf, releasedTo } from "../../objects/object.ts";
+import {
+  hasOwnID,
+  isDeleting,
+  isObserveOnly,
+  isReleased,
+  type ManagedObject,
+  nameOf,
+  releasedTo,
+} from "../../objects/object.ts";
 import type { ReconcileContext } from "../context.ts";
 
 // A remote moves from one object to another without being touched: the one that has it names the other in an annotation,
@@ -17,7 +25,7 @@ export const gives = (
   from.status?.id === id &&
   isReleased(from) &&
   releasedTo(from) === nameOf(to) &&
-  (to.status?.id === id || asksFor(to, from, id)) &&
+  (hasOwnID(to, id) || (hasOwnID(from, id) && asksFor(to, from, id))) &&
   cluster.shareAccount(from, to);
 
 const asksFor = ({ spec: { adopt } }: ManagedObject, from: ManagedObject, id: string): boolean =>
@@ -34,13 +42,20 @@ function takerOf({ cluster, kind, object }: ReconcileContext): ManagedObject | u
   const [namespace = "", name = ""] = releasedTo(object)?.split("/") ?? [];
   const taker = cluster.get(kind.kind, namespace, name);
   const id = object.status?.id ?? "";
-  return taker && (taker.status?.id === id || asksFor(taker, object, id)) ? taker : undefined;
+  return taker && (hasOwnID(taker, id) || asksFor(taker, object, id)) ? taker : undefined;
+}
+
+/** Whether the object to which this one is released has the remote. */
+export function isTaken(context: ReconcileContext): boolean {
+  const { id } = context.object.status ?? {};
+  const taker = takerOf(context);
+  return taker !== undefined && id !== undefined && hasOwnID(taker, id);
 }
 
 /** Whether the object to which this one is released has still to take the remote. */
 export function isTakeoverDue(context: ReconcileContext): boolean {
   const taker = takerOf(context);
-  return taker !== undefined && !taker.metadata.deletionTimestamp && taker.status?.id !== context.object.status?.id;
+  return taker !== undefined && !isDeleting(taker) && !isObserveOnly(taker) && !isTaken(context);
 }
 
 /** What to do with an object whose remote is released: one line for people. */
@@ -48,6 +63,8 @@ export function releaseMessage(context: ReconcileContext): string {
   const { kind, object } = context;
   const id = object.status?.id;
   const to = `${kind.kind} ${releasedTo(object)}`;
-  if (id !== undefined && takerOf(context)?.status?.id === id) return `Delete this object: ${to} has ${id} now`;
+  if (isTaken(context)) return `Delete this object: ${to} has ${id} now`;
+  if (id === undefined)
+    return `Remove the annotation release-to to go on: it is not known which ${kind.resource.title} this object has`;
   return `Give ${to} the spec adopt: {id: ${id}, from: ${nameOf(object)}}, or remove the annotation release-to to go on`;
 }

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { CertificateAuthority } from "../../kinds/certificate-authority.ts";
 import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf, withOwnerMark } from "../../objects/ownership.ts";
 import { annotations } from "../../schema/contract.ts";
+import { keyPair } from "../testing/key-pairs.ts";
 import { Scene } from "../testing/scene.ts";
 import { otherHolder } from "./holders.ts";
 
@@ -46,12 +48,15 @@ describe("a route that an object has", () => {
     expect(verification()).toMatchObject({ provider: "github" });
   });
 
-  it("is not held by an older object that sets none of its modules, or is paused", async () => {
+  it("is not held by an older object that sets none of its modules, is paused, or is released", async () => {
     const empty = await scene.given(HTTPSEdgeRoute, "empty", specOf({}));
     const paused = scene.cluster.apply(HTTPSEdgeRoute, "paused", specOf({ webhookVerification }), {
       annotations: { [annotations.paused]: "true" },
     });
-    await scene.reconcile(paused);
+    const released = scene.cluster.apply(HTTPSEdgeRoute, "released", specOf({ webhookVerification }), {
+      annotations: { [annotations.releaseTo]: "team-b/route" },
+    });
+    for (const object of [paused, released]) await scene.reconcile(object);
     await scene.clock.advance(5_000);
     const object = await scene.given(HTTPSEdgeRoute, "route", specOf({ webhookVerification }));
     expect(scene.reason(object)).toMatch(/^Available/);
@@ -96,7 +101,22 @@ describe("a remote that two objects adopt", () => {
     scene.cluster.vanish(first);
     scene.cluster.unfinalized.push(first);
     await scene.reconcile(second);
+    const owner = { cluster: "c1", namespace: "team-a", name: "first" };
+    scene.gateway.change(IPPolicy.resource, id, { metadata: withOwnerMark(undefined, owner) });
+    await scene.resync(IPPolicy);
     expect(otherHolder({ ...scene.contextFor(second), object: first }, id)?.metadata.name).toBe("second");
+  });
+
+  it("stays with the first while that is about to have it by a replacement", async () => {
+    const first = await scene.given(CertificateAuthority, "first", { caPem: keyPair("first")["tls.crt"] });
+    const caPem = keyPair("second")["tls.crt"];
+    scene.cluster.apply(CertificateAuthority, "first", { caPem });
+    scene.gateway.loseAnswer("create");
+    await scene.reconcile(first);
+    const made = scene.gateway.remotesOf(CertificateAuthority.resource).find((one) => one.id !== scene.idOf(first));
+    const second = scene.cluster.apply(CertificateAuthority, "second", { caPem, adopt: { id: made?.id ?? "" } });
+    await scene.reconcile(second);
+    expect(scene.reason(second)).toMatch(/^OwnershipConflict: .* it belongs to c1\/team-a\/first/);
   });
 
   it("goes to the second when the first has ended, although it carries the mark of the first", async () => {
@@ -138,6 +158,32 @@ describe("a remote that two objects adopt", () => {
     await scene.settle(first);
     expect(scene.cluster.exists(first)).toBe(false);
     expect(scene.gateway.remote(IPPolicy.resource, id)).toBeDefined();
+  });
+
+  it("stays with the first when no mark says whose it is, and the second has its id from a copied status", async () => {
+    const metadata = "opaque";
+    const first = await scene.given(IPPolicy, "first", { metadata });
+    await scene.clock.advance(5_000);
+    const second = await scene.given(IPPolicy, "second", { metadata, description: "another" });
+    const made = scene.idOf(second);
+    scene.cluster.restore({ ...second, ...(first.status && { status: first.status }) });
+    scene.cluster.delete(second);
+    await scene.settle(second);
+    expect(scene.cluster.exists(second)).toBe(false);
+    expect(scene.gateway.remotesOf(IPPolicy.resource).map((one) => one.id)).toEqual([id, scene.idOf(first), made]);
+  });
+
+  it.each([
+    ["with a mark", {}],
+    ["without room for a mark", { metadata: "opaque" }],
+  ])("stays with its holder while that is paused, %s", async (_, more) => {
+    const first = await scene.given(IPPolicy, "first", spec(more));
+    scene.cluster.annotateByHand(first, annotations.paused, "true");
+    await scene.reconcile(first);
+    const second = scene.cluster.apply(IPPolicy, "second", spec({ description: "second", ...more }));
+    await scene.reconcile(second);
+    expect(scene.reason(second)).toMatch(conflictWith("first"));
+    expect(scene.idOf(second)).toBe("");
   });
 
   it("never goes to a second one while another cluster's mark is on it", async () => {

@@ -1,7 +1,8 @@
-import { managedMembers } from "../../objects/identity.ts";
+import { setsNoModule } from "../../objects/identity.ts";
 import {
   isDeleting,
   isObserveOnly,
+  isObserver,
   isPaused,
   type ManagedObject,
   nameOf,
@@ -64,26 +65,28 @@ const otherThan = (object: ManagedObject, first: ManagedObject | undefined): Man
 
 /** Whether the object has the remote. One that only observes it, or has set none of its modules, does not. */
 const holds = (kind: Kind, object: ManagedObject, id: string): boolean =>
-  !isObserveOnly(object) &&
-  !isEmpty(kind, { ...object, spec: {} }) &&
+  !isObserver(object) &&
+  !setsNoModule(kind, { ...object, spec: {} }) &&
   (object.status?.id === id || retiringIDs(object.status).includes(id));
 
-const isEmpty = (kind: Kind, object: ManagedObject): boolean =>
-  kind.location.type === "modules" && managedMembers(kind, object).length === 0;
-
-/** A paused object takes nothing, and an object of another account cannot. */
+/** A paused object takes nothing, and one of another account, or without the right to adopt, cannot. */
 const mayTake = ({ kind, object, cluster }: ReconcileContext, other: ManagedObject): boolean =>
   !isDeleting(other) &&
   !isPaused(other) &&
   releasedTo(other) === undefined &&
   !isObserveOnly(other) &&
-  !isEmpty(kind, other) &&
-  cluster.shareAccount(object, other);
+  !setsNoModule(kind, other) &&
+  cluster.shareAccount(object, other) &&
+  (kind.location.type !== "collection" || cluster.mayAdopt(other));
 
 function firstOf(context: ReconcileContext, id: string, objects: readonly ManagedObject[]): ManagedObject | undefined {
   const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});
   const { owner } = context;
   const marked = objects.find(({ metadata: { namespace, name } }) => isMarkOf(mark, { ...owner, namespace, name }));
+  // The status of the others may be a copy of this one's.
+  const recorded = objects.filter(({ metadata: { namespace, name }, status }) =>
+    isMarkOf(status?.owner, { ...owner, namespace, name }),
+  );
   const age = ({ metadata }: ManagedObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
-  return marked ?? objects.toSorted((a, b) => (age(a) < age(b) ? -1 : 1))[0];
+  return marked ?? (recorded.length > 0 ? recorded : objects).toSorted((a, b) => (age(a) < age(b) ? -1 : 1))[0];
 }

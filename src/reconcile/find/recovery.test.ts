@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { APIKey } from "../../kinds/api-key.ts";
+import { EventSource } from "../../kinds/event-source.ts";
 import { EventSubscription } from "../../kinds/event-subscription.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { ReservedAddress } from "../../kinds/reserved-address.ts";
@@ -7,7 +9,9 @@ import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import { type SignedIntent, settleTimeMs, signedIntentOf } from "../../objects/intent.ts";
 import type { ManagedObject } from "../../objects/object.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
+import type { Kind } from "../../schema/define.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
 
 let scene: Scene;
@@ -59,6 +63,17 @@ describe.each(recoveries)("a create whose answer was lost, found again $how", ({
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(`${kind.resource.idPrefix}1`);
     expect(scene.gateway.remotesOf(kind.resource)).toHaveLength(1);
+  });
+
+  it("proves the key to the next process, of which nothing else is recorded", async () => {
+    scene.gateway.loseAnswer("create");
+    const object = scene.cluster.apply(kind, "one", spec);
+    await scene.reconcile(object);
+    scene.restart();
+    const { keyProof } = scene.account;
+    keyProof.use("its digest");
+    await scene.reconcile(object);
+    expect([scene.idOf(object), keyProof.isProved]).toEqual([`${kind.resource.idPrefix}1`, true]);
   });
 
   it("is found when the process died before the status had the id", async () => {
@@ -195,15 +210,14 @@ describe("a list of several pages, of which somebody removes a row while it is r
   const specs = { "an owner mark": {}, "no owner mark": { metadata: "opaque" } };
 
   /** Somebody removes the newest row after the first page of the next list, so that the second page lacks a row. */
-  function shiftPages(): void {
+  function shiftPages({ resource }: Kind = ReservedAddress): void {
     const { gateway } = scene;
     let pages = 0;
     gateway.beforeCall = ({ verb }) => {
       if (verb !== "list") return;
       pages += 1;
       if (pages !== 2) return;
-      const newest = gateway.remotesOf(ReservedAddress.resource).at(-1);
-      gateway.drop(ReservedAddress.resource, newest?.id ?? "");
+      gateway.drop(resource, gateway.remotesOf(resource).at(-1)?.id ?? "");
     };
   }
 
@@ -235,6 +249,21 @@ describe("a list of several pages, of which somebody removes a row while it is r
     expect(scene.idOf(next)).toBe(id);
   });
 
+  it("hides none that is adopted by its name", async () => {
+    const domain = "a.example.com";
+    const theirs = scene.gateway.seed(ReservedDomain.resource, { domain });
+    scene.gateway.pageSize = 2;
+    for (let count = 0; count < 2; count += 1)
+      scene.gateway.seed(ReservedDomain.resource, { domain: `${count}.example.com` });
+    scene.restart();
+    shiftPages(ReservedDomain);
+    const object = scene.cluster.apply(ReservedDomain, "one", { domain, adopt: { existing: true } });
+    scene.gateway.takeCalls();
+    await scene.settle(object, 1);
+    expect(scene.idOf(object)).toBe(theirs.id);
+    expect(scene.gateway.takeCalls()).not.toContain("create");
+  });
+
   it("costs two lists, which all share that search", async () => {
     const names = ["a", "b", "c", "d", "e"];
     for (const _ of names) scene.gateway.swallow("create");
@@ -249,6 +278,19 @@ describe("a list of several pages, of which somebody removes a row while it is r
     expect(calls.filter((call) => call === "list")).toHaveLength(4);
     expect(calls.filter((call) => call === "create")).toHaveLength(names.length);
   });
+});
+
+it("a create whose value is shown once made no remote that is much younger", async () => {
+  scene.gateway.normalise = (remote) => ({ ...remote, token: `token of ${remote.id}` });
+  scene.gateway.swallow("create");
+  const object = await scene.apply(APIKey, "ci", { tokenSecretName: "ci" });
+  await scene.clock.advance(86_400_000);
+  const owner = { cluster: "c1", namespace: "team-a", name: "ci" };
+  const theirs = scene.gateway.seed(APIKey.resource, { metadata: withOwnerMark(undefined, owner) });
+  await scene.settle(object);
+  expect(scene.reason(object)).toMatch(/^Available/);
+  expect(scene.idOf(object)).not.toBe(theirs.id);
+  expect(scene.gateway.remote(APIKey.resource, theirs.id)).toEqual(theirs);
 });
 
 describe("a domain that somebody else reserves while the outcome of our create is unknown", () => {
@@ -296,6 +338,17 @@ describe("a create whose outcome is unknown when the spec comes to mean another 
     scene.accountName = "first";
   });
 
+  it("is found as an entry of a list", async () => {
+    const audit = await scene.given(EventSubscription, "audit");
+    const spec = { subscriptionRef: { id: scene.idOf(audit) }, type: "a.v0" };
+    scene.gateway.loseAnswer("createSource");
+    const object = await scene.apply(EventSource, "one", spec);
+    scene.specifiedAccountName = "second";
+    await scene.clock.advance(2 * DEADLINE_MS);
+    await scene.reconcile(object);
+    expect(scene.cluster.now(object).status).toMatchObject({ id: `${scene.idOf(audit)}/a.v0`, account: "first" });
+  });
+
   it.each(recoveries)(
     "is found $how in the account to which it was sent, and changed no more",
     async ({ kind, spec }) => {
@@ -329,6 +382,14 @@ describe("a create whose outcome is unknown when the spec comes to mean another 
   });
 });
 
+it("an object whose id is known is no such create, when its spec comes to mean another account", async () => {
+  scene.accountName = "first";
+  const object = await scene.given(IPPolicy, "office", { description: "the office" });
+  scene.specifiedAccountName = "second";
+  expect(await scene.reconcile(object)).toEqual({});
+  expect(scene.gateway.takeCalls()).toEqual([]);
+});
+
 describe("a create that certainly never reached the service", () => {
   it("is sent again at once, without a search", async () => {
     scene.gateway.swallow("create", "unsent");
@@ -337,6 +398,14 @@ describe("a create that certainly never reached the service", () => {
     await scene.reconcile(object);
     expect(scene.gateway.takeCalls()).toEqual(["create", "create"]);
   });
+});
+
+it("a create whose answer was lost is searched for, also if one that certainly made nothing has the same time", async () => {
+  scene.gateway.swallow("create", "unsent");
+  scene.gateway.loseAnswer("create");
+  const object = scene.cluster.apply(IPPolicy, "office");
+  for (let count = 0; count < 3; count += 1) await scene.reconcile(object);
+  expect(scene.gateway.remotesOf(IPPolicy.resource)).toMatchObject([{ id: scene.idOf(object) }]);
 });
 
 describe("an object that was restored from a backup without its status", () => {

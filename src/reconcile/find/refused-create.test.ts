@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { withOwnerMark } from "../../objects/ownership.ts";
 import { DEADLINE_MS, Scene } from "../testing/scene.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -29,4 +30,15 @@ it.each([
   scene.cluster.delete(object);
   await scene.settle(object).catch(() => undefined);
   expect(scene.gateway.remote(ReservedDomain.resource, theirs.id)).toBeDefined();
+});
+
+it("a remote of its own that it finds by its name has the origin that it would have by its mark", async () => {
+  const scene = new Scene();
+  scene.gateway.unique["reserved_domains"] = "domain";
+  const metadata = withOwnerMark(undefined, { cluster: "c1", namespace: "team-a", name: "web" });
+  // with another region, it is not taken by its mark alone
+  const { id } = scene.gateway.seed(ReservedDomain.resource, { domain: "a.example.com", region: "eu", metadata });
+  await scene.clock.advance(DAY_MS);
+  const object = await scene.apply(ReservedDomain, "web", { domain: "a.example.com", region: "us" });
+  expect(scene.cluster.now(object).status).toMatchObject({ id, origin: "Created" });
 });

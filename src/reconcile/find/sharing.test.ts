@@ -37,6 +37,76 @@ beforeEach(async () => {
   await scene.resync(EventSubscription);
 });
 
+it.each([
+  ["Adopted", "one that was there", "x.v0"],
+  ["Created", "one that was not", "b.v0"],
+  ["Created", "one that the subscription lists itself", "a.v0"],
+])("the origin of an entry is %s for %s", async (origin, _, type) => {
+  setTypes("a.v0", "x.v0");
+  await scene.resync(EventSubscription);
+  expect((await scene.given(EventSource, "one", specOf(type))).status?.origin).toBe(origin);
+});
+
+describe("an object of another namespace that may add an entry", () => {
+  const applyElsewhere = (type: string) =>
+    scene.cluster.apply(EventSource, "other", { subscriptionRef: { id }, type }, { namespace: "team-b" });
+
+  it("keeps it when the subscription no longer lists it, and when an object here goes", async () => {
+    const object = await scene.given(EventSource, "a", specOf("a.v0"));
+    await scene.reconcile(applyElsewhere("a.v0"));
+    scene.cluster.apply(EventSubscription, "audit", {});
+    await scene.reconcile(subscription);
+    await end(object);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("has it in an update of the subscription while the create is under way", async () => {
+    scene.gateway.swallow("createSource");
+    await scene.reconcile(applyElsewhere("b.v0"));
+    scene.cluster.apply(EventSubscription, "audit", listing("c.v0"));
+    await scene.reconcile(subscription);
+    expect(types().sort()).toEqual(["b.v0", "c.v0"]);
+  });
+});
+
+it("an object of another account neither keeps an entry nor can have made it", async () => {
+  const elsewhere = { accountRef: { name: "other" } };
+  const object = await scene.given(EventSource, "b", specOf("b.v0"));
+  apply("other", "b.v0", elsewhere);
+  await end(object);
+  expect(types()).toEqual(["a.v0"]);
+  scene.cluster.recordIntent(apply("maker", "x.v0", elsewhere), new Date(0).toISOString());
+  setTypes("a.v0", "x.v0");
+  await scene.resync(EventSubscription);
+  expect(preexisting(await scene.given(EventSource, "x", specOf("x.v0")))).toBe(true);
+});
+
+describe("a kind that cannot be read", () => {
+  it("keeps an entry that a subscription may list", async () => {
+    const object = await scene.given(EventSource, "a", specOf("a.v0"));
+    scene.cluster.vanish(subscription);
+    scene.cluster.visibility.set("EventSubscription", "Unreadable");
+    scene.cluster.delete(object);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^InUse: .*EventSubscription/);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("keeps the entries that a subscription has added and no longer lists", async () => {
+    scene.cluster.visibility.set("EventSource", "Unreadable");
+    scene.cluster.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
+    await scene.reconcile(subscription);
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    scene.cluster.apply(EventSubscription, "audit", listing("b.v0"));
+    await scene.reconcile(subscription);
+    expect(scene.reason(subscription)).toMatch(/^InUse: .*EventSource/);
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+    scene.cluster.visibility.clear();
+    await scene.settle(subscription);
+    expect(types()).toEqual(["b.v0"]);
+  });
+});
+
 describe("an entry that existed before", () => {
   it("is taken without a request, and is not deleted with the object", async () => {
     setTypes("a.v0", "x.v0");
@@ -56,6 +126,31 @@ describe("an entry that existed before", () => {
     expect(preexisting(object)).toBe(true);
     await end(object);
     expect(types()).toEqual(["a.v0", "x.v0"]);
+  });
+
+  it("counts as existing before also when another object, which has sent nothing yet, wants it", async () => {
+    setTypes("a.v0", "x.v0");
+    await scene.resync(EventSubscription);
+    apply("one", "x.v0");
+    expect(preexisting(await scene.given(EventSource, "two", specOf("x.v0")))).toBe(true);
+  });
+
+  it("is not taken away by an edit of the subscription while its object is being deleted", async () => {
+    setTypes("a.v0", "x.v0");
+    await scene.resync(EventSubscription);
+    const object = await scene.given(EventSource, "x", specOf("x.v0"));
+    scene.cluster.delete(object);
+    scene.cluster.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
+    await scene.reconcile(subscription);
+    expect(types().sort()).toEqual(["a.v0", "b.v0", "x.v0"]);
+  });
+
+  it("goes with its object when a subscription that lists it goes as well", async () => {
+    const object = await scene.given(EventSource, "a", specOf("a.v0"));
+    scene.cluster.apply(EventSubscription, "audit", { ...listing("a.v0"), deletionPolicy: "Retain" });
+    scene.cluster.delete(subscription);
+    await end(object);
+    expect(types()).toEqual([]);
   });
 
   it("does not count as existing before when the subscription's spec lists it", async () => {
@@ -100,6 +195,38 @@ describe("an entry that existed before", () => {
     await end(one);
     expect(types()).toEqual(["a.v0", "b.v0"]);
     await end(two);
+    expect(types()).toEqual(["a.v0"]);
+  });
+});
+
+describe("an entry that its object has made", () => {
+  it("goes with it, however often the object is looked at before", async () => {
+    const object = await scene.given(EventSource, "b", specOf("b.v0"));
+    await scene.resync(EventSubscription);
+    await scene.reconcile(object);
+    expect(preexisting(object)).toBeUndefined();
+    await end(object);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("is not made again when somebody has deleted it and the object only reports that", async () => {
+    const object = await scene.given(EventSource, "b", { ...specOf("b.v0"), driftPolicy: "Report" });
+    setTypes("a.v0");
+    await scene.resync(EventSubscription);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
+    expect(types()).toEqual(["a.v0"]);
+  });
+
+  it("is made though the object only reports drift", async () => {
+    await scene.given(EventSource, "b", { ...specOf("b.v0"), driftPolicy: "Report" });
+    expect(types()).toEqual(["a.v0", "b.v0"]);
+  });
+
+  it("is missed by an object that only observes", async () => {
+    const object = apply("c", "c.v0", { managementPolicy: "ObserveOnly" });
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^RemoteMissing: /);
     expect(types()).toEqual(["a.v0"]);
   });
 });
@@ -152,6 +279,13 @@ describe("the list of the parent", () => {
     await scene.reconcile(subscription);
     expect(types()).toEqual(["a.v0", "c.v0"]);
     expect(scene.reason(subscription)).toMatch(/^Available/);
+  });
+
+  it("has no entries of objects with another account, though they name the subscription", async () => {
+    apply("x", "x.v0", { accountRef: { name: "other" } });
+    scene.cluster.apply(EventSubscription, "audit", listing("a.v0", "b.v0"));
+    await scene.reconcile(subscription);
+    expect(types()).toEqual(["a.v0", "b.v0"]);
   });
 
   it("keeps entries of deleted objects that retain them", async () => {

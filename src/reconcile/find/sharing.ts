@@ -1,11 +1,12 @@
 import { idFromSpec } from "../../objects/identity.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
-import { isDeleting, isObserveOnly, isOrphan, type ManagedObject } from "../../objects/object.ts";
+import { isDeleting, isObserveOnly, isObserver, isOrphan, type ManagedObject } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
 import type { EntryLocation } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
 import type { ReconcileContext } from "../context.ts";
+import { refuseUnread } from "../unread.ts";
 
 // Several may want one entry of a list: the object of the parent, whose spec lists it; objects that stand for single
 // entries; and people who added it in the account. The entry is deleted when the last object that wants it goes. It
@@ -19,8 +20,9 @@ export function staysForOthers(context: ReconcileContext, id: string): boolean {
   const preexisting = state.preexisting ?? object.status?.preexisting ?? false;
   if (preexisting && id === object.status?.id) return true;
   const key = keyOf(id);
-  const listed = parentsOf(context, location, id).some((parent) => !isDeleting(parent) && lists(parent, location, key));
-  return listed || siblingsOf(context, location, id).some(wants);
+  const parents = parentsOf(context, location, id);
+  const listed = parents.some((parent) => !isDeleting(parent) && lists(parent, location, key));
+  return listed || siblingsOf(context, location, id).some((sibling) => wants(sibling) && mayHave(sibling, parents));
 }
 
 /** Whether an existing remote was in the account before any object of this operator could have created it. */
@@ -34,18 +36,27 @@ export function isPreexisting(context: ReconcileContext, id: string): boolean {
   return !parentsOf(context, location, id).some(ours) && !siblingsOf(context, location, id).some(mayHaveMade);
 }
 
+export function noteEntryOrigin({ state }: ReconcileContext, preexisting: boolean): void {
+  state.preexisting = preexisting;
+  state.origin = preexisting ? "Adopted" : "Created";
+}
+
 /** For each shared list of this object: the entries that other objects want in it, and those that they want removed. */
-export function claimsOf({ kind, object, cluster }: ReconcileContext): Claims {
+export function claimsOf({ kind, object, cluster }: Pick<ReconcileContext, "kind" | "object" | "cluster">): Claims {
   const id = object.status?.id;
   return Object.fromEntries(
-    sharedLists(kind.spec).map(({ member, trait }): [string, Claim] => {
+    sharedLists(kind.spec).map(({ member, fields, trait }): [string, Claim] => {
+      const listed = fields.flatMap((field) => entriesOf(object, field, trait.key));
+      const added = fields.flatMap((field) => appliedEntries(field, object.status?.appliedFields ?? []));
+      if (added.some((key) => !listed.includes(key)))
+        refuseUnread(cluster, trait.kind, "InUse", `they may need what spec.${fields[0]} no longer lists`);
       const inside = id === undefined ? [] : cluster.othersWithRemoteID({ kind: trait.kind }, id, object);
       const named = cluster
         .referrersOf(kind, object)
         .filter((referrer) => referrer.kind.kind === trait.kind && cluster.shareAccount(referrer.object, object));
       const children = distinct([...inside, ...named.map((referrer) => referrer.object)]);
       const keys = (some: ManagedObject[]) => some.map(({ spec }) => String(spec[trait.key]));
-      const wanted = keys(children.filter(wants));
+      const wanted = keys(children.filter((child) => wants(child) && mayHave(child, [object])));
       const leaving = keys(children.filter(leaves)).filter((key) => !wanted.includes(key));
       return [member, { wanted, leaving }];
     }),
@@ -56,15 +67,22 @@ const keyOf = (id: string): string => id.slice(id.indexOf("/") + 1);
 const parentIDOf = (id: string): string => id.slice(0, id.indexOf("/"));
 
 /** Objects that stand for the parent of this entry. */
-const parentsOf = ({ cluster, object }: ReconcileContext, { parent }: EntryLocation, id: string): ManagedObject[] =>
-  cluster.othersWithRemoteID(parent, parentIDOf(id), object);
+function parentsOf(
+  { cluster, object, kind }: ReconcileContext,
+  { parent }: EntryLocation,
+  id: string,
+): ManagedObject[] {
+  refuseUnread(cluster, parent.kind, "InUse", `an object of it may list this ${kind.kind}`);
+  return cluster.othersWithRemoteID(parent, parentIDOf(id), object);
+}
 
 /** Other objects that stand for the same entry, including those that have no id yet. */
 function siblingsOf(context: ReconcileContext, location: EntryLocation, id: string): ManagedObject[] {
   const { cluster, kind, object } = context;
   const named = parentsOf(context, location, id)
     .flatMap((parent) => cluster.referrersOf(location.parent, parent))
-    .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id);
+    .filter((referrer) => referrer.kind.kind === kind.kind && idFromSpec(kind, referrer.object, cluster) === id)
+    .filter((referrer) => cluster.shareAccount(referrer.object, object));
   const all = distinct([...cluster.othersWithRemoteID(kind, id, object), ...named.map((referrer) => referrer.object)]);
   return all.filter(({ metadata }) => metadata.uid !== object.metadata.uid);
 }
@@ -73,21 +91,29 @@ const distinct = (objects: readonly ManagedObject[]): ManagedObject[] => [
   ...new Map(objects.map((object) => [object.metadata.uid, object])).values(),
 ];
 
-function lists({ spec }: ManagedObject, { parent, keyMember }: EntryLocation, wanted: string): boolean {
-  const entries = spec[parent.list];
-  return Array.isArray(entries) && entries.some((entry) => entry[keyMember] === wanted);
+const lists = (object: ManagedObject, { parent, keyMember }: EntryLocation, wanted: string): boolean =>
+  entriesOf(object, parent.list, keyMember).includes(wanted);
+
+function entriesOf({ spec }: ManagedObject, field: string, key: string): unknown[] {
+  const entries = spec[field];
+  return Array.isArray(entries) ? entries.map((entry) => entry[key]) : [];
 }
+
+/**
+ * Whether an object may have the entry that it wants: an object of its namespace manages the parent, or it was allowed to
+ * take or to create the entry. Without the right to adopt, nothing is added or kept for it.
+ */
+const mayHave = (object: ManagedObject, parents: readonly ManagedObject[]): boolean =>
+  (object.status?.id !== undefined && !isObserver(object)) ||
+  signedIntentOf(object) !== undefined ||
+  parents.some((parent) => parent.metadata.namespace === object.metadata.namespace && !isObserver(parent));
 
 const wants = (object: ManagedObject): boolean => !isDeleting(object) && !isObserveOnly(object);
 
 const leaves = (object: ManagedObject): boolean =>
-  isDeleting(object) &&
-  !isObserveOnly(object) &&
-  !isRetained(object) &&
-  !isOrphan(object) &&
-  !object.status?.preexisting;
+  isDeleting(object) && !isObserver(object) && !isRetained(object) && !isOrphan(object) && !object.status?.preexisting;
 
 /** Whether the object may have created the entry. Without an id and an intent it has sent nothing. */
 const mayHaveMade = (object: ManagedObject): boolean =>
-  !isObserveOnly(object) &&
+  !isObserver(object) &&
   (object.status?.id === undefined ? signedIntentOf(object) !== undefined : !object.status.preexisting);

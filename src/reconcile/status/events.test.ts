@@ -89,6 +89,13 @@ describe("events", () => {
     ]);
   });
 
+  it("warn of a renewal that fails, although the object stays ready", () => {
+    const failing = [condition("Ready", "True", "CertificateRenewalFailing")];
+    expect(eventsOf(object(ready), statusWith(failing), having())).toMatchObject([
+      { type: "Warning", reason: "CertificateRenewalFailing" },
+    ]);
+  });
+
   it("name each field that was corrected", () => {
     const [notice] = eventsOf(
       object(ready),

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../gateway/errors.ts";
+import { kinds } from "../../kinds/index.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { isSameStatus } from "../../objects/conditions.ts";
 import { type Condition, conditionOf, type ManagedObject, type Status } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations } from "../../schema/contract.ts";
 import { type Readiness, usable } from "../../schema/define.ts";
+import { readinessOf } from "../../schema/readiness.ts";
 import type { Change, RemoteState } from "../context.ts";
 import { appliedFields } from "../desired/desired.ts";
 import { nextStatus, type Outcome } from "./report.ts";
@@ -154,6 +158,25 @@ describe("the conditions", () => {
     expect(conditionOf(status, "Ready")).toMatchObject({ status: "False", observedGeneration: 2 });
   });
 
+  it.each([
+    ["InvalidSpec", "True"],
+    ["QuotaExceeded", "True"],
+    ["RemoteMissing", "False"],
+    ["OwnershipConflict", "False"],
+  ] as const)("after a refusal that means %s are Ready: %s", (reason, ready) => {
+    const cause = new GatewayError({ kind: "refused", status: 400, method: "PUT", route: "/", problem: "no" });
+    const status = next(objectWith(before.ready), unfinished(new Blocked(reason, "m", { cause })));
+    expect(conditionOf(status, "Ready")?.status).toBe(ready);
+    expect(conditionOf(status, "Synced")).toMatchObject({ status: "False", reason });
+    const deleted = next(
+      objectWith(before.ready, { id: "rd_1" }),
+      unfinished(new Blocked(reason, "m", { cause })),
+      {},
+      [{ type: "Deleted", id: "rd_1" }],
+    );
+    expect(conditionOf(deleted, "Ready")?.status).toBe("False");
+  });
+
   it("are not Ready when the remote is missing", () => {
     expect(summary(next(objectWith(before.ready), retrying, {}, [{ type: "Missing", id: "rd_1" }]))).toBe(
       "False Reconciling",
@@ -192,6 +215,27 @@ describe("the conditions", () => {
     const gone = next({ ...objectWith([]), status: drifted }, settled());
     expect(gone.drift).toBeUndefined();
     expect(conditionOf(gone, "Drifted")).toBeUndefined();
+  });
+});
+
+describe.each(kinds.map((kind) => ({ kind, title: kind.kind })))("a drifted $title", ({ kind }) => {
+  const later = new Date(now + 86_400_000).toISOString();
+  const certificate = { certificate: { id: "cert_1" }, not_after: later, valid_until: later };
+  const drift: RemoteState["drift"] = { reason: "RemoteDiffers", message: "Put it right", fields: ["description"] };
+
+  it.each([null, { authority: "freeca" }])("is not said to be as specified; managed certificate: %o", (policy) => {
+    const answer = { id: "x_1", ...certificate, certificate_management_policy: policy };
+    const { readiness } = readinessOf(kind, answer, {}, now);
+    const object = objectWith(before.ready);
+    const status = nextStatus(
+      { kind, object, accountName: "", state: { drift }, changes: [] },
+      settled(readiness),
+      now,
+    );
+    expect(conditionOf(status, "Ready")).toMatchObject({
+      status: "True",
+      message: "The resource exists in the account, and differs from the spec in spec.description",
+    });
   });
 });
 
@@ -266,6 +310,11 @@ describe("the rest of the status", () => {
     expect(next(object, outcome).lastHandledReconcileAt).toBe(echoed);
   });
 
+  it("remembers the request that it has answered last", () => {
+    const answered = objectWith(before.ready, { lastHandledReconcileAt: "before" });
+    for (const outcome of [settled(), retrying]) expect(next(answered, outcome).lastHandledReconcileAt).toBe("before");
+  });
+
   it("lists the applied fields in the order of the kind", () => {
     const spec = { region: null, domain: "a.example.com", description: "", deletionPolicy: "Retain" };
     expect(appliedFields(ReservedDomain, spec)).toEqual(["description", "domain"]);
@@ -275,5 +324,61 @@ describe("the rest of the status", () => {
     expect(isSameStatus({ id: "a" }, { id: "a", drift: undefined } as never)).toBe(true);
     expect(isSameStatus(undefined, {})).toBe(true);
     expect(isSameStatus({ id: "a" }, { id: "b" })).toBe(false);
+  });
+});
+
+describe("a certificate that ends while its object cannot be reconciled", () => {
+  const ending = (seconds: number): Status => {
+    const notAfter = new Date(now + seconds * 1000).toISOString();
+    const valid = condition("CertificateReady", "True", "Available");
+    const object = { ...objectWith([...before.ready, valid], { notAfter }), spec: { secretName: "shop" } };
+    return nextStatus({ kind: TLSCertificate, object, accountName: "", state: {}, changes: [] }, retrying, now);
+  };
+
+  it("is told as ended", () => {
+    const ended = { status: "False", reason: "CertificateExpired" };
+    expect(conditionOf(ending(-60), "CertificateReady")).toMatchObject({
+      ...ended,
+      message: 'Renew the certificate in Secret "shop": the certificate ended at 2026-01-01T11:59:00Z',
+    });
+    expect(conditionOf(ending(-60), "Ready")?.status).toBe("False");
+  });
+
+  it("is valid before", () => {
+    expect(conditionOf(ending(60), "CertificateReady")?.status).toBe("True");
+    expect(conditionOf(ending(60), "Ready")?.status).toBe("True");
+  });
+});
+
+describe("the columns of kubectl get", () => {
+  const reasonIn = (status: Status): string | undefined => status.columns?.["reason"];
+  const drift: RemoteState["drift"] = { reason: "RemoteDiffers", message: "Change it", fields: ["description"] };
+  const dnsReady = { type: "DNSReady", status: "False", reason: "DNSRecordMissing", message: "Make it" } as const;
+  const renewal: Readiness = { state: "usable", reason: "CertificateRenewalFailing", message: "Look at it" };
+
+  it.each<[string, string, Status]>([
+    ["nothing failed", "Available", next(objectWith(before.ready), settled())],
+    ["the service is away", "ServiceUnavailable", next(objectWith(before.ready), retrying)],
+    ["the remote differs", "RemoteDiffers", next(objectWith(before.ready), settled(), { drift })],
+    ["it is paused", "Paused", next(objectWith(before.ready), { type: "paused" })],
+    ["it is paused before it was seen", "Paused", next(objectWith(before.unseen), { type: "paused" })],
+    ["a renewal fails", "CertificateRenewalFailing", next(objectWith(before.ready), settled(renewal))],
+    [
+      "a DNS record is missing",
+      "DNSRecordMissing",
+      next(objectWith(before.ready), { type: "settled", readiness: usable, conditions: [dnsReady] }),
+    ],
+    ["it is not ready", "InvalidSpec", next(objectWith(before.ready), blocked)],
+    ["it is not ready and paused", "InvalidSpec", next(objectWith(before.stalled), { type: "paused" })],
+  ])("have one reason: %s", (_, reason, status) => {
+    expect(reasonIn(status)).toBe(reason);
+    const told = status.conditions?.filter((one) => one.reason === reason).map(({ message }) => message);
+    expect(told).toContain(status.columns?.["message"]);
+  });
+
+  it("have the texts of the spec, but not those of an edit during a pause", () => {
+    const object = objectWith(before.ready, { columns: { domain: "before.example.com" } });
+    expect(next(object, settled()).columns?.["domain"]).toBe("a.example.com");
+    expect(next(object, { type: "paused" }).columns?.["domain"]).toBe("before.example.com");
   });
 });

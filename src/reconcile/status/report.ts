@@ -1,3 +1,4 @@
+import { isGatewayError } from "../../gateway/errors.ts";
 import { type ConditionDraft, toCondition } from "../../objects/conditions.ts";
 import {
   type Condition,
@@ -7,12 +8,14 @@ import {
   type Status,
 } from "../../objects/object.ts";
 import { Blocked, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
+import { columnTexts } from "../../schema/columns.ts";
 import { answerFieldsOf } from "../../schema/common.ts";
-import { type Kind, type KindCondition, type Readiness, usable } from "../../schema/define.ts";
-import { isExpired } from "../../schema/readiness.ts";
+import type { Kind, KindCondition, Readiness } from "../../schema/define.ts";
+import { isExpired, validityOfStatus } from "../../schema/readiness.ts";
 import { toStatus } from "../../schema/wire/answer.ts";
-import { has, type ReconcileContext, type RemoteState } from "../context.ts";
+import type { ReconcileContext, RemoteState } from "../context.ts";
 import { specFields } from "../desired/plan.ts";
+import { wasReady } from "./refused-secrets.ts";
 
 /** How a reconcile ended. */
 export type Outcome =
@@ -21,29 +24,40 @@ export type Outcome =
   | { type: "unfinished"; error: ReconcileError }
   | { type: "paused" }
   /** Nothing is written for the object, so that another one can take its remote. */
-  | { type: "released"; message: string };
+  | { type: "released"; message: string; isTaken: boolean };
 
 /** The parts of the context that a status is made from. */
 type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
 
 /**
  * The whole status after a reconcile. Equal to the status before, apart from unset members, when nothing has changed.
+ * `serviceTime`: by the clock of the service, which dates certificates.
  */
-export function nextStatus(context: StatusInput, outcome: Outcome, now: number): Status {
+export function nextStatus(context: StatusInput, outcome: Outcome, now: number, serviceTime = now): Status {
+  const status = statusWithoutColumns(context, outcome, now, serviceTime);
+  const isLeftAlone = outcome.type === "paused" || outcome.type === "released";
+  // What an edit during a pause says is not so yet.
+  const { spec } = context.object;
+  const texts = isLeftAlone ? status.columns : columnTexts(context.kind.columns, { spec, status });
+  return { ...status, columns: { ...texts, ...noteOf(status.conditions) } };
+}
+
+function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: number, serviceTime: number): Status {
   const { kind, object, state } = context;
   const before = object.status ?? {};
   // Don't set observedGeneration: an edit that is made during the pause must not count as carried out.
   if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, paused, now) };
   if (outcome.type === "released") {
     const released = { ...paused, reason: "Released", message: outcome.message };
-    return { ...before, conditions: pausedConditions(object, released, now) };
+    const given = outcome.isTaken && { holds: false };
+    return { ...before, ...given, conditions: pausedConditions(object, released, now) };
   }
   return {
     ...before,
     ...observedFields(kind, before, state),
     ...bookkeeping(context, outcome),
     observedGeneration: object.metadata.generation,
-    conditions: conditionsFor(context, outcome, now).map((one) => toCondition(object, one, now)),
+    conditions: conditionsFor(context, outcome, serviceTime).map((one) => toCondition(object, one, now)),
   };
 }
 
@@ -62,14 +76,23 @@ function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outco
 }
 
 /** Only what this reconcile has found out. */
-function whatIsThere({ retiring, preexisting, origin, outputSecret }: RemoteState): Partial<Status> {
-  return {
-    ...(origin && { origin }),
-    ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
-    ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
-    ...(outputSecret !== undefined && { outputSecret: outputSecret || undefined }),
-  };
-}
+const whatIsThere = (state: RemoteState): Partial<Status> => ({
+  ...whoseItIs(state),
+  ...whatItHas(state),
+});
+
+const whoseItIs = ({ preexisting, origin, owner, holds }: RemoteState): Partial<Status> => ({
+  ...(holds !== undefined && { holds: holds ? undefined : false }),
+  ...(origin && { origin }),
+  ...(owner !== undefined && { owner: owner || undefined }),
+  ...(preexisting !== undefined && { preexisting: preexisting || undefined }),
+});
+
+const whatItHas = ({ retiring, moduleOrigins, outputSecret }: RemoteState): Partial<Status> => ({
+  ...(moduleOrigins && { moduleOrigins: Object.keys(moduleOrigins).length > 0 ? moduleOrigins : undefined }),
+  ...(retiring && { retiring: retiring.at(0), retiringLater: retiring.length > 1 ? retiring.slice(1) : undefined }),
+  ...(outputSecret !== undefined && { outputSecret: outputSecret || undefined }),
+});
 
 /**
  * Whether reconcile-requested-at is answered by this outcome. AccountMismatch answers it too, so that not every look at
@@ -98,18 +121,40 @@ function observedFields(kind: Kind, before: Status, state: RemoteState): Partial
 function conditionsFor(
   context: StatusInput,
   outcome: Extract<Outcome, { type: "settled" | "unfinished" }>,
-  now: number,
+  serviceTime: number,
 ): ConditionDraft[] {
   switch (outcome.type) {
     case "settled":
-      return [...settledConditions(outcome, context.state, now), ...driftedConditions(context.state)];
+      return [...settledConditions(outcome, context, serviceTime), ...driftedConditions(context.state)];
     case "unfinished":
       return [
-        ...unfinishedConditions(context, outcome.error, now),
-        ...currentConditions(context.object, [...context.kind.ownConditions, "Drifted"]),
+        ...unfinishedConditions(context, outcome.error, serviceTime),
+        ...ownConditions(context, serviceTime),
+        ...currentConditions(context.object, ["Drifted"]),
       ];
   }
 }
+
+/**
+ * What the table of `kubectl get` says. Ready stays True through a pause, an outage or drift, so the first of these that
+ * holds is told in place of it.
+ */
+function noteOf(conditions: readonly Condition[] = []): { reason?: string; message?: string } {
+  const told = noted.map((fits) => conditions.find(fits)).find((one) => one !== undefined);
+  return told ? { reason: told.reason, message: told.message } : {};
+}
+
+const noted: readonly ((condition: Condition) => boolean)[] = [
+  ({ type, status }) => type === "Ready" && status === "False",
+  ({ type, status }) => type === "Paused" && status === "True",
+  ({ type, status }) => type === "Ready" && status === "Unknown",
+  ({ type, status }) => type === "Synced" && status === "False",
+  ({ type, reason }) => type === "Ready" && reason !== synced.reason,
+  ({ type, status }) => type === "Drifted" && status === "True",
+  // conditions of the kind, such as DNSReady
+  ({ status }) => status === "False",
+  ({ type }) => type === "Ready",
+];
 
 /** The other conditions stay as they are, but `Ready` must not call an edit applied that waits for the pause to end. */
 const pausedConditions = (object: ManagedObject, draft: ConditionDraft, now: number): Condition[] => [
@@ -143,12 +188,13 @@ const synced: ConditionDraft = {
 
 function settledConditions(
   { readiness, conditions: more }: Extract<Outcome, { type: "settled" }>,
-  { drift }: RemoteState,
+  context: StatusInput,
   now: number,
 ): ConditionDraft[] {
   if (readiness.state === "usable") {
     const { reason = "Available" } = readiness;
-    const message = readiness === usable && drift ? differs(drift.fields) : readiness.message;
+    // A failing renewal needs a person more than a difference does, which `Drifted` tells.
+    const message = (readiness.reason === undefined && otherThanSpecified(context)) || readiness.message;
     return [{ type: "Ready", status: "True", reason, message }, synced, ...more];
   }
   const { reason, message } = readiness;
@@ -156,6 +202,17 @@ function settledConditions(
   const progress: ConditionDraft = { type: stalled ? "Stalled" : "Reconciling", status: "True", reason, message };
   return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
 }
+
+/** What Ready says when the remote is not as the spec asks for. Undefined when it is. */
+function otherThanSpecified({ object, state: { drift, remote } }: StatusInput): string | undefined {
+  if (drift) return differs(drift.fields);
+  const [id, asked] = [remote?.id ?? object.status?.id, object.spec.adopt?.id];
+  return id === undefined || asked === undefined || id === asked ? undefined : notAdopted(id, asked);
+}
+
+/** The object had a remote before the spec named another one, or has replaced the one that it adopted. */
+const notAdopted = (id: string, asked: string): string =>
+  `The resource exists in the account. spec.adopt.id has no effect: this object has ${id}, not ${asked}`;
 
 function driftedConditions({ drift }: RemoteState): ConditionDraft[] {
   return drift ? [{ type: "Drifted", status: "True", reason: drift.reason, message: drift.message }] : [];
@@ -169,8 +226,7 @@ function unfinishedConditions(context: StatusInput, error: ReconcileError, now: 
   const { object } = context;
   const { reason, message } = error;
   const failed: ConditionDraft = { ...synced, status: "False", reason, message };
-  const isMissing = has(context, "Missing") && !context.state.remote;
-  if (!isMissing && !isExpired(context.kind, object.status, now) && staysReady(object, error))
+  if (!isGone(context) && !isExpired(context.kind, object.status, now) && staysReady(object, error))
     return [...currentConditions(object, ["Ready"]), failed];
   // Waiting: this reconcile has not got as far as a call, so Synced stays as it was.
   const call = error instanceof Waiting ? currentConditions(object, ["Synced"]) : [failed];
@@ -183,14 +239,31 @@ function unfinishedConditions(context: StatusInput, error: ReconcileError, now: 
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
 }
 
+/** The remote of the status is not there any more, and this reconcile has found or made no other. */
+function isGone({ object, state, changes }: StatusInput): boolean {
+  const id = object.status?.id;
+  const wasDeleted = changes.some((change) => change.type === "Deleted" && change.id === id);
+  return wasDeleted || (changes.some(({ type }) => type === "Missing") && !state.remote);
+}
+
 /** Reasons that concern the account and not the object: the remote serves as before. */
 const ACCOUNT_REASONS: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
 
+/** Reasons of a refused change. It changes nothing about the remote. */
+const REFUSALS: ReadonlySet<string> = new Set(["InvalidSpec", "QuotaExceeded", "SecretNotReady", "UpdateUnsupported"]);
+
 function staysReady(object: ManagedObject, error: ReconcileError): boolean {
-  if (object.metadata.deletionTimestamp) return false;
-  const ready = conditionOf(object.status, "Ready");
-  if (ready?.status !== "True" || ready.observedGeneration !== object.metadata.generation) return false;
-  return !(error instanceof Blocked) || ACCOUNT_REASONS.has(error.reason);
+  if (object.metadata.deletionTimestamp || !wasReady(object)) return false;
+  if (!(error instanceof Blocked) || ACCOUNT_REASONS.has(error.reason)) return true;
+  return REFUSALS.has(error.reason) && isGatewayError(error.cause);
+}
+
+/** They stay as they are, but a certificate may have ended meanwhile. */
+function ownConditions({ kind, object }: StatusInput, now: number): ConditionDraft[] {
+  const current = currentConditions(object, kind.ownConditions);
+  if (!isExpired(kind, object.status, now)) return current;
+  const ended = validityOfStatus(kind, object.spec, object.status, now);
+  return [...current.filter(({ type }) => type !== ended?.type), ...(ended ? [ended] : [])];
 }
 
 /** Conditions as they are, each with the generation for which it was set. */

@@ -17,9 +17,12 @@ import type {
   Referrer,
   SecretContent,
   SecretValue,
+  Visibility,
 } from "../cluster.ts";
 
 type Metadata = Partial<ManagedObject["metadata"]>;
+
+const SIGNING_KEY = createSecretKey(Buffer.alloc(32, 1));
 
 /** Objects, Secrets and ConfigMaps in memory, in the namespace `team-a` unless a test names another. */
 export class FakeCluster implements Cluster {
@@ -36,10 +39,11 @@ export class FakeCluster implements Cluster {
   /** Other namespaces that are being deleted. */
   readonly otherNamespacesDeleting = new Set<string>();
   /** Kinds whose CustomResourceDefinition is being deleted. */
+  readonly visibility = new Map<string, Visibility>();
   readonly kindsDeleting = new Set<string>();
   /** Called before each of the operator's writes. What it throws, the write throws. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
-  readonly intentSignatures = new IntentSignatures(createSecretKey(Buffer.alloc(32, 1)), "c1");
+  intentSignatures = new IntentSignatures(SIGNING_KEY, "c1");
   readonly kinds: readonly Kind[];
   readonly #clock: Clock;
   readonly #objects = new Map<string, ManagedObject>();
@@ -52,6 +56,11 @@ export class FakeCluster implements Cluster {
   constructor(kinds: readonly Kind[], clock: Clock) {
     this.kinds = kinds;
     this.#clock = clock;
+  }
+
+  /** Intents are signed with another id of the cluster from now on. */
+  sign(clusterID: string, ...formerClusterIDs: string[]): void {
+    this.intentSignatures = new IntentSignatures(SIGNING_KEY, clusterID, formerClusterIDs);
   }
 
   // What users do.
@@ -117,6 +126,26 @@ export class FakeCluster implements Cluster {
     this.#store(rest);
   }
 
+  /** What a version leaves of the status and the annotations that knows neither origins nor signatures. */
+  forgetOrigin(object: ManagedObject): void {
+    this.removeAnnotation(object, annotations.createIntentSignature);
+    const { status, ...rest } = this.now(object);
+    if (!status) return;
+    const { origin: _, ...known } = status;
+    this.#store({ ...rest, status: known });
+  }
+
+  /** Puts an object back as it was, whatever is there now, as a restore of etcd does. */
+  restore(object: ManagedObject): void {
+    this.#store(object);
+  }
+
+  removeAnnotation(object: ManagedObject, name: string): void {
+    const { metadata } = this.now(object);
+    const { [name]: _, ...kept } = metadata.annotations ?? {};
+    this.#store({ ...this.now(object), metadata: { ...metadata, annotations: kept } });
+  }
+
   setSecret(name: string, data: Record<string, string>): void {
     this.#secrets.set(name, { resourceVersion: this.#next(), data, annotations: {}, owners: [] });
   }
@@ -178,6 +207,8 @@ export class FakeCluster implements Cluster {
   shareAccount = (one: ManagedObject, other: ManagedObject): boolean =>
     one.spec.accountRef?.name === other.spec.accountRef?.name;
 
+  mayAdopt = (_: ManagedObject): boolean => true;
+
   /** Who uses a key, by the digest of its value. */
   readonly keyUsers = new Map<string, KeyUser[]>();
   isAccountGone = false;
@@ -186,6 +217,8 @@ export class FakeCluster implements Cluster {
     this.keyUsers.get(digest) ?? [];
 
   isAccountLetGo = (): boolean => this.isAccountGone;
+
+  visibilityOf = (kind: string): Visibility => this.visibility.get(kind) ?? "Visible";
 
   hasEnded = ({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean =>
     this.knowsEnds && this.#created.has(`uid-${kind}-${name}`) && this.get(kind, namespace, name) === undefined;

@@ -46,11 +46,15 @@ export class FakeGateway {
   pageSize = 100;
   /** Ids of remotes whose rows in lists cannot be read. */
   readonly unreadable = new Set<string>();
+  /** Members that lists leave out. */
+  readonly unlisted = new Set<string>();
   /** Called with each call before it is carried out. */
   beforeCall: (call: Call) => void = () => {};
   readonly #clock: Clock;
   /** The calendar of the service. */
   calendar = (): Date => this.#clock.date();
+  /** Called with the header `Date` of each answer, by the process that may have asked. */
+  readonly onDate = new Map<object, (date: string) => void>();
   readonly #remotes = new Map<string, Map<string, FakeRemote>>();
   readonly #faults: { verb: Verb; fault: Fault }[] = [];
   #created = 0;
@@ -78,6 +82,11 @@ export class FakeGateway {
   /** The next call of this verb never arrives. `kind`: the error that the caller gets. */
   swallow(verb: Verb, kind: Failure["kind"] = "unknown"): void {
     this.#faults.push({ verb, fault: { done: false, failure: { kind } } });
+  }
+
+  /** What was planned and has not happened yet does not happen any more. */
+  forgetFaults(): void {
+    this.#faults.length = 0;
   }
 
   remotesOf(resource: Resource): FakeRemote[] {
@@ -158,8 +167,11 @@ export class FakeGateway {
       const remotes = this.remotesOf(resource).reverse();
       const page: FakeRemote[] = this.#perform("list", resource, () => remotes.slice(from, from + this.pageSize));
       last = from + this.pageSize >= remotes.length;
-      const [unreadable, rows] = [true, false].map((bad) => page.filter(({ id }) => this.unreadable.has(id) === bad));
+      const [unreadable, readable] = [true, false].map((bad) =>
+        page.filter(({ id }) => this.unreadable.has(id) === bad),
+      );
       const problems = (unreadable ?? []).map(({ id }) => ({ id, problem: "planned by the test" }));
+      const rows = (readable ?? []).map((remote) => withoutMembers(remote, this.unlisted));
       yield { rows: rows as never[], problems, startedAt: this.#clock.date().getTime(), last };
     }
   }
@@ -240,7 +252,10 @@ export class FakeGateway {
   #perform<T>(verb: Verb, { path }: { path: string }, work: () => T): never {
     const index = this.#faults.findIndex((one) => one.verb === verb);
     const [plannedFault] = index < 0 ? [] : this.#faults.splice(index, 1);
-    if (!plannedFault) return work() as never;
+    if (!plannedFault) {
+      for (const tell of this.onDate.values()) tell(this.calendar().toUTCString());
+      return work() as never;
+    }
     const { done, failure } = plannedFault.fault;
     const result = done ? (work() as { id?: string } | undefined) : undefined;
     const id = failure.kind === "unreadable" ? { id: result?.id } : {};
@@ -281,6 +296,12 @@ export class FakeGateway {
     return collection;
   }
 }
+
+/** The remote itself if nothing is left out. */
+const withoutMembers = (remote: FakeRemote, left: ReadonlySet<string>): FakeRemote =>
+  left.size === 0
+    ? remote
+    : (Object.fromEntries(Object.entries(remote).filter(([name]) => !left.has(name))) as FakeRemote);
 
 const memberOf = ({ path }: Module): string => path.split("/").at(-1) ?? "";
 

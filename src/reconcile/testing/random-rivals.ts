@@ -1,6 +1,6 @@
-import { isDeleting, type ManagedObject } from "../../objects/object.ts";
+import { hasOwnID, isDeleting, isObserveOnly, type ManagedObject } from "../../objects/object.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
-import { type Subject, subjects } from "./random-subjects.ts";
+import { isOurMark, type Subject, subjects } from "./random-subjects.ts";
 import { Scene } from "./scene.ts";
 
 /** Whose object wants a remote of another: that of a second namespace of the cluster, or of a second cluster. */
@@ -24,11 +24,13 @@ export class Rivals {
     this.#scenes.cluster.restart();
   }
 
-  want(player: Player, subject: Subject, id: string): void {
+  /** `observes`: it only looks at the remote, and may want it later. */
+  want(player: Player, subject: Subject, id: string, observes: boolean): void {
     if (!wanted.includes(subject)) return;
     const object = this.#object(player, subject);
     if (object && isDeleting(object)) return;
-    const spec = { adopt: { id }, deletionPolicy: "Delete" as const };
+    const managementPolicy = observes ? "ObserveOnly" : "Full";
+    const spec = { adopt: { id }, deletionPolicy: "Delete", managementPolicy } as const;
     this.#scenes[player].cluster.apply(subject.kind, this.#nameOf(subject), spec, { namespace: "team-b" });
   }
 
@@ -46,17 +48,30 @@ export class Rivals {
     );
   }
 
-  hold = (id: string): boolean => this.objects.some(({ object }) => object.status?.id === id);
+  /** Whether a rival has the remote: it alone, or it is the one that is marked. */
+  holds = (subject: Subject, id: string): boolean =>
+    this.objects.some(({ player, object }) => hasOwnID(object, id) && !this.#isOfSubject(player, subject, id));
 
   /** Why a rival may not change this remote; undefined if it may. */
   fault(player: Player, subject: Subject, remoteID: string): string | undefined {
-    const { cluster, gateway } = this.#scenes.namespace;
+    const { gateway } = this.#scenes.namespace;
+    const object = this.#object(player, subject);
+    if (object && isObserveOnly(object)) return `${remoteID} is only observed`;
     const mark = ownerMarkOf(gateway.remote(subject.kind.resource, remoteID) ?? {});
-    if (player === "cluster" && mark?.startsWith("c1/")) return `${remoteID} has the mark of another cluster: ${mark}`;
+    if (player === "cluster" && mark?.startsWith("c1")) return `${remoteID} has the mark of another cluster: ${mark}`;
+    return this.#isOfSubject(player, subject, remoteID) ? `${remoteID} is that of ${subject.name}` : undefined;
+  }
+
+  /** An object that has lost its status finds its remote by the mark. One that was restored may have an old status. */
+  #isOfSubject(player: Player, subject: Subject, remoteID: string): boolean {
+    const { cluster, gateway } = this.#scenes.namespace;
     const object = cluster.get(subject.kind.kind, "team-a", subject.name);
-    // An object that has lost its status finds its remote by the mark.
-    const id = object?.status?.id ?? (object && mark === `c1/team-a/${subject.name}` ? remoteID : undefined);
-    return id === remoteID ? `${id} is that of ${subject.name}` : undefined;
+    const mark = ownerMarkOf(gateway.remote(subject.kind.resource, remoteID) ?? {});
+    if (isOurMark(mark, `team-a/${subject.name}`))
+      return object !== undefined && (object.status?.id ?? remoteID) === remoteID;
+    const isRivals =
+      player === "cluster" ? mark?.startsWith("c2/team-b/") : isOurMark(mark, `team-b/${this.#nameOf(subject)}`);
+    return object?.status?.id === remoteID && !isRivals;
   }
 
   #object(player: Player, subject: Subject): ManagedObject | undefined {

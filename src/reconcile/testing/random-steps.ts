@@ -6,6 +6,11 @@ export const verbs = ["create", "get", "update", "delete", "list"] as const;
 export const writes = ["annotate", "writeStatus", "removeFinalizer"] as const;
 export const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400", "405", "429", "500", "503"] as const;
 
+/** The objects between which a remote moves. */
+export const sides = ["heir", "subject"] as const;
+/** Which of them say so. */
+export const sayings = ["both", "giver", "taker"] as const;
+
 const all = [...subjects.keys()];
 const subject = fc.constantFrom(...all);
 const steps = fc.oneof(
@@ -37,19 +42,43 @@ const steps = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("restart") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("arrive") }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("rival"), subject, player: fc.constantFrom(...players) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("rival"),
+      subject,
+      player: fc.constantFrom(...players),
+      observes: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("end rivals"), player: fc.constantFrom(...players) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("move"),
+      subject,
+      to: fc.constantFrom(...sides),
+      says: fc.constantFrom(...sayings),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("finish move"), subject }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("end heir"), subject }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("change cluster id") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("swap key"), wrong: fc.boolean(), times: fc.integer({ min: 0, max: 6 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("back up") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("restore backup"), subject }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("roll back"), subject }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
 /** The subjects of a run: all, or a few, since some bugs need several steps with the same subject. */
 export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
 /** The steps of a run. */
 export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
-/**
- * Runs that are rare among a hundred: the deletion of a policy that an edge needs, drift on a single object, and a remote
- * that somebody else takes over and deletes when it is free.
- */
-export const rareExamples: [number[], number[], Step[]][] = [
+/** Runs that take several steps in a row which are rare at random. They cause all that the test demands. */
+export const rareRuns: [number[], number[], Step[]][] = [
   [
     [0, 4],
     all,
@@ -73,6 +102,76 @@ export const rareExamples: [number[], number[], Step[]][] = [
       { do: "everything" },
     ],
   ],
+  [
+    [0],
+    all,
+    [
+      { do: "move", subject: 0, to: "heir", says: "both" },
+      { do: "everything" },
+      { do: "everything" },
+      { do: "finish move", subject: 0 },
+      { do: "change cluster id" },
+      { do: "swap key", wrong: true, times: 0 },
+      { do: "everything" },
+      { do: "swap key", wrong: false, times: 0 },
+    ],
+  ],
+  [
+    [3],
+    all,
+    [
+      { do: "back up" },
+      { do: "drop", subject: 3 },
+      { do: "resync" },
+      { do: "everything" },
+      { do: "restore backup", subject: 3 },
+    ],
+  ],
+  [
+    [3],
+    all,
+    [
+      { do: "back up" },
+      { do: "move", subject: 3, to: "heir", says: "both" },
+      { do: "everything" },
+      { do: "everything" },
+      { do: "restore backup", subject: 3 },
+      { do: "apply", subject: 3, variant: 1 },
+      { do: "everything" },
+    ],
+  ],
+  [
+    [5],
+    all,
+    [
+      { do: "rotate" },
+      { do: "everything" },
+      { do: "everything" },
+      { do: "restore", subject: 5 },
+      { do: "refuse", write: "writeStatus", times: 1 },
+      { do: "everything" },
+      { do: "apply", subject: 3, variant: 1 },
+      { do: "kill", write: "annotate" },
+      { do: "everything" },
+      { do: "restart" },
+    ],
+  ],
+  // A list is read with the wrong key, and the right one is back before the proof of the key has ended.
+  [
+    [0, 3, 5],
+    [4],
+    [
+      { do: "restart" },
+      { do: "apply", subject: 0, variant: 0 },
+      { do: "reconcile", subject: 0 },
+      { do: "delete", subject: 0, retain: true },
+      { do: "swap key", wrong: true, times: 2 },
+      { do: "everything" },
+      { do: "swap key", wrong: false, times: 1 },
+      { do: "apply", subject: 0, variant: 0 },
+      { do: "reconcile", subject: 0 },
+    ],
+  ],
 ];
 
 /** One step, with the parameters that its type takes. */
@@ -86,6 +185,10 @@ export type Step = { do: string } & Partial<{
   times: number;
   seconds: number;
   player: Player;
+  observes: boolean;
+  to: (typeof sides)[number];
+  says: (typeof sayings)[number];
+  wrong: boolean;
 }>;
 
 /** The step with its subject replaced by one of these subjects. */

@@ -22,10 +22,14 @@ export interface Subject {
   foundBy: "mark" | "name" | "values";
 }
 
+/** Whether a mark names this object, by any id that the cluster has had: c1, c1-2, c1-3. The second cluster is c2. */
+export const isOurMark = (mark: string | undefined, object: string): boolean =>
+  /^c1(-\d+)?$/.test(mark?.split("/")[0] ?? "") && mark?.slice(mark.indexOf("/") + 1) === object;
+
 const byMark =
   (name: string) =>
   (remote: FakeRemote): boolean =>
-    ownerMarkOf(remote) === `c1/team-a/${name}`;
+    isOurMark(ownerMarkOf(remote), `team-a/${name}`);
 
 const words = (variant: number) => ({ description: `words ${variant}` });
 

@@ -2,44 +2,39 @@ import { expect } from "vitest";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";
-import { isDeleting, type ManagedObject, retiringIDs } from "../../objects/object.ts";
+import { isDeleting, isReleased, type ManagedObject, releasedTo, retiringIDs } from "../../objects/object.ts";
 import { isRetained } from "../../objects/origin.ts";
-import { Retry } from "../../objects/reconcile-error.ts";
+import { ownerMark, ownerMarkOf } from "../../objects/ownership.ts";
 import { settle } from "../../runtime/testing/virtual-clock.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Call, FakeRemote } from "./fake-gateway.ts";
 import { keyPairs } from "./key-pairs.ts";
+import { Backups } from "./random-backups.ts";
+import { Faults, Killed, LATEST_MS } from "./random-faults.ts";
+import { Keys } from "./random-keys.ts";
+import { Moves } from "./random-moves.ts";
 import { type Player, Rivals } from "./random-rivals.ts";
-import type { faults, Step, verbs, writes } from "./random-steps.ts";
+import type { Step } from "./random-steps.ts";
 import { opaque, resources, type Subject, subjects } from "./random-subjects.ts";
-import { DEADLINE_MS, Scene } from "./scene.ts";
-
-/** The process died in the middle of a reconcile. */
-class Killed extends Error {}
-
-/** A create whose answer the operator no longer waits for, and which the service may carry out before `until`. */
-interface Late {
-  kind: Kind;
-  body: Record<string, unknown>;
-  until: number;
-}
-
-/** A service may carry out a request a little later than the operator's deadline for it. */
-const LATEST_MS = DEADLINE_MS + 4000;
+import { Scene } from "./scene.ts";
 
 /** What has happened at least once in all runs. */
 export const happened = new Set<string>();
 
+/** Whether a remote may stay when its object goes: the next object of that name finds it again. */
+const mayStay = ({ foundBy, kind }: Subject): boolean => foundBy === "mark" && kind.replacement === undefined;
+
 /** A few objects, remotes of others in the same account, and what must be true of both after every step. */
 export class World {
-  /** The faults that are planned for the next creates. */
-  readonly #planned: string[] = [];
-  #late: Late[] = [];
-  readonly scene = new Scene();
+  readonly scene: Scene = new Scene({ keyNow: () => this.#keys.now() });
+  readonly #keys = new Keys(this.scene);
+  readonly #mishaps = new Faults(this.scene);
+  readonly #moves = new Moves(this.scene);
+  readonly #backups = new Backups(this.scene);
   readonly #rivals = new Rivals(this.scene);
   /** Whose object is reconciled at the moment; undefined: a subject. */
-  #acting: Player | undefined;
+  #acting: Player | "heir" | undefined;
   readonly #others: { kind: Kind; remote: FakeRemote }[];
   /** The subject of each remote, also after the remote is deleted. */
   readonly #owners = new Map<string, Subject>();
@@ -59,6 +54,10 @@ export class World {
       }),
     );
     gateway.beforeCall = (call) => this.#checkCall(call);
+    this.#keys.strange.beforeCall = ({ verb, id = "" }) => {
+      happened.add("asked another account");
+      if (verb !== "get" && verb !== "list") this.#faults.push(`${verb} ${id} in another account`);
+    };
   }
 
   /**
@@ -66,6 +65,8 @@ export class World {
    */
   async begin(there: readonly number[]): Promise<void> {
     await this.scene.clock.advance(3_600_000);
+    // Something is recorded at all times: where nothing is, any key may be used.
+    await this.#reconcileIn(this.scene, this.scene.cluster.apply(IPPolicy, "anchor"));
     for (const index of there) this.#apply(subjects[index] as Subject, 0);
     // Twice, because the edge may come before its policy.
     for (let round = 0; round < 2; round += 1) await this.#everything();
@@ -82,12 +83,19 @@ export class World {
 
   /** Lets the operator work until it has finished. Nobody else does anything. */
   async calmDown(): Promise<void> {
-    this.scene.cluster.beforeWrite = () => {};
+    this.#mishaps.end();
+    this.#keys.correct();
     // Longer than an interrupted create may be under way.
     for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
+    this.#moves.settle();
+    for (let round = 0; round < 3; round += 1) await this.#waitRound(40);
     this.#settleReferences();
+    this.#deleteConflicting();
     // The deletion of a replaced remote is postponed for minutes after each refusal.
-    for (let round = 0; round < 16; round += 1) await this.#waitRound(round < 4 ? 30 : 600);
+    for (let round = 0; round < 16; round += 1) {
+      await this.#waitRound(round < 4 ? 30 : 600);
+      this.#dropRetained();
+    }
   }
 
   /** Reconciles and lists everything, and then lets this time pass. A person confirms what the operator asks about. */
@@ -97,6 +105,16 @@ export class World {
     await this.#resync();
     this.#check();
     await this.scene.clock.advance(seconds * 1000);
+  }
+
+  /** A person deletes the objects that are told that their remotes belong to others. */
+  #deleteConflicting(): void {
+    const objects = subjects.flatMap((one) => this.#moves.objectsOf(one));
+    for (const object of objects.filter((one) => this.scene.reason(one).startsWith("OwnershipConflict"))) {
+      happened.add("ended in a conflict");
+      this.#noteOwners();
+      this.scene.cluster.delete(object);
+    }
   }
 
   #confirmLoss(): void {
@@ -121,8 +139,21 @@ export class World {
       ).toEqual([object.status?.id]);
       const { description } = object.spec;
       if (description) expect(remote?.["description"], one.name).toBe(description);
+      if (one.foundBy === "mark") this.#expectMark(remote, object);
+    }
+    for (const { subject, object } of this.#moves.heirs) {
+      happened.add("moved");
+      expect(isDeleting(object), `the heir of ${subject.name} is gone`).toBe(false);
+      expect(this.scene.reason(object), `the heir of ${subject.name}`).toMatch(/^Available/);
+      const remote = this.scene.gateway.remote(subject.kind.resource, object.status?.id ?? "");
+      expect(remote?.["description"]).toBe(object.spec.description);
+      this.#expectMark(remote, object);
     }
     this.#expectOthersUntouched();
+  }
+
+  #expectMark(remote: FakeRemote | undefined, { metadata: { namespace, name } }: ManagedObject): void {
+    expect(ownerMarkOf(remote ?? {})).toBe(ownerMark({ cluster: this.scene.clusterID, namespace, name }));
   }
 
   /** No remote is left of objects that are deleted, except those to be retained. */
@@ -130,6 +161,10 @@ export class World {
     for (const one of subjects) {
       const left = this.#remotesOf(one).filter(({ id }) => !this.#retained.has(id));
       if (!this.#object(one)) expect(left, one.name).toEqual([]);
+      const heir = this.#moves.heirOf(one);
+      const isLeft = (id: string) => id === heir?.status?.id || !this.#retained.has(id);
+      const heirs = this.#moves.remotesOfHeir(one).filter(isLeft);
+      expect(heirs, `the heir of ${one.name}`).toEqual(heir ? [heir.status?.id] : []);
     }
   }
 
@@ -147,56 +182,50 @@ export class World {
       if (!there) this.#apply(policy, 0);
       else if (isDeleting(there)) this.#delete(edge, false);
     }
-    // The object may end at once, and leave what an earlier one retained.
-    if (!this.#object(edge)) this.#dropRetained(edge);
+    this.#dropRetained();
   }
 
-  /** A policy that is being deleted waits for an edge that was retained. */
-  #dropRetained(edge: Subject): void {
+  /** A policy that is being deleted waits for an edge that was retained: by an earlier object, or after a rollback. */
+  #dropRetained(): void {
+    const edge = subjects.find(({ name }) => name === "edge") as Subject;
+    if (this.#object(edge)) return;
     for (const { id } of this.#remotesOf(edge)) {
       if (this.#retained.has(id)) this.scene.gateway.drop(edge.kind.resource, id);
     }
   }
 
   #do(step: Step): Promise<void> | void {
-    const one = this.#chosen(step);
-    switch (step.do) {
-      case "apply":
-        return this.#apply(one, step.variant ?? 0);
-      case "delete":
-        return this.#delete(one, step.retain === true && one.foundBy === "mark" && one.kind.replacement === undefined);
-      case "reconcile":
-        return this.#reconcile(one);
-      case "everything":
-        return this.#everything();
-      case "drift":
-        return this.#drift(one);
-      case "drop":
-        return this.#drop(one);
-      case "rotate":
-        return this.#rotate();
-      case "resync":
-        return this.#resync();
-      case "restore":
-        return this.#restore(one);
-      case "fault":
-        return this.#fault(step.verb ?? "get", step.how ?? "lost");
-      case "kill":
-        return this.#killAt(step.write ?? "annotate");
-      case "refuse":
-        return this.#refuse(step.write ?? "annotate", step.times ?? 1);
-      case "arrive":
-        return this.#arrive();
-      case "restart":
-        return this.#restart();
-      case "rival":
-        return this.#want(one, step.player ?? "namespace");
-      case "end rivals":
-        return this.#rivals.end(step.player ?? "namespace");
-      default:
-        return this.scene.clock.advance((step.seconds ?? 1) * 1000);
-    }
+    const act = this.#actions[step.do] ?? (() => this.scene.clock.advance((step.seconds ?? 1) * 1000));
+    return act(this.#chosen(step), step);
   }
+
+  /** What a step does to its subject. */
+  readonly #actions: Record<string, (one: Subject, step: Step) => Promise<void> | void> = {
+    apply: (one, { variant = 0 }) => this.#apply(one, variant),
+    delete: (one, { retain }) => this.#delete(one, retain === true && mayStay(one)),
+    reconcile: (one) => this.#reconcile(one),
+    everything: () => this.#everything(),
+    drift: (one) => this.#drift(one),
+    drop: (one) => this.#drop(one),
+    rotate: () => this.#rotate(),
+    resync: () => this.#resync(),
+    restore: (one) => this.#restore(one),
+    fault: (_, { verb = "get", how = "lost" }) => this.#mishaps.plan(verb, how),
+    kill: (_, { write = "annotate" }) => this.#mishaps.killAt(write),
+    refuse: (_, { write = "annotate", times = 1 }) => this.#mishaps.refuse(write, times),
+    arrive: () => this.#arrive(),
+    restart: () => this.#restart(),
+    rival: (one, { player = "namespace", observes = false }) => this.#want(one, player, observes),
+    "end rivals": (_, { player = "namespace" }) => this.#rivals.end(player),
+    move: (one, { to = "heir", says = "both" }) => this.#moves.begin(one, to, says),
+    "finish move": (one) => this.#moves.finish(one),
+    "end heir": (one) => this.#endHeir(one),
+    "change cluster id": () => this.#changeClusterID(),
+    "swap key": (_, { wrong = true, times = 0 }) => this.#keys.plan(wrong, times),
+    "back up": () => this.#backups.take(),
+    "restore backup": (one) => this.#restoreBackup(one),
+    "roll back": (one) => this.#rollBack(one),
+  };
 
   /** The subject of the step or, for steps that need a remote, the next subject that has one. */
   #chosen({ do: what, subject: first = 0 }: Step): Subject {
@@ -210,11 +239,14 @@ export class World {
     return this.scene.cluster.get(kind.kind, "team-a", name);
   }
 
-  #remotesOf({ kind, isOurs }: Subject): FakeRemote[] {
+  #remotesOf(one: Subject): FakeRemote[] {
+    const { kind, isOurs } = one;
     const ours = this.scene.gateway.remotesOf(kind.resource).filter(isOurs);
     // What a rival has taken over bears the old mark until the rival's first update succeeds.
-    return ours.filter(({ id }) => !this.#isOther(id) && !this.#rivals.hold(id));
+    return ours.filter(({ id }) => !this.#isOther(id) && !this.#isHeldByAnother(one, id));
   }
+
+  #isHeldByAnother = (one: Subject, id: string): boolean => this.#rivals.holds(one, id) || this.#moves.holds(one, id);
 
   #isOther = (id: string): boolean => this.#others.some(({ remote }) => remote.id === id);
 
@@ -255,6 +287,39 @@ export class World {
       await this.#reconcileIn(scene, object);
       this.#acting = undefined;
     }
+    for (const { object } of this.#moves.heirs) {
+      this.#acting = "heir";
+      await this.#reconcileIn(this.scene, object);
+      this.#acting = undefined;
+    }
+  }
+
+  #arrive(): void {
+    if (this.#mishaps.arrive()) happened.add("arrived late");
+  }
+
+  #endHeir(one: Subject): void {
+    const heir = this.#moves.heirOf(one);
+    if (heir && !isDeleting(heir)) this.scene.cluster.delete(heir);
+  }
+
+  #clusterIDs = 1;
+
+  /** A few times only: the operator gives up to correct marks that change all the time. */
+  #changeClusterID(): void {
+    if (this.#clusterIDs > 2) return;
+    this.#clusterIDs += 1;
+    this.scene.changeClusterID(`c1-${this.#clusterIDs}`);
+  }
+
+  /** It takes longer than a create that is under way. */
+  async #restoreBackup(one: Subject): Promise<void> {
+    if (!this.#backups.has(one)) return;
+    this.#arrive();
+    await this.scene.clock.advance(LATEST_MS);
+    this.#backups.restore(one);
+    this.scene.restart();
+    happened.add("restored a backup");
   }
 
   #restart(): void {
@@ -262,9 +327,9 @@ export class World {
     this.#rivals.restart();
   }
 
-  #want(one: Subject, player: Player): void {
+  #want(one: Subject, player: Player, observes: boolean): void {
     const [remote] = this.#remotesOf(one);
-    if (remote) this.#rivals.want(player, one, remote.id);
+    if (remote) this.#rivals.want(player, one, remote.id, observes);
   }
 
   /** At most twice for each subject, so that the operator does not give up, and only once the status has the id. */
@@ -309,55 +374,27 @@ export class World {
     await done;
   }
 
-  /** Restores the object from a backup without status, under a new process. */
+  /**
+   * A version was at work that knows neither origins nor signatures of intents, and now it is this one again. The remote
+   * counts as adopted, so it stays when its object goes.
+   */
+  #rollBack(one: Subject): void {
+    const object = this.#object(one);
+    if (!object || isDeleting(object) || !mayStay(one)) return;
+    this.scene.cluster.forgetOrigin(object);
+    this.scene.restart();
+    happened.add("rolled back");
+  }
+
+  /**
+   * Restores the object from a backup without status, under a new process. Only the status names the remotes that were
+   * replaced and wait for their deletion: they would stay, and an event would name them.
+   */
   #restore(one: Subject): void {
     const object = this.#object(one);
-    if (!object || isDeleting(object) || one.foundBy === "values") return;
+    if (!object || isDeleting(object) || one.foundBy === "values" || retiringIDs(object.status).length > 0) return;
     this.scene.cluster.loseStatus(object);
     this.scene.restart();
-  }
-
-  #fault(verb: (typeof verbs)[number], how: (typeof faults)[number]): void {
-    const { gateway } = this.scene;
-    if (verb === "create") this.#planned.push(how);
-    if (how === "lost") gateway.loseAnswer(verb);
-    else if (how === "unreadable") gateway.loseAnswer(verb, { kind: "unreadable" });
-    else if (how === "swallowed" || how === "late") gateway.swallow(verb);
-    else if (how === "unsent") gateway.swallow(verb, "unsent");
-    else gateway.refuse(verb, Number(how));
-  }
-
-  #killAt(write: (typeof writes)[number]): void {
-    this.scene.cluster.beforeWrite = (now) => {
-      if (now === write) throw new Killed();
-    };
-  }
-
-  /** The API server is overloaded and refuses the next writes of this type. */
-  #refuse(write: (typeof writes)[number], times: number): void {
-    let left = times;
-    this.scene.cluster.beforeWrite = (now) => {
-      if (now !== write || left === 0) return;
-      left -= 1;
-      throw new Retry("Pending", "Waiting for the Kubernetes API");
-    };
-  }
-
-  #arrive(): void {
-    for (const { kind, body, until } of this.#late.splice(0)) {
-      const { gateway, clock } = this.scene;
-      const key = kind.naturalKey;
-      const isTaken = key !== undefined && gateway.remotesOf(kind.resource).some((remote) => remote[key] === body[key]);
-      if (clock.now() > until || isTaken) continue;
-      happened.add("arrived late");
-      gateway.seed(kind.resource, body);
-    }
-  }
-
-  #checkCreate(resource: string, body: Record<string, unknown> = {}): void {
-    const kind = resources.find(({ resource: remote }) => remote.name === resource);
-    const until = this.scene.clock.now() + LATEST_MS;
-    if (this.#planned.shift() === "late" && kind) this.#late.push({ kind, body, until });
   }
 
   /**
@@ -365,7 +402,7 @@ export class World {
    * here.
    */
   #checkCall({ verb, resource, body, id }: Call): void {
-    if (verb === "create") this.#checkCreate(resource, body);
+    if (verb === "create") this.#mishaps.created(resource, body);
     if (verb === "create" || verb === "list") return;
     if (!id) this.#faults.push(`${verb} without an id`);
     else if (verb === "update" || verb === "delete") this.#checkChange(verb, id);
@@ -380,17 +417,25 @@ export class World {
       return;
     }
     const object = one && this.#object(one);
+    const heir = one && this.#moves.heirOf(one);
+    if (heir && one && this.#moves.holds(one, id)) this.#faults.push(`${verb} ${id}, which ${heir.metadata.name} has`);
     if (!object) this.#faults.push(`${verb} ${id}, which belongs to no object of ours`);
+    else if (isReleased(object)) this.#faults.push(`${verb} ${id}, which its object has released`);
     else if (!object.metadata.finalizers?.includes(FINALIZER)) this.#faults.push(`${verb} ${id} without a finalizer`);
     else if (verb === "delete" && !isDeleting(object) && !this.#isOutdated(one, id))
       this.#faults.push(`delete ${id}, whose object stays`);
   }
 
-  #checkRival(player: Player, verb: "update" | "delete", id: string): void {
+  #checkRival(player: Player | "heir", verb: "update" | "delete", id: string): void {
     const one = this.#owners.get(id);
-    const fault = one ? this.#rivals.fault(player, one, id) : "it belongs to others";
+    const fault = one ? this.#faultOf(player, one, verb, id) : "it belongs to others";
     if (fault) this.#faults.push(`${verb} by another ${player}: ${fault}`);
     happened.add(`${verb} by another ${player}`);
+  }
+
+  #faultOf(player: Player | "heir", one: Subject, verb: "update" | "delete", id: string): string | undefined {
+    if (player === "heir") return this.#moves.fault(one, verb, id);
+    return this.#moves.holds(one, id) ? `it is that of the heir of ${one.name}` : this.#rivals.fault(player, one, id);
   }
 
   /** Whether this policy exists and the restriction of any edge in the account has it in it. */
@@ -413,7 +458,8 @@ export class World {
   #noteRetained(object: ManagedObject, remotes: readonly FakeRemote[]): void {
     if (!isDeleting(object)) this.#retained.delete(object.status?.id ?? "");
     // Also remotes that an interrupted create makes meanwhile.
-    else if (isRetained(object)) for (const { id } of remotes) this.#retained.add(id);
+    else if (isRetained(object) || releasedTo(object) !== undefined)
+      for (const { id } of remotes) this.#retained.add(id);
   }
 
   /** Whether a remote was replaced, or no longer exists. */

@@ -1,4 +1,5 @@
 import { Account } from "../../account/account.ts";
+import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
 import { OperationSupport } from "../../account/operation-support.ts";
 import { type Lane, RequestBudget } from "../../account/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
@@ -12,6 +13,7 @@ import { reconcile } from "../reconcile.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { FakeDNS } from "./fake-dns.ts";
 import { FakeGateway } from "./fake-gateway.ts";
+import { type KeyOfAccount, keyedClient } from "./keyed-client.ts";
 
 export const DEADLINE_MS = 30_000;
 export const RESYNC_SECONDS = 300;
@@ -24,12 +26,16 @@ export interface SceneOptions {
   formerClusterIDs?: readonly string[];
   /** Whether a person has set the id of the cluster. Default true. */
   isClusterIDSet?: boolean;
+  /** Default: no limit. */
+  deletesPerMinute?: number;
   /** Whether operations that the API page does not document are tried. Default true. */
   undocumented?: boolean;
   /** Kinds beside those of the operator. */
   extraKinds?: readonly Kind[];
   /** Secrets are watched. */
   secretsWatched?: boolean;
+  /** The API key that is read for each request. It has to be proved. Unset: one that needs no proof. */
+  keyNow?: () => KeyOfAccount;
 }
 
 /** One cluster, one account, and an operator that reconciles an object when a test says so. */
@@ -42,8 +48,6 @@ export class Scene {
   accountName = "";
   /** What causes the reconciles. */
   lane: Lane = "edit";
-  /** Whether the namespace of the objects may adopt. */
-  mayAdopt = true;
   /** What the specs of all objects ask for. Unset: `accountName`. */
   specifiedAccountName: string | undefined;
   readonly #options: SceneOptions;
@@ -51,9 +55,11 @@ export class Scene {
   readonly #listed = new Set<string>();
   #operations: OperationSupport;
   #account: Account;
+  #clusterIDs: readonly [string, ...string[]];
 
   constructor(options: SceneOptions = {}) {
     this.#options = options;
+    this.#clusterIDs = [options.clusterID ?? "c1", ...(options.formerClusterIDs ?? [])];
     this.clock = options.beside?.clock ?? new VirtualClock();
     this.gateway = options.beside?.gateway ?? new FakeGateway(this.clock);
     this.#operations = new OperationSupport(this.clock);
@@ -67,6 +73,22 @@ export class Scene {
   restart(): void {
     for (const { resource } of this.#kinds) this.#listed.add(resource.name);
     this.#account = this.#start();
+  }
+
+  /** A person gives the cluster another id, and declares the one that it had. */
+  changeClusterID(id: string): void {
+    this.#clusterIDs = [id, ...this.#clusterIDs];
+    this.cluster.sign(...this.#clusterIDs);
+    this.restart();
+  }
+
+  /** Whether objects may adopt, of whichever namespace. */
+  set mayAdopt(value: boolean) {
+    this.cluster.mayAdopt = () => value;
+  }
+
+  get clusterID(): string {
+    return this.#clusterIDs[0];
   }
 
   get account(): Account {
@@ -86,18 +108,12 @@ export class Scene {
     return {
       kind,
       object: this.cluster.now(object),
-      owner: {
-        cluster: this.#options.clusterID ?? "c1",
-        formerClusters: this.#options.formerClusterIDs ?? [],
-        namespace,
-        name,
-      },
+      owner: { cluster: this.clusterID, formerClusters: this.#clusterIDs.slice(1), namespace, name },
       isClusterIDSet: this.#options.isClusterIDSet ?? true,
       ...{ cluster: this.cluster, dns: this.dns, account: this.#account, clock: this.clock },
       lane: this.lane,
       signal: new AbortController().signal,
       accountName: this.accountName,
-      mayAdopt: this.mayAdopt,
       specifiedAccountName: this.specifiedAccountName ?? this.accountName,
       state: {},
       changes: [],
@@ -188,17 +204,26 @@ export class Scene {
 
   #start(): Account {
     const { clock, gateway } = this;
+    const { keyNow } = this.#options;
     this.#operations = new OperationSupport(clock);
-    return new Account({
+    const account: Account = new Account({
       operations: this.#operations,
-      client: gateway.asClient(),
+      client: keyNow ? keyedClient(keyNow, (key) => account.keyProof.use(digestOf(key))) : gateway.asClient(),
+      ...(keyNow && { key: { recorded: () => this.#recorded(), believesFirstKey: () => false, wayOut: () => "" } }),
       budget: new RequestBudget({ perMinute: 0, clock }),
       clock,
       deadlineMs: DEADLINE_MS,
       undocumented: this.#options.undocumented ?? true,
-      deletesPerMinute: 0,
+      deletesPerMinute: this.#options.deletesPerMinute ?? 0,
       signal: new AbortController().signal,
       assertMaySend: () => {},
     });
+    gateway.onDate.set(this, (date) => account.serviceTime.observe(date));
+    return account;
+  }
+
+  #recorded(): RecordedIDs {
+    const ids = this.#kinds.map((kind) => [kind.resource, new Set(this.cluster.remoteIDsBeside(kind))] as const);
+    return new Map(ids.filter(([, { size }]) => size > 0));
   }
 }

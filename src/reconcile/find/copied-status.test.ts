@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Scene } from "../testing/scene.ts";
+
+// A backup is restored with its statuses, in another cluster or under other names, and the account has the remotes of the
+// original. Some have no owner mark, since their metadata have no room for one.
+
+const opaque = { metadata: "a text of the user's" };
+
+const copyTo = (other: Scene, object: ManagedObject, metadata: Partial<ManagedObject["metadata"]> = {}) => {
+  const copy = { ...object, metadata: { ...object.metadata, uid: "copy", ...metadata } };
+  other.cluster.restore(copy);
+  return copy;
+};
+
+const changes = (scene: Scene) => scene.gateway.calls.filter(({ verb }) => verb !== "get" && verb !== "list");
+
+describe.each([
+  ["an IP policy", IPPolicy, opaque],
+  ["a domain", ReservedDomain, { ...opaque, domain: "a.example.com" }],
+])("the status of %s without a mark", (_, kind, spec) => {
+  it("has no power in another cluster, until that is said to continue the first", async () => {
+    const blue = new Scene({ clusterID: "blue" });
+    const object = await blue.given(kind, "one", spec);
+    const id = blue.idOf(object);
+    const green = new Scene({ beside: blue, clusterID: "green" });
+    const copy = copyTo(green, object);
+    green.cluster.apply(kind, "one", { ...spec, description: "of green" });
+    await green.reconcile(copy);
+    expect(green.reason(copy)).toBe(
+      `OwnershipConflict: Create this object anew: its status was copied from blue/team-a/one, which has ${id} (if blue was this cluster: add it to formerClusterIDs)`,
+    );
+    green.cluster.delete(copy);
+    await green.reconcile(copy);
+    expect(changes(green)).toEqual([]);
+    const continued = new Scene({ beside: blue, clusterID: "green", formerClusterIDs: ["blue"] });
+    const same = copyTo(continued, object);
+    await continued.settle(same, 2);
+    expect(continued.reason(same)).toMatch(/^Available/);
+    expect(continued.cluster.now(same).status?.owner).toBe("green/team-a/one");
+  });
+
+  it("has no power under another name, until the original has ended", async () => {
+    const scene = new Scene();
+    const object = await scene.given(kind, "one", { ...spec, deletionPolicy: "Retain" });
+    const older = { name: "two", creationTimestamp: "2025-01-01T00:00:00Z" };
+    const copy = copyTo(scene, object, older);
+    await scene.reconcile(copy);
+    expect(scene.reason(copy)).toMatch(/^OwnershipConflict: .*team-a\/one/);
+    await scene.reconcile(object);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    scene.cluster.delete(object);
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    await scene.reconcile(copy);
+    expect(scene.reason(copy)).toMatch(/^Available/);
+    expect(changes(scene)).toEqual([]);
+  });
+});
+
+it("a status names its owner only where the remote does not", async () => {
+  const scene = new Scene();
+  expect((await scene.given(IPPolicy, "marked")).status).not.toHaveProperty("owner");
+  const object = await scene.given(IPPolicy, "one", opaque);
+  expect(object.status?.owner).toBe("c1/team-a/one");
+  scene.resetCounts();
+  await scene.reconcile(object);
+  expect(scene.cluster.writes).toEqual([]);
+  scene.cluster.apply(IPPolicy, "one", { metadata: "{}" });
+  await scene.reconcile(object);
+  expect(scene.cluster.now(object).status?.owner).toBeUndefined();
+});
+
+it("the copy of an object that has made an entry does not delete it", async () => {
+  const blue = new Scene({ clusterID: "blue" });
+  const id = blue.idOf(await blue.given(EventSubscription, "audit"));
+  const object = await blue.given(EventSource, "one", { subscriptionRef: { id }, type: "a_created.v0" });
+  const green = new Scene({ beside: blue, clusterID: "green" });
+  const copy = copyTo(green, object);
+  green.cluster.delete(copy);
+  await green.settle(copy, 3);
+  expect(changes(green).filter(({ verb }) => verb === "deleteSource")).toEqual([]);
+});
+
+it("the copy of an object that has set modules removes none", async () => {
+  const blue = new Scene({ clusterID: "blue" });
+  const { id: routeId } = blue.gateway.seed(HTTPSEdgeRoute.resource, {});
+  const spec = { edgeId: "edghts_1", routeId, webhookVerification: { enabled: true, provider: "sns" } };
+  const object = await blue.given(HTTPSEdgeRoute, "one", spec);
+  const green = new Scene({ beside: blue, clusterID: "green" });
+  const copy = copyTo(green, object);
+  green.cluster.delete(copy);
+  await green.settle(copy);
+  expect(green.cluster.exists(copy)).toBe(false);
+  expect(changes(green).filter(({ verb }) => verb !== "getModule")).toEqual([]);
+});

@@ -1,0 +1,62 @@
+import type { Remote } from "../../gateway/resource.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { Origin } from "../../objects/origin.ts";
+import type { Kind } from "../../schema/define.ts";
+import { isUnset, membersOf } from "../../schema/wire/compare.ts";
+import { isSwitchedOff } from "../../schema/wire/uses.ts";
+import type { ReconcileContext } from "../context.ts";
+
+// A remote that others create has an origin for each of its modules: this object has set it first, or it was there and
+// was adopted. That can be seen only before the object sets the module, so it is recorded together with `appliedFields`.
+
+interface SetModule {
+  /** Of the spec. */
+  field: string;
+  /** Of the answer. */
+  member: string;
+}
+
+/** The modules that a spec sets, of a remote that others create. */
+export function modulesSetBy({ location, modules, spec: schema }: Kind, { spec }: ManagedObject): SetModule[] {
+  if (location.type !== "modules") return [];
+  return [...membersOf(schema)]
+    .filter(([member]) => modules[member] !== undefined)
+    .flatMap(([member, { fields }]) => fields.map((field) => ({ field, member })))
+    .filter(({ field }) => spec[field] !== undefined);
+}
+
+/** Those that this object has not set before. A version before has set its modules without a look at what was there. */
+function newModules({ kind, object }: Pick<ReconcileContext, "kind" | "object">): SetModule[] {
+  const { moduleOrigins = {}, appliedFields = [] } = object.status ?? {};
+  return modulesSetBy(kind, object).filter(
+    ({ field }) => moduleOrigins[field] === undefined && !appliedFields.includes(field),
+  );
+}
+
+/** Members that have to be read before the object sets them for the first time. */
+export const membersToRead = (context: ReconcileContext, id: string): string[] =>
+  newModules(context)
+    .filter(({ field }) => !context.account.isLeftModule(id, field))
+    .map(({ member }) => member);
+
+/** Call it when what `membersToRead` gave has been read, before anything is sent. */
+export function noteModuleOrigins(context: ReconcileContext, remote: Remote): void {
+  const { kind, object, state, account } = context;
+  if (kind.location.type !== "modules") return;
+  const { moduleOrigins: known = {} } = object.status ?? {};
+  account.forgetLeftModules(remote.id, Object.keys(known));
+  const found = newModules(context).map(({ field, member }): [string, Origin] => {
+    const wasThere = !isUnset(remote[member]) && !isSwitchedOff(remote[member]);
+    return [field, wasThere && !account.isLeftModule(remote.id, field) ? "Adopted" : "Created"];
+  });
+  state.moduleOrigins = { ...known, ...Object.fromEntries(found) };
+}
+
+/** Call it when the remote has no modules of this object but those of its spec. */
+export function forgetDroppedModules({ kind, object, state }: ReconcileContext): void {
+  if (!state.moduleOrigins) return;
+  const set = modulesSetBy(kind, object).map(({ field }) => field);
+  state.moduleOrigins = Object.fromEntries(
+    Object.entries(state.moduleOrigins).filter(([field]) => set.includes(field)),
+  );
+}

@@ -1,0 +1,235 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { ownerMarkOf } from "../../objects/ownership.ts";
+import { annotations, FINALIZER } from "../../schema/contract.ts";
+import { Scene } from "../testing/scene.ts";
+
+// Observing holds nothing, and its status has the id of a remote all the same.
+
+/** No mark can be added to it. */
+const opaque = "of somebody else";
+const observed = { managementPolicy: "ObserveOnly" } as const;
+const domain = "a.example.com";
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+
+const changes = () => scene.gateway.takeCalls().filter((call) => !/^(get|list)/.test(call));
+
+async function becomesFull(object: ManagedObject, spec: ManagedObject["spec"]): Promise<void> {
+  const kind = scene.contextFor(object).kind;
+  const { name, namespace } = object.metadata;
+  scene.cluster.apply(kind, name, spec, { namespace });
+  scene.gateway.takeCalls();
+  await scene.settle(object, 3);
+}
+
+describe.each([
+  ["that is known by its id", IPPolicy, (id: string) => ({ adopt: { id } })],
+  ["that is known by its name", ReservedDomain, () => ({ domain, adopt: { existing: true as const } })],
+])("a remote %s, in a namespace without the right to adopt", (_, kind, specOf) => {
+  let id: string;
+  let object: ManagedObject;
+
+  beforeEach(async () => {
+    scene.mayAdopt = false;
+    ({ id } = scene.gateway.seed(kind.resource, { domain, metadata: opaque }));
+    object = await scene.apply(kind, "one", { ...specOf(id), ...observed });
+    expect(scene.idOf(object)).toBe(id);
+  });
+
+  it("is not taken by the object that has observed it", async () => {
+    await becomesFull(object, { ...specOf(id), description: "ours", deletionPolicy: "Delete" });
+    expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
+    expect(changes()).toEqual([]);
+    scene.mayAdopt = true;
+    await scene.settle(object, 3);
+    expect(scene.reason(object)).toMatch(/^Available/);
+    expect(scene.gateway.remote(kind.resource, id)?.["description"]).toBe("ours");
+    expect(scene.cluster.now(object).status?.origin).toBe("Adopted");
+  });
+
+  it("stays when somebody gives that object the finalizer, and deletes it before it was looked at", async () => {
+    const spec = { ...specOf(id), deletionPolicy: "Delete" as const };
+    scene.cluster.apply(kind, "one", spec, { finalizers: [FINALIZER] });
+    scene.cluster.delete(object);
+    scene.gateway.takeCalls();
+    await scene.settle(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+    expect(changes()).toEqual([]);
+  });
+
+  it("is not given to another object by the one that observes it", async () => {
+    scene.cluster.annotateByHand(object, annotations.releaseTo, "team-b/two");
+    const adopt = { id, from: "team-a/one" };
+    const other = scene.cluster.apply(kind, "two", { domain, adopt }, { namespace: "team-b" });
+    for (const one of [object, other, object, other]) await scene.reconcile(one);
+    expect(scene.reason(other)).toMatch(/^AdoptionNotAllowed/);
+    expect(changes()).toEqual([]);
+  });
+});
+
+it("a domain is not taken over when its object no longer only observes, and does not say that it adopts", async () => {
+  const { id } = scene.gateway.seed(ReservedDomain.resource, { domain });
+  const object = await scene.apply(ReservedDomain, "one", { domain, ...observed });
+  await becomesFull(object, { domain, description: "ours" });
+  expect(scene.reason(object)).toBe(`AlreadyExists: To take over ${id}, add to the spec: adopt: {id: ${id}}`);
+  expect(scene.gateway.remote(ReservedDomain.resource, id)).toMatchObject({ description: null, metadata: null });
+  await becomesFull(object, { domain, description: "ours", adopt: { id } });
+  expect(scene.reason(object)).toMatch(/^Available/);
+});
+
+it("an entry of a subscription of others is not made again by an object that has observed it", async () => {
+  scene.mayAdopt = false;
+  const type = "a_created.v0";
+  const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [{ type }] });
+  const spec = { subscriptionRef: { id }, type };
+  const object = await scene.apply(EventSource, "one", { ...spec, ...observed });
+  expect(scene.reason(object)).toMatch(/^Available/);
+  scene.gateway.change(EventSubscription.resource, id, { sources: [] });
+  await scene.resync(EventSubscription);
+  await becomesFull(object, spec);
+  expect(scene.reason(object)).toMatch(new RegExp(`^AdoptionNotAllowed: .* ${id}$`));
+  expect(changes()).toEqual([]);
+});
+
+it("who has only observed a subscription gives nobody the right to its entries", async () => {
+  scene.mayAdopt = false;
+  const { id } = scene.gateway.seed(EventSubscription.resource, { sources: [] });
+  const watcher = await scene.apply(EventSubscription, "watcher", { adopt: { id }, ...observed });
+  await becomesFull(watcher, { adopt: { id } });
+  const object = await scene.apply(EventSource, "one", { subscriptionRef: { id }, type: "a_created.v0" });
+  expect(scene.reason(object)).toMatch(/^AdoptionNotAllowed/);
+});
+
+describe("a remote without a mark that an older object observes", () => {
+  let id: string;
+  let watcher: ManagedObject;
+  let holder: ManagedObject;
+  const spec = (description: string) => ({ adopt: { id }, description, metadata: opaque });
+
+  beforeEach(async () => {
+    ({ id } = scene.gateway.seed(IPPolicy.resource, { metadata: opaque }));
+    watcher = await scene.apply(IPPolicy, "watcher", { adopt: { id }, ...observed });
+    await scene.clock.advance(5_000);
+    holder = await scene.given(IPPolicy, "holder", spec("held"));
+  });
+
+  it("stays with its holder when the older one no longer only observes", async () => {
+    await becomesFull(watcher, spec("watched"));
+    expect(scene.reason(watcher)).toMatch(/^OwnershipConflict: .* team-a\/holder, which has /);
+    await scene.reconcile(holder);
+    expect(scene.reason(holder)).toMatch(/^Available/);
+    expect(scene.gateway.remote(IPPolicy.resource, id)?.["description"]).toBe("held");
+  });
+
+  it("goes to the older one when the holder only observes in its turn", async () => {
+    await becomesFull(watcher, spec("watched"));
+    await scene.apply(IPPolicy, "holder", { ...spec("held"), ...observed });
+    await scene.reconcile(watcher);
+    expect(scene.reason(watcher)).toMatch(/^Available/);
+    await becomesFull(holder, spec("held"));
+    expect(scene.reason(holder)).toMatch(/^OwnershipConflict: .* team-a\/watcher, which has /);
+  });
+});
+
+it("a holder that has observed for a while goes on without the right to adopt, and with its origin", async () => {
+  const object = await scene.given(IPPolicy, "own", { metadata: opaque });
+  await scene.apply(IPPolicy, "own", { metadata: opaque, ...observed });
+  scene.mayAdopt = false;
+  await becomesFull(object, { metadata: opaque, description: "on" });
+  expect(scene.reason(object)).toMatch(/^Available/);
+  expect(scene.cluster.now(object).status).toMatchObject({ origin: "Created" });
+  scene.cluster.delete(object);
+  await scene.settle(object);
+  expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
+});
+
+it("the modules of a route stay with the object that set them while the one before it observed", async () => {
+  const routeId = scene.gateway.seed(HTTPSEdgeRoute.resource, {}).id;
+  const spec = (provider: string) => ({
+    edgeId: "edghts_1",
+    routeId,
+    webhookVerification: { enabled: true, provider },
+  });
+  const first = await scene.given(HTTPSEdgeRoute, "first", spec("sns"));
+  await scene.clock.advance(5_000);
+  await scene.apply(HTTPSEdgeRoute, "first", { ...spec("sns"), ...observed });
+  await scene.given(HTTPSEdgeRoute, "second", spec("github"));
+  await becomesFull(first, spec("sns"));
+  expect(scene.reason(first)).toMatch(/^OwnershipConflict: .* team-a\/second, which has /);
+});
+
+it("a remote that another object has taken over is not taken back when the release is withdrawn", async () => {
+  const first = await scene.given(IPPolicy, "first", { metadata: opaque });
+  const id = scene.idOf(first);
+  await scene.clock.advance(5_000);
+  scene.cluster.annotateByHand(first, annotations.releaseTo, "team-b/second");
+  const adopt = { id, from: "team-a/first" };
+  const second = scene.cluster.apply(IPPolicy, "second", { metadata: opaque, adopt }, { namespace: "team-b" });
+  for (const object of [first, second, first]) await scene.reconcile(object);
+  scene.cluster.removeAnnotation(first, annotations.releaseTo);
+  await scene.reconcile(first);
+  expect(scene.reason(first)).toMatch(/^OwnershipConflict: .* team-b\/second, which has /);
+  scene.cluster.delete(second);
+  await scene.settle(second);
+  scene.gateway.put(IPPolicy.resource, { id, metadata: opaque });
+  await scene.resync(IPPolicy);
+  await scene.settle(first, 2);
+  expect(scene.reason(first)).toMatch(/^Available/);
+});
+
+it("an object that wants a remote, and may not adopt, stands in the way of nobody", async () => {
+  const { id } = scene.gateway.seed(IPPolicy.resource, {});
+  scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-a";
+  const first = scene.cluster.apply(IPPolicy, "first", { adopt: { id } }, { namespace: "team-b" });
+  await scene.reconcile(first);
+  expect(scene.reason(first)).toMatch(/^AdoptionNotAllowed/);
+  await scene.clock.advance(5_000);
+  const second = await scene.apply(IPPolicy, "second", { adopt: { id } });
+  expect(scene.reason(second)).toMatch(/^Available/);
+});
+
+it("an object that has observed a remote, and may not adopt it, keeps it from nobody who may", async () => {
+  const { id } = scene.gateway.seed(IPPolicy.resource, {});
+  scene.cluster.mayAdopt = ({ metadata }) => metadata.namespace === "team-b";
+  const object = await scene.apply(IPPolicy, "one", { adopt: { id }, ...observed });
+  scene.cluster.apply(IPPolicy, "one", { adopt: { id }, deletionPolicy: "Delete" });
+  await scene.reconcile(object);
+  expect(scene.reason(object)).toMatch(/^AdoptionNotAllowed/);
+  await scene.clock.advance(1000);
+  const other = await scene.apply(IPPolicy, "other", { adopt: { id } }, { namespace: "team-b" });
+  expect(scene.reason(other)).toMatch(/^Available/);
+});
+
+it("an object that could not take what it observed does not keep the owner from finding it again", async () => {
+  const owner = await scene.given(IPPolicy, "owner");
+  const id = scene.idOf(owner);
+  const watcher = await scene.apply(IPPolicy, "watcher", { adopt: { id }, ...observed });
+  await becomesFull(watcher, { adopt: { id } });
+  expect(scene.reason(watcher)).toMatch(/^OwnershipConflict/);
+  scene.cluster.loseStatus(owner);
+  scene.restart();
+  await scene.settle(owner, 3);
+  expect(scene.idOf(owner)).toBe(id);
+});
+
+it("the mark of an object binds although the object observes another remote", async () => {
+  const { id } = scene.gateway.seed(IPPolicy.resource, {});
+  const first = await scene.given(IPPolicy, "first");
+  const own = scene.idOf(first);
+  scene.cluster.loseStatus(first);
+  scene.cluster.removeAnnotation(first, annotations.createIntent);
+  await scene.apply(IPPolicy, "first", { adopt: { id }, ...observed });
+  const second = await scene.apply(IPPolicy, "second", { adopt: { id: own } });
+  expect(scene.reason(second)).toMatch(/^OwnershipConflict: Remove the owner/);
+  expect(ownerMarkOf(scene.gateway.remote(IPPolicy.resource, own) ?? {})).toBe("c1/team-a/first");
+});

@@ -1,0 +1,38 @@
+import type { Remote } from "../../gateway/resource.ts";
+import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { ISSUED } from "../../schema/certificate.ts";
+import type { KindReadiness } from "../../schema/define.ts";
+import { endOf, readinessOf, servedUntil, withIssuedMessage } from "../../schema/readiness.ts";
+import { type ReconcileContext, serviceNow } from "../context.ts";
+
+/** When to look again at a remote whose certificate no list has shown yet. */
+const UNKNOWN_SECONDS = 300;
+
+/** Whether the remote can be used, by itself and by the certificate with which it is served. Sends nothing. */
+export function judge(context: ReconcileContext, remote: Remote): KindReadiness {
+  const { kind, object, cluster, account } = context;
+  const now = serviceNow(context);
+  const judged = readinessOf(kind, remote, object.spec, now);
+  const { member = "", kind: name } = kind.servedWith ?? {};
+  const { id } = (remote[member] ?? {}) as { id?: string };
+  const certificates = cluster.kinds.find((one) => one.kind === name);
+  if (!certificates || id === undefined) return judged;
+  const certificate = account.remotes(certificates).cached(id);
+  const end = certificate && endOf(certificates, certificate);
+  if (end !== undefined) return servedUntil(judged, end, now);
+  const known = withKnownEnd(judged, object, { member, id });
+  const { readiness } = known;
+  if (certificate || readiness.state !== "usable" || readiness.afterSeconds !== undefined) return known;
+  return { ...known, readiness: { ...readiness, afterSeconds: UNKNOWN_SECONDS } };
+}
+
+/** Before this process has read the list, the end is the one that the process before has told of the same certificate. */
+function withKnownEnd(
+  judged: KindReadiness,
+  { status }: ManagedObject,
+  { member, id }: { member: string; id: string },
+): KindReadiness {
+  const { message = "" } = conditionOf(status, "CertificateReady") ?? {};
+  const before = status?.[member] as { id?: string } | undefined;
+  return before?.id === id && message.startsWith(ISSUED) ? withIssuedMessage(judged, message) : judged;
+}

@@ -1,0 +1,26 @@
+import { isGatewayError } from "../../gateway/errors.ts";
+import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { Blocked, type ReconcileError } from "../../objects/reconcile-error.ts";
+import type { ReconcileContext } from "../context.ts";
+
+/** Whether the remote was as the present spec says, when the object was looked at last. */
+export function wasReady({ status, metadata }: ManagedObject): boolean {
+  const ready = conditionOf(status, "Ready");
+  return ready?.status === "True" && ready.observedGeneration === metadata.generation;
+}
+
+/**
+ * The service refused a request that carries a new value of a Secret, for a spec that it has taken before: then it is the
+ * Secret that has to be corrected.
+ */
+export function blameSecrets(
+  { object, state: { newSecrets = [] } }: Pick<ReconcileContext, "object" | "state">,
+  error: ReconcileError | undefined,
+): ReconcileError | undefined {
+  const { cause } = error ?? {};
+  if (newSecrets.length === 0 || !wasReady(object) || error?.reason !== "InvalidSpec" || !isGatewayError(cause))
+    return error;
+  const names = newSecrets.map((name) => `Secret "${name}"`).join(" and ");
+  const text = cause.serviceMessage ?? cause.message;
+  return new Blocked("SecretNotReady", `Correct ${names}: the service refused the new content: ${text}`, { cause });
+}
