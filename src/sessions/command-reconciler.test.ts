@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { GatewayError } from "../gateway/errors.ts";
 import { conditionOf } from "../objects/object.ts";
 import type { CommandSpec } from "./command.ts";
-import { CommandReconciler, type CommandReconcilerOptions } from "./command-reconciler.ts";
+import { type CommandAccount, CommandReconciler, type CommandReconcilerOptions } from "./command-reconciler.ts";
+import type { Session } from "./session.ts";
+import { NoTargetError } from "./targets.ts";
 import { session } from "./testing/fake-service.ts";
 import { FakeWorld, KEY } from "./testing/fake-world.ts";
 
@@ -21,6 +23,16 @@ function scene(
   const condition = (type: string) => conditionOf(status(), type);
   return { fake, refresh, status, condition, reconcile: () => reconciler.reconcile(KEY, signal) };
 }
+
+/** The options of a scene whose account differs. */
+const withAccount =
+  (change: (account: CommandAccount) => Partial<CommandAccount>) =>
+  ({ accountOf }: CommandReconcilerOptions): Partial<CommandReconcilerOptions> => ({
+    accountOf: async (command, at) => {
+      const account = await accountOf(command, at);
+      return { ...account, ...change(account) };
+    },
+  });
 
 describe("a reconcile", () => {
   test("records the session, then the request, then the answer, and writes nothing after that", async () => {
@@ -58,18 +70,42 @@ describe("a reconcile", () => {
     expect(condition("Paused")).toBeUndefined();
   });
 
-  test("fails a command in another namespace with a message", async () => {
-    const { fake, reconcile, condition } = scene(stop, undefined, { namespace: "elsewhere" });
+  test("fails a command that has no account, and holds one that has begun", async () => {
+    let isGone = false;
+    let online: Session[] = [];
+    const { fake, reconcile, condition, status } = scene({ ...stop, command: "Restart" }, ({ accountOf }) => ({
+      accountOf: async (command, at) => {
+        if (isGone) throw new NoTargetError("Set tunnelSessions");
+        const account = await accountOf(command, at);
+        return { ...account, collection: { ...account.collection, listedAt: 1, allCached: () => online } };
+      },
+    }));
     await reconcile();
-    expect(condition("Failed")?.message).toContain('Create it in namespace "gateway"');
-    expect(condition("Stalled")).toMatchObject({ reason: "CommandFailed" });
-    expect(fake.service.received).toEqual([]);
+    expect(status()?.sessions).toMatchObject([{ phase: "Returning" }]);
+    isGone = true;
+    expect(await reconcile()).toEqual({ backoff: true });
+    expect(condition("Reconciling")).toMatchObject({ reason: "AccountNotReady", message: "Set tunnelSessions" });
+    expect(status()?.completedAt).toBeUndefined();
+    isGone = false;
+    online = fake.service.online;
+    await reconcile();
+    expect(status()?.succeeded).toBe(1);
+    expect(fake.service.received).toHaveLength(1);
+
+    const other = scene(stop, () => ({ accountOf: () => Promise.reject(new NoTargetError("Set tunnelSessions")) }));
+    await other.reconcile();
+    expect(other.condition("Failed")?.message).toContain("Set tunnelSessions");
+    expect(other.condition("Stalled")).toMatchObject({ reason: "CommandFailed" });
+    expect(other.fake.service.received).toEqual([]);
   });
 
   test("waits for the mirror before it selects sessions by labels", async () => {
     const selector = { matchLabels: { "tunnelgateway.dev/region": "eu" } };
     const mirror = { isEnabled: true, isSynced: false };
-    const { reconcile, status, condition } = scene({ command: "Stop", maxConcurrent: 1, selector }, () => ({ mirror }));
+    const { reconcile, status, condition } = scene(
+      { command: "Stop", maxConcurrent: 1, selector },
+      withAccount(() => ({ mirror })),
+    );
     expect(await reconcile()).toEqual({ backoff: true });
     expect(condition("Reconciling")).toMatchObject({ reason: "Pending" });
     mirror.isSynced = true;
@@ -79,17 +115,20 @@ describe("a reconcile", () => {
 
   test("lists the sessions itself every 10 seconds when they are not mirrored", async () => {
     const since: number[] = [];
-    const { fake, reconcile, status } = scene({ ...stop, command: "Restart" }, ({ collection }) => ({
-      mirror: { isEnabled: false, isSynced: false },
-      collection: {
-        ...collection,
-        allCached: () => [],
-        listedAt: undefined,
-        listed: async (at) => {
-          since.push(fake.clock.now() - at);
+    const { fake, reconcile, status } = scene(
+      { ...stop, command: "Restart" },
+      withAccount(({ collection }) => ({
+        mirror: { isEnabled: false, isSynced: false },
+        collection: {
+          ...collection,
+          allCached: () => [],
+          listedAt: undefined,
+          listed: async (at) => {
+            since.push(fake.clock.now() - at);
+          },
         },
-      },
-    }));
+      })),
+    );
     await reconcile();
     expect(status()?.sessions).toMatchObject([{ phase: "Returning" }]);
     expect(await reconcile()).toEqual({ requeueAfterSeconds: 10 });
@@ -106,16 +145,19 @@ describe("a reconcile", () => {
       retryAfterSeconds: 7,
     });
     let times = 1;
-    const { reconcile, status, condition } = scene(stop, ({ collection }) => ({
-      collection: {
-        ...collection,
-        allCached: () => [],
-        perform: async (call, at) => {
-          if (times-- > 0) throw limited;
-          await collection.perform(call, at);
+    const { reconcile, status, condition } = scene(
+      stop,
+      withAccount(({ collection }) => ({
+        collection: {
+          ...collection,
+          allCached: () => [],
+          perform: async (call, at) => {
+            if (times-- > 0) throw limited;
+            await collection.perform(call, at);
+          },
         },
-      },
-    }));
+      })),
+    );
     expect(await reconcile()).toEqual({ backoff: true, atLeastSeconds: 7 });
     expect(status()?.sessions).toMatchObject([{ phase: "Pending" }]);
     expect(condition("Reconciling")).toMatchObject({ reason: "RateLimited" });

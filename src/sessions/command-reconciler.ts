@@ -20,18 +20,22 @@ import {
   settleReturning,
   settleSending,
 } from "./progress.ts";
-import type { Session, SessionObject } from "./session.ts";
+import type { MirrorScope, Session, SessionObject } from "./session.ts";
 import { initialResult, NoTargetError, targetsOf } from "./targets.ts";
 
-export interface CommandReconcilerOptions {
-  /** The namespace of the session objects. Commands in other namespaces fail. */
-  namespace: string;
-  clock: Clock;
-  /** The tunnel sessions of the account. */
+/** The account that a command is for. */
+export interface CommandAccount extends MirrorScope {
+  /** Its tunnel sessions. */
   collection: Pick<Collection, "listedAt" | "listed" | "allCached" | "read" | "admit" | "perform">;
   mirror: { readonly isEnabled: boolean; readonly isSynced: boolean };
   /** All session objects. */
-  sessions: () => readonly SessionObject[];
+  objects: () => readonly SessionObject[];
+}
+
+export interface CommandReconcilerOptions {
+  clock: Clock;
+  /** Throws NoTargetError if the command has no account that it may command. */
+  accountOf: (command: CommandObject, signal: AbortSignal) => Promise<CommandAccount>;
   /** The command in the cache, which has own writes. */
   command: (key: string) => CommandObject | undefined;
   /** Writes the status, guarded by the object's resourceVersion. Throws Outdated if somebody wrote first. */
@@ -93,36 +97,40 @@ export class CommandReconciler {
   }
 
   async #continue(given: CommandObject, signal: AbortSignal): Promise<Result> {
-    const command = given.status?.sessions ? given : await this.#chooseSessions(given, signal);
+    const account = await this.#accountOf(given, signal);
+    const command = given.status?.sessions ? given : await this.#chooseSessions(given, account, signal);
     const { spec, metadata } = command;
     const chosen = command.status?.sessions ?? [];
-    await this.#ensureListed(command, chosen, signal);
+    await this.#ensureListed(command, chosen, account, signal);
     const unwritten = this.#answers.get(metadata.uid) ?? new Map<string, Answer>();
-    const sessions = settleReturning(settleSending(spec, chosen, unwritten, this.#now()), this.#observe());
+    const sessions = settleReturning(settleSending(spec, chosen, unwritten, this.#now()), this.#observe(account));
 
     const paused = isPaused(command);
     const batch = paused ? [] : nextBatch(spec, sessions, this.#now());
     if (batch.length === 0) {
       const written = await this.#record(command, { sessions, paused });
-      return isFinished(sessions) ? this.#deleteExpired(written) : this.#requeue(sessions);
+      return isFinished(sessions) ? this.#deleteExpired(written) : this.#requeue(sessions, account);
     }
-    for (const _ of batch) await this.#options.collection.admit({ lane: "edit", signal });
-    const sending = markSending(spec, sessions, batch, this.#observe());
+    for (const _ of batch) await account.collection.admit({ lane: "edit", signal });
+    const sending = markSending(spec, sessions, batch, this.#observe(account));
     const recorded = await this.#record(command, { sessions: sending });
     const answers = await this.#sendAll(
       sending.filter(({ id }) => batch.some((one) => one.id === id)),
+      account,
       signal,
     );
     this.#answers.set(metadata.uid, answers);
-    return this.#recordAnswers(recorded, sending, answers);
+    return this.#recordAnswers(recorded, sending, answers, account);
   }
 
   async #recordAnswers(
     command: CommandObject,
     sending: Results,
     answers: ReadonlyMap<string, Answer>,
+    account: CommandAccount,
   ): Promise<Result> {
-    const sessions = settleReturning(settleSending(command.spec, sending, answers, this.#now()), this.#observe());
+    const settled = settleSending(command.spec, sending, answers, this.#now());
+    const sessions = settleReturning(settled, this.#observe(account));
     const cause = [...answers.values()].find((answer) => answer.outcome === "nothing")?.error;
     const error = isGatewayError(cause) ? reconcileErrorOf(cause) : undefined;
     await this.#record(command, { sessions, error });
@@ -131,61 +139,74 @@ export class CommandReconciler {
     return { requeueAfterSeconds: 0 };
   }
 
-  async #chooseSessions(command: CommandObject, signal: AbortSignal): Promise<CommandObject> {
-    const { namespace, collection, sessions } = this.#options;
-    const { spec, metadata } = command;
-    if (metadata.namespace !== namespace) {
-      throw new NoTargetError(
-        `Create it in namespace "${namespace}", where the sessions are: it is not obeyed elsewhere`,
-      );
+  /** A command that has begun waits for its account to come back. */
+  async #accountOf(command: CommandObject, signal: AbortSignal): Promise<CommandAccount> {
+    try {
+      return await this.#options.accountOf(command, signal);
+    } catch (error) {
+      if (!(error instanceof NoTargetError) || !command.status?.sessions) throw error;
+      throw new Waiting("AccountNotReady", error.message, { cause: error });
     }
-    const online = await this.#onlineSessions(command);
-    const known = { objects: sessions(), mirrored: this.#options.mirror.isEnabled, online };
+  }
+
+  async #chooseSessions(command: CommandObject, account: CommandAccount, signal: AbortSignal): Promise<CommandObject> {
+    const { collection, objects, mirror } = account;
+    const { spec } = command;
+    const online = this.#onlineSessions(command, account);
+    const known = { scope: account, objects: objects(), mirrored: mirror.isEnabled, online };
     const chosen: SessionResult[] = [];
     for (const id of targetsOf(spec, known)) {
       const session = online.get(id) ?? (await collection.read(id, { lane: "edit", signal }));
       if (!session) throw new NoTargetError(`Correct spec.sessionRef.id: session ${id} is not online`);
-      chosen.push(initialResult(spec, session as Session));
+      chosen.push(initialResult(spec, session as Session, account.account));
     }
     return this.#record(command, { sessions: chosen });
   }
 
   /** The listed sessions, by id. */
-  async #onlineSessions({ spec }: CommandObject): Promise<ReadonlyMap<string, Session>> {
-    const { mirror, collection } = this.#options;
+  #onlineSessions({ spec }: CommandObject, { mirror, collection }: CommandAccount): ReadonlyMap<string, Session> {
     if (mirror.isEnabled && !mirror.isSynced && !spec.sessionRef?.id) throw notListedYet();
     return new Map((collection.allCached() as Session[]).map((session) => [session.id, session]));
   }
 
   /** A restart needs a list: the session before and the one after the restart have to be told apart. */
-  async #ensureListed({ spec }: CommandObject, sessions: Results, signal: AbortSignal): Promise<void> {
-    const { mirror, collection, clock } = this.#options;
+  async #ensureListed(
+    { spec }: CommandObject,
+    sessions: Results,
+    { mirror, collection }: CommandAccount,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock } = this.#options;
     if (!restarts(spec) || sessions.every(hasResult)) return;
     if (!mirror.isEnabled) await collection.listed(clock.now() - UNMIRRORED_LIST_MS, { lane: "sync", signal });
     else if (collection.listedAt === undefined) throw notListedYet();
   }
 
-  #observe(): Observation {
-    const { collection, clock } = this.#options;
+  #observe({ collection, account }: CommandAccount): Observation {
+    const { clock } = this.#options;
     const now = this.#now();
     const { listedAt } = collection;
-    if (listedAt === undefined) return { now };
-    return { now, online: { sessions: collection.allCached() as Session[], listedAt: now - (clock.now() - listedAt) } };
+    if (listedAt === undefined) return { now, account };
+    return {
+      now,
+      account,
+      online: { sessions: collection.allCached() as Session[], listedAt: now - (clock.now() - listedAt) },
+    };
   }
 
-  async #sendAll(sessions: Results, signal: AbortSignal): Promise<Map<string, Answer>> {
+  async #sendAll(sessions: Results, account: CommandAccount, signal: AbortSignal): Promise<Map<string, Answer>> {
     const answers = sessions.map(async (one): Promise<[string, Answer]> => {
       const request = one.sending as Request;
-      const answer = await this.#send(request, one.id, signal);
+      const answer = await this.#send(request, one.id, account, signal);
       this.#options.onSent?.(request, answer.outcome);
       return [recordKey(one), answer];
     });
     return new Map(await Promise.all(answers));
   }
 
-  async #send(request: Request, id: string, signal: AbortSignal): Promise<Answer> {
+  async #send(request: Request, id: string, { collection }: CommandAccount, signal: AbortSignal): Promise<Answer> {
     try {
-      await this.#options.collection.perform((client, options) => calls[request](client, id, options), signal);
+      await collection.perform((client, options) => calls[request](client, id, options), signal);
       return { outcome: "done" };
     } catch (error) {
       return answerOf(request, error);
@@ -223,9 +244,9 @@ export class CommandReconciler {
     return {};
   }
 
-  #requeue(sessions: Results): Result {
+  #requeue(sessions: Results, { mirror }: CommandAccount): Result {
     const restartAt = nextRestartAt(sessions);
-    const recheck = this.#options.mirror.isEnabled ? RECHECK_SECONDS : UNMIRRORED_LIST_MS / 1000;
+    const recheck = mirror.isEnabled ? RECHECK_SECONDS : UNMIRRORED_LIST_MS / 1000;
     if (restartAt === undefined) return { requeueAfterSeconds: recheck };
     return { requeueAfterSeconds: Math.min(recheck, certainly((restartAt - this.#now()) / 1000)) };
   }

@@ -5,6 +5,7 @@ import type { Request } from "./answer.ts";
 
 export interface CommandSpec {
   command: CommandName;
+  accountRef?: { name: string };
   sessionRef?: { name?: string; id?: string };
   selector?: { matchLabels: Readonly<Record<string, string>> };
   maxConcurrent: number;

@@ -1,5 +1,6 @@
-import { type ConditionDraft, timestamp, toCondition } from "../objects/conditions.ts";
+import { type ConditionDraft, toCondition } from "../objects/conditions.ts";
 import { Blocked, type ReconcileError } from "../objects/reconcile-error.ts";
+import { timestamp } from "../schema/time.ts";
 import { type CommandObject, type CommandStatus, isActive, type SessionResult } from "./command.ts";
 import { isFinished } from "./progress.ts";
 

@@ -2,8 +2,10 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Answer, Request } from "./answer.ts";
 
 export interface SessionMetrics {
-  /** The objects show a list of this many sessions. */
-  synced(online: number): void;
+  /** The objects show a list of this many sessions. `account`: `namespace/name` of the GatewayAccount, or "". */
+  synced(account: string, online: number): void;
+  /** The sessions of this account are not shown any more. */
+  ended(account: string): void;
   /** The sessions could not be listed. */
   failed(): void;
   sent(request: Request, answer: Answer["outcome"]): void;
@@ -13,7 +15,8 @@ export function createSessionMetrics(registry: Registry): SessionMetrics {
   const registers = [registry];
   const online = new Gauge({
     name: "tunnelgateway_tunnel_sessions",
-    help: "Tunnel sessions that the latest list had.",
+    help: "Tunnel sessions that the latest list of an account had.",
+    labelNames: ["account"],
     registers,
   });
   const syncs = new Counter({
@@ -30,10 +33,11 @@ export function createSessionMetrics(registry: Registry): SessionMetrics {
   });
   for (const result of ["success", "error"]) syncs.inc({ result }, 0);
   return {
-    synced(count) {
-      online.set(count);
+    synced(account, count) {
+      online.set({ account }, count);
       syncs.inc({ result: "success" });
     },
+    ended: (account) => online.remove({ account }),
     failed: () => syncs.inc({ result: "error" }),
     sent: (request, answer) => requests.inc({ request, answer }),
   };

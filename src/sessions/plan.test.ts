@@ -9,7 +9,8 @@ const empty: MirrorPlan = { create: [], updateLabels: [], updateStatus: [], dele
 
 const settled = (of: Session): SessionObject => ({ ...mirrored(of), status: statusOf(of) });
 
-const plan = (state: Partial<MirrorState>) => planMirror({ sessions: [], objects: [], complete: true, ...state });
+const plan = (state: Partial<MirrorState>) =>
+  planMirror({ scope: { namespace: "gateway" }, sessions: [], objects: [], complete: true, ...state });
 
 describe("planMirror", () => {
   const one = session("ts_1");
@@ -64,6 +65,25 @@ describe("planMirror", () => {
     expect(plan({ sessions: [one], objects: [foreign] })).toEqual({ ...empty, conflicts: [foreign.metadata.name] });
   });
 
+  test("leaves the objects of other accounts alone, also of one that has the same sessions", () => {
+    const scope = { namespace: "gateway", account: "blue" };
+    const [own, blue, green] = [undefined, "blue", "green"].map((account) => ({
+      ...mirrored(one, {}, account),
+      status: statusOf(one),
+    })) as [SessionObject, SessionObject, SessionObject];
+    expect(new Set([own, blue, green].map(({ metadata }) => metadata.name)).size).toBe(3);
+    expect(plan({ scope, objects: [own, blue, green] }).delete).toEqual([blue]);
+    expect(plan({ objects: [own, blue, green] }).delete).toEqual([own]);
+    const { create, ...rest } = plan({ scope, sessions: [one], objects: [own, green] });
+    expect(create).toMatchObject([
+      {
+        name: blue.metadata.name,
+        labels: { "tunnelgateway.dev/account": "blue", "tunnelgateway.dev/mirror": "sessions" },
+      },
+    ]);
+    expect(rest).toEqual({ ...empty, create: undefined });
+  });
+
   test("leads to one object for each session that is online", () => {
     const sessions = fc.uniqueArray(fc.stringMatching(/^ts_[A-Za-z0-9]{1,4}$/), { maxLength: 8 });
     const region = fc.constantFrom("eu", "us", "", null);
@@ -77,7 +97,7 @@ describe("planMirror", () => {
         const remaining = objects.filter(({ metadata }) => !gone.has(metadata.name));
         const names = [...remaining.map(({ metadata }) => metadata.name), ...create.map(({ name }) => name)];
         expect(names.sort()).toEqual(online.map((one) => mirrored(one).metadata.name).sort());
-        const unchanged = online.filter((one) => labelsOf(one)[sessionLabels.region] === "eu");
+        const unchanged = online.filter((one) => labelsOf(one, undefined)[sessionLabels.region] === "eu");
         for (const one of unchanged) expect(written).not.toContain(mirrored(one).metadata.name);
       }),
     );

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { sessionName } from "./naming.ts";
-import { isMirrored, labelsOf, type Session, type SessionLabels, type SessionObject, statusOf } from "./session.ts";
+import {
+  isOf,
+  labelsOf,
+  type MirrorScope,
+  type Session,
+  type SessionLabels,
+  type SessionObject,
+  statusOf,
+} from "./session.ts";
 
 /** What to write so that the objects show the sessions that are online. Empty if they do. */
 export interface MirrorPlan {
@@ -14,6 +22,7 @@ export interface MirrorPlan {
 }
 
 export interface MirrorState {
+  scope: MirrorScope;
   sessions: readonly Session[];
   /** All objects of the kind in the namespace. */
   objects: readonly SessionObject[];
@@ -21,26 +30,32 @@ export interface MirrorState {
   complete: boolean;
 }
 
-/** Never changes an object without the mirror's label: it belongs to somebody else. */
-export function planMirror({ sessions, objects, complete }: MirrorState): MirrorPlan {
+/** Never changes an object without the mirror's labels: it belongs to somebody else, or shows another account. */
+export function planMirror({ scope, sessions, objects, complete }: MirrorState): MirrorPlan {
   const plan: MirrorPlan = { create: [], updateLabels: [], updateStatus: [], delete: [], conflicts: [] };
   const present = new Map(objects.map((object) => [object.metadata.name, object]));
-  const online = new Map(sessions.map((session) => [sessionName(session.id), session]));
-  for (const [name, session] of online) add(plan, name, session, present.get(name));
+  const online = new Map(sessions.map((session) => [sessionName(session.id, scope.account), session]));
+  for (const [name, session] of online) add(plan, { name, session, scope }, present.get(name));
   for (const [name, object] of present) {
-    const gone = complete && !online.has(name) && isMirrored(object);
+    const gone = complete && !online.has(name) && isOf(object, scope);
     if (gone && !object.metadata.deletionTimestamp) plan.delete.push(object);
   }
   return plan;
 }
 
-function add(plan: MirrorPlan, name: string, session: Session, object: SessionObject | undefined): void {
-  const [labels, status] = [labelsOf(session), statusOf(session)];
+interface Online {
+  name: string;
+  session: Session;
+  scope: MirrorScope;
+}
+
+function add(plan: MirrorPlan, { name, session, scope }: Online, object: SessionObject | undefined): void {
+  const [labels, status] = [labelsOf(session, scope.account), statusOf(session)];
   if (!object) {
     plan.create.push({ name, id: session.id, labels: withoutUnset(labels), status });
     return;
   }
-  if (!isMirrored(object) || object.spec.id !== session.id) {
+  if (!isOf(object, scope) || object.spec.id !== session.id) {
     plan.conflicts.push(name);
     return;
   }

@@ -10,6 +10,8 @@ export interface Observation {
   now: number;
   /** The latest list of sessions, and when it began. */
   online?: { sessions: readonly Session[]; listedAt: number } | undefined;
+  /** The GatewayAccount of the sessions. Undefined: the operator's own credentials. */
+  account?: string | undefined;
 }
 
 type Results = readonly SessionResult[];
@@ -42,14 +44,14 @@ export function settleSending(spec: CommandSpec, sessions: Results, answers: Rea
 }
 
 /** Finishes the sessions whose agents reconnected after a restart, or did not reconnect in time. */
-export function settleReturning(sessions: Results, { online }: Observation): SessionResult[] {
+export function settleReturning(sessions: Results, { online, account }: Observation): SessionResult[] {
   const known = new Set(sessions.flatMap(({ id, newSession }) => (newSession ? [id, newSession.id] : [id])));
   const next = sessions.map((one) => {
     if (one.phase !== "Returning" || !online) return one;
     const newSession = successorOf(one, online.sessions, known);
     if (newSession) {
       known.add(newSession.id);
-      return withNewSession(withResult(one, "Succeeded"), newSession);
+      return withNewSession(withResult(one, "Succeeded"), newSession, account);
     }
     if (online.listedAt < Date.parse(one.sentAt ?? "") + RECONNECT_MS) return one;
     return withResult(one, "Failed", "NotReconnected", "Look at the agent: it did not reconnect within 5 minutes");

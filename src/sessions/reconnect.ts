@@ -32,9 +32,9 @@ export function successorOf(
     .sort((a, b) => startedAt(a) - startedAt(b))[0];
 }
 
-export const withNewSession = (session: SessionResult, { id }: Session): SessionResult => ({
+export const withNewSession = (session: SessionResult, { id }: Session, account?: string): SessionResult => ({
   ...session,
-  newSession: { id, name: sessionName(id) },
+  newSession: { id, name: sessionName(id, account) },
 });
 
 const startedAt = ({ started_at }: Session): number => Date.parse(started_at ?? "");

@@ -16,11 +16,13 @@ export const sessionType: ResourceType = {
 
 type Task = () => Promise<unknown>;
 
+const CONCURRENT_WRITES = 8;
+
 /** The writes of a plan, which do not depend on each other. */
-export function tasksOf(plan: MirrorPlan, write: SessionWriter): Task[] {
+export function tasksOf(namespace: string, plan: MirrorPlan, write: SessionWriter): Task[] {
   return [
     ...plan.delete.map((object) => () => write.delete(object)),
-    ...plan.create.map((wanted) => () => write.create(wanted)),
+    ...plan.create.map((wanted) => () => write.create(namespace, wanted)),
     ...plan.updateLabels.map(
       ({ object, labels }) =>
         () =>
@@ -34,20 +36,30 @@ export function tasksOf(plan: MirrorPlan, write: SessionWriter): Task[] {
   ];
 }
 
+/** Runs the tasks, a few at the same time. Returns what they threw. */
+export async function runAll(tasks: readonly Task[]): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  const remaining = tasks.values();
+  const work = async () => {
+    // the workers share one iterator, so each task runs once
+    for (const task of remaining) await task().catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_WRITES }, work));
+  return failures;
+}
+
 /** Writes session objects, and puts the answers into the store. Ignores an object that is gone or was recreated. */
 export class SessionWriter {
   readonly #client: KubeClient;
   readonly #store: Store<SessionObject>;
-  readonly #namespace: string;
 
-  constructor(client: KubeClient, store: Store<SessionObject>, namespace: string) {
+  constructor(client: KubeClient, store: Store<SessionObject>) {
     this.#client = client;
     this.#store = store;
-    this.#namespace = namespace;
   }
 
-  async create({ name, id, labels, status }: MirrorPlan["create"][number]): Promise<void> {
-    const metadata = { name, namespace: this.#namespace, labels };
+  async create(namespace: string, { name, id, labels, status }: MirrorPlan["create"][number]): Promise<void> {
+    const metadata = { name, namespace, labels };
     const object = { apiVersion: API_VERSION, kind: TunnelSession.kind, metadata, spec: { id } };
     try {
       const made = await this.#client.create(sessionType, object as unknown as SessionObject);

@@ -11,15 +11,17 @@ import type { KubeClient } from "../runtime/connection/client.ts";
 import { isConflict, isFailedTest, isNotFound } from "../runtime/connection/errors.ts";
 import { Controller, type ControllerOptions } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
-import { keyOf, type ResourceType } from "../runtime/object.ts";
+import { keyOf, type ObjectRef, type ResourceType } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
-import { API_VERSION, annotations, GROUP, VERSION } from "../schema/contract.ts";
+import { API_VERSION, annotations, DEFAULT_ACCOUNT, GROUP, VERSION } from "../schema/contract.ts";
 import type { CommandObject, CommandStatus } from "./command.ts";
-import { CommandReconciler } from "./command-reconciler.ts";
+import { type CommandAccount, CommandReconciler } from "./command-reconciler.ts";
 import type { SessionMetrics } from "./metrics.ts";
-import { Mirror } from "./mirror.ts";
+import type { MirrorSource } from "./mirror.ts";
+import { Mirrors } from "./mirrors.ts";
 import type { SessionObject } from "./session.ts";
 import { SessionWriter, sessionType } from "./session-writer.ts";
+import { NoTargetError } from "./targets.ts";
 
 const commandType: ResourceType = {
   group: GROUP,
@@ -35,8 +37,12 @@ const TIMEOUT_SECONDS = 900;
 export interface SessionsOptions {
   config: Pick<Config, "podNamespace" | "watchNamespaces" | "sessionSyncSeconds">;
   client: KubeClient;
-  /** The account of the sessions. */
+  /** The operator's own account. */
   account: Account;
+  /** The GatewayAccounts that ask for a mirror of their sessions. */
+  mirrored: () => readonly ObjectRef[];
+  /** The account to which a GatewayAccount leads. Rejects while that is not known, as a request to it would. */
+  openAccount: (ref: ObjectRef, signal: AbortSignal) => Promise<Account>;
   recorder: EventRecorder;
   log: Logger;
   clock: Clock;
@@ -46,34 +52,34 @@ export interface SessionsOptions {
 
 /** The parts that mirror tunnel sessions and execute commands, not started. */
 export interface Sessions {
-  informers: readonly Pick<Informer, "start" | "stop" | "synced" | "reason">[];
-  controllers: readonly Controller[];
-  /** Runs the mirror until the signal aborts. Call it only while this process is the leader. */
+  sessions: Informer<SessionObject>;
+  commands: Informer<CommandObject>;
+  /** It needs both informers. */
+  controller: Controller;
+  /** It needs `sessions`. Runs the mirror until the signal aborts. Call it only while this process is the leader. */
   background: (signal: AbortSignal) => Promise<void>;
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { config, client, account, clock, controllerMetrics, metrics } = options;
-  const namespace = namespaceOf(config);
+  const { config, client, clock, controllerMetrics, metrics } = options;
+  const ownNamespace = namespaceOf(config);
   const log = options.log.child({ logger: "sessions" });
-  const sessions = new Informer<SessionObject>({ client, log, clock, type: sessionType, namespaces: [namespace] });
-  const commands = new Informer<CommandObject>({
-    ...{ client, log, clock, type: commandType },
-    // commands in other namespaces are read as well, and fail with a message
-    namespaces: config.watchNamespaces.length > 0 ? [...new Set([...config.watchNamespaces, namespace])] : [],
-  });
-  const collection = account.collection(tunnelSessions);
-  const mirror = new Mirror({
-    ...{ collection, clock, log, metrics },
+  // What is in other namespaces is read as well: mirrors of GatewayAccounts, and commands that fail with a message.
+  const namespaces = config.watchNamespaces.length > 0 ? [...new Set([...config.watchNamespaces, ownNamespace])] : [];
+  const sessions = new Informer<SessionObject>({ client, log, clock, type: sessionType, namespaces });
+  const commands = new Informer<CommandObject>({ client, log, clock, type: commandType, namespaces });
+  const mirrors = new Mirrors({
+    ...{ ownNamespace, clock, log, metrics },
     store: sessions.store,
-    writer: new SessionWriter(client, sessions.store, namespace),
+    writer: new SessionWriter(client, sessions.store),
     intervalSeconds: config.sessionSyncSeconds,
+    sources: () => sourcesOf(options),
     // restarted agents may have reconnected
-    onSynced: () => enqueueUnfinished(commands.store, controller),
+    onSynced: (namespace) => enqueueUnfinished(commands.store, controller, namespace),
   });
   const reconciler = new CommandReconciler({
-    ...{ namespace, clock, collection, mirror },
-    sessions: () => sessions.store.list(),
+    clock,
+    accountOf: (command, signal) => commandAccount(options, { mirrors, store: sessions.store }, command, signal),
     command: (key) => commands.store.get(key),
     write: (command, status) => writeStatus(options, commands.store, command, status),
     delete: (command) => deleteCommand(client, commands.store, command),
@@ -84,6 +90,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     reconcile: ({ key, signal }) => reconciler.reconcile(key, signal),
     ...{ log, clock, concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_SECONDS },
     backoff: { base: 1, cap: 300 },
+    flowOf: (key) => accountNameOf(config, commands.store.get(key)),
     ...(controllerMetrics && { metrics: controllerMetrics }),
   });
   commands.addHandler((change) => {
@@ -94,15 +101,58 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (needsReconcile(change)) controller.enqueue(keyOf(change.object));
   });
   return {
-    informers: [sessions, commands],
-    controllers: [controller],
-    background: (signal) => mirror.run(signal),
+    ...{ sessions, commands, controller },
+    background: (signal) => mirrors.run(signal),
   };
 }
 
-/** The namespace of the session objects and of commands. */
+/** The namespace of the sessions of the operator's own account, and of the commands to them. */
 export const namespaceOf = ({ podNamespace, watchNamespaces: [first] }: SessionsOptions["config"]): string =>
   podNamespace ?? first ?? "default";
+
+function sourcesOf({ config, account, mirrored, openAccount }: SessionsOptions): MirrorSource[] {
+  const own: MirrorSource = { namespace: namespaceOf(config), open: async () => account };
+  const others = mirrored().map(({ namespace = "", name }) => ({
+    ...{ namespace, account: name },
+    open: (signal: AbortSignal) => openAccount({ namespace, name }, signal),
+  }));
+  return [own, ...others];
+}
+
+/** The GatewayAccount that a command is for. Undefined: the operator's own credentials. */
+function accountNameOf(config: SessionsOptions["config"], command: CommandObject | undefined): string | undefined {
+  const { metadata, spec } = command ?? {};
+  return spec?.accountRef?.name ?? (metadata?.namespace === namespaceOf(config) ? undefined : DEFAULT_ACCOUNT);
+}
+
+async function commandAccount(
+  { config, account, mirrored, openAccount }: SessionsOptions,
+  { mirrors, store }: { mirrors: Mirrors; store: Store<SessionObject> },
+  command: CommandObject,
+  signal: AbortSignal,
+): Promise<CommandAccount> {
+  const { namespace } = command.metadata;
+  const name = accountNameOf(config, command);
+  const isMirrored = mirrored().some((ref) => ref.namespace === namespace && ref.name === name);
+  if (name !== undefined && !isMirrored) throw notMirrored(config, command, name);
+  const scope = { namespace, account: name };
+  const found = name === undefined ? account : await openAccount({ namespace, name }, signal);
+  return {
+    ...scope,
+    collection: found.collection(tunnelSessions),
+    mirror: { isEnabled: mirrors.isEnabled, isSynced: mirrors.isSynced(scope) },
+    objects: () => store.list(namespace),
+  };
+}
+
+function notMirrored(config: SessionsOptions["config"], { spec }: CommandObject, name: string): NoTargetError {
+  const mirror = `set tunnelSessions: Mirror on GatewayAccount "${name}" of this namespace`;
+  return new NoTargetError(
+    spec.accountRef
+      ? `Before you create it anew, ${mirror}: the sessions of others are not commanded`
+      : `Create it in namespace "${namespaceOf(config)}", where the operator's own sessions are, or ${mirror}`,
+  );
+}
 
 /** Ignores changes of the status, since only the operator writes it. */
 function needsReconcile(change: Change<CommandObject>): boolean {
@@ -111,8 +161,8 @@ function needsReconcile(change: Change<CommandObject>): boolean {
   return paused(change.old) !== paused(change.object);
 }
 
-function enqueueUnfinished(store: Store<CommandObject>, controller: Controller): void {
-  for (const command of store.list()) if (!command.status?.completedAt) controller.enqueue(keyOf(command));
+function enqueueUnfinished(store: Store<CommandObject>, controller: Controller, namespace: string): void {
+  for (const command of store.list(namespace)) if (!command.status?.completedAt) controller.enqueue(keyOf(command));
 }
 
 /** Guarded by the resourceVersion, so that of two processes that would send the same request only one does. */

@@ -6,6 +6,7 @@ import { mirrored, session } from "./testing/fake-service.ts";
 
 const all = [session("ts_2"), session("ts_1"), session("ts_3", { region: "us" })];
 const known: KnownSessions = {
+  scope: { namespace: "gateway" },
   objects: all.map((one) => mirrored(one)),
   mirrored: true,
   online: new Map(all.map((one) => [one.id, one])),
@@ -32,6 +33,8 @@ describe("targetsOf", () => {
       region("eu"),
       { objects: all.map((one) => mirrored(one, { labels: { "tunnelgateway.dev/region": "eu" } })) },
     ],
+    ["the session is of another account", region("eu"), { objects: all.map((one) => mirrored(one, {}, "blue")) }],
+    ["the object is in another namespace", region("eu"), { scope: { namespace: "team" } }],
     ["sessions are not mirrored", region("eu"), { mirrored: false }],
   ])("%s", (_, of, more) => expect(() => targetsOf(of, { ...known, ...more })).toThrow(NoTargetError));
 

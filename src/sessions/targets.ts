@@ -2,7 +2,7 @@ import { MAX_SESSIONS } from "../kinds/agent-command.ts";
 import { type CommandSpec, restarts, type SessionResult } from "./command.ts";
 import { sessionName } from "./naming.ts";
 import { withResult } from "./progress.ts";
-import { agentOf, isMirrored, isOnWindows, type Session, type SessionObject } from "./session.ts";
+import { agentOf, isOf, isOnWindows, type MirrorScope, type Session, type SessionObject } from "./session.ts";
 
 /** The command can never start. The message begins with what to do. */
 export class NoTargetError extends Error {
@@ -10,6 +10,8 @@ export class NoTargetError extends Error {
 }
 
 export interface KnownSessions {
+  /** The account whose sessions may be commanded. */
+  scope: MirrorScope;
   /** The session objects. */
   objects: readonly SessionObject[];
   /** Whether sessions are mirrored. */
@@ -21,11 +23,11 @@ export interface KnownSessions {
 /** The ids of the sessions that a command is for. Throws NoTargetError if there are none. */
 export function targetsOf(
   { sessionRef, selector }: CommandSpec,
-  { objects, mirrored, online }: KnownSessions,
+  { scope, objects, mirrored, online }: KnownSessions,
 ): string[] {
   if (sessionRef?.id) return [sessionRef.id];
   if (!mirrored) throw new NoTargetError("Set SESSION_SYNC_INTERVAL, or give sessionRef.id: sessions are not mirrored");
-  const ours = objects.filter((object) => isMirrored(object) && online.has(object.spec.id));
+  const ours = objects.filter((object) => isOf(object, scope) && online.has(object.spec.id));
   if (selector) return idsWithLabels(selector.matchLabels, ours);
   const [named] = ours.filter(({ metadata }) => metadata.name === sessionRef?.name);
   if (!named) throw new NoTargetError(`Correct spec.sessionRef.name: no session "${sessionRef?.name}" is online`);
@@ -48,9 +50,9 @@ function idsWithLabels(matchLabels: Readonly<Record<string, string>>, objects: r
 }
 
 /** The result that a session has before the first request. */
-export function initialResult(spec: CommandSpec, session: Session): SessionResult {
+export function initialResult(spec: CommandSpec, session: Session, account?: string): SessionResult {
   const { id } = session;
-  const pending: SessionResult = { id, name: sessionName(id), phase: "Pending", agent: agentOf(session) };
+  const pending: SessionResult = { id, name: sessionName(id, account), phase: "Pending", agent: agentOf(session) };
   if (!restarts(spec) || !isOnWindows(session)) return pending;
   const message = "Restart the agent on its host: the service cannot restart agents on Windows";
   return withResult(pending, "Failed", "RestartUnsupported", message);

@@ -25,9 +25,11 @@ export const session = (id: string, more: Partial<Session> = {}): Session => ({
 });
 
 /** The object of a session, as the API server would have it. */
-export function mirrored(of: Session, more: object = {}): SessionObject {
-  const labels = Object.entries(labelsOf(of)).filter((label): label is [string, string] => label[1] !== undefined);
-  const name = sessionName(of.id);
+export function mirrored(of: Session, more: object = {}, account?: string): SessionObject {
+  const labels = Object.entries(labelsOf(of, account)).filter(
+    (label): label is [string, string] => label[1] !== undefined,
+  );
+  const name = sessionName(of.id, account);
   return {
     apiVersion: "tunnelgateway.dev/v1",
     kind: "TunnelSession",

@@ -3,7 +3,7 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Request } from "../answer.ts";
 import type { CommandObject, CommandSpec, CommandStatus } from "../command.ts";
-import type { CommandReconcilerOptions } from "../command-reconciler.ts";
+import type { CommandAccount, CommandReconcilerOptions } from "../command-reconciler.ts";
 import type { Session } from "../session.ts";
 import { FakeService, mirrored, type RequestOutcome } from "./fake-service.ts";
 
@@ -66,9 +66,8 @@ export class FakeWorld {
         await pause(`answer ${name}`);
       },
     ]);
-    const options: CommandReconcilerOptions = {
+    const account: CommandAccount = {
       namespace: NAMESPACE,
-      clock,
       collection: {
         get listedAt() {
           return clock.now();
@@ -80,7 +79,11 @@ export class FakeWorld {
         perform: (call) => call(Object.fromEntries(client) as GatewayClient, {}),
       },
       mirror: { isEnabled: true, isSynced: true },
-      sessions: () => this.#objects.map((one) => mirrored(one)),
+      objects: () => this.#objects.map((one) => mirrored(one)),
+    };
+    const options: CommandReconcilerOptions = {
+      clock,
+      accountOf: async () => account,
       command: () => cache,
       write: async (command, status) => {
         await pause("write");
@@ -95,7 +98,7 @@ export class FakeWorld {
     const refresh = () => {
       cache = this.stored;
     };
-    return { options, refresh };
+    return { options, account, refresh };
   }
 
   #write(command: CommandObject, status: CommandStatus, outcome: WriteOutcome): CommandObject {

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import type { Collection } from "../account/collection.ts";
+import { Store } from "../runtime/cache/store.ts";
+import { silentLogger } from "../runtime/log.ts";
+import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
+import type { MirrorSource } from "./mirror.ts";
+import { Mirrors } from "./mirrors.ts";
+import type { MirrorPlan } from "./plan.ts";
+import type { Session, SessionObject } from "./session.ts";
+import type { SessionWriter } from "./session-writer.ts";
+import { mirrored, session } from "./testing/fake-service.ts";
+
+const own = { namespace: "gateway" };
+
+function scene(given: { sessions?: Session[]; fails?: boolean; objects?: SessionObject[] } = {}, intervalSeconds = 30) {
+  const clock = new VirtualClock();
+  const calls: string[] = [];
+  const account = {
+    sessions: [] as Session[],
+    fails: false,
+    unreadable: false,
+    isUnknown: false,
+    lists: [] as number[],
+    ...given,
+  };
+  const store = new Store<SessionObject>();
+  for (const object of given.objects ?? []) store.put(object);
+  let revision = 10;
+  const collection = {
+    get hadUnreadable() {
+      return account.unreadable;
+    },
+    async listed(since: number) {
+      if (since <= (account.lists.at(-1) ?? Number.NEGATIVE_INFINITY)) return;
+      account.lists.push(clock.now());
+      if (account.fails) throw new Error("503");
+    },
+    allCached: () => account.sessions,
+  } as unknown as Collection;
+  const writer = {
+    async create(namespace: string, { id, status, labels }: MirrorPlan["create"][number]) {
+      calls.push(`create ${id}${namespace === own.namespace ? "" : ` in ${namespace}`}`);
+      const name = labels["tunnelgateway.dev/account"];
+      const object = mirrored(session(id), { namespace, labels, resourceVersion: String(++revision) }, name);
+      store.put({ ...object, status: { ...status } });
+    },
+    async delete({ spec }: SessionObject) {
+      calls.push(`delete ${spec.id}`);
+      if (spec.id === "ts_stuck") throw new Error("forbidden");
+    },
+  } as unknown as SessionWriter;
+  const abort = new AbortController();
+  const open: MirrorSource["open"] = async () => {
+    if (account.isUnknown) throw new Error("the key cannot be read");
+    return { collection: () => collection };
+  };
+  const sources: MirrorSource[] = [{ ...own, open }];
+  const mirrors = new Mirrors({
+    ...{ store, writer, intervalSeconds, clock, log: silentLogger, ownNamespace: own.namespace },
+    sources: () => sources,
+  });
+  const running = mirrors.run(abort.signal);
+  return { clock, calls, account, store, sources, mirrors, abort, running, open, collection };
+}
+
+describe("a mirror", () => {
+  test("lists once at the start and once per interval, and writes only what changes", async () => {
+    const { clock, calls, account, mirrors, abort, running } = scene({ sessions: [session("ts_1")] });
+    await clock.advance(0);
+    expect({ lists: account.lists.length, calls, synced: mirrors.isSynced(own) }).toEqual({
+      lists: 1,
+      calls: ["create ts_1"],
+      synced: true,
+    });
+    await clock.advance(300_000);
+    expect({ lists: account.lists.length, calls }).toEqual({ lists: 11, calls: ["create ts_1"] });
+    abort.abort();
+    await running;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("deletes nothing when a list fails or has sessions that could not be parsed", async () => {
+    const { clock, calls, account, mirrors } = scene({ sessions: [session("ts_1"), session("ts_2")] });
+    await clock.advance(0);
+    account.sessions = [session("ts_2")];
+    account.fails = true;
+    await clock.advance(30_000);
+    account.fails = false;
+    account.unreadable = true;
+    await clock.advance(30_000);
+    expect(calls).toEqual(["create ts_1", "create ts_2"]);
+    account.unreadable = false;
+    await clock.advance(30_000);
+    expect(calls.at(-1)).toBe("delete ts_1");
+    expect(mirrors.isSynced(own)).toBe(true);
+  });
+
+  test("is not synced before a list has succeeded", async () => {
+    const { clock, account, mirrors } = scene({ fails: true });
+    await clock.advance(60_000);
+    expect({ synced: mirrors.isSynced(own), lists: account.lists.length }).toEqual({ synced: false, lists: 3 });
+  });
+
+  test("goes on when an object cannot be written", async () => {
+    const objects = ["ts_stuck", "ts_2"].map((id, at) => mirrored(session(id), { resourceVersion: String(at) }));
+    const { clock, calls } = scene({ objects });
+    await clock.advance(0);
+    expect(calls.sort()).toEqual(["delete ts_2", "delete ts_stuck"]);
+    await clock.advance(30_000);
+    expect(calls).toHaveLength(4);
+  });
+
+  test("lists nothing when it is disabled, and deletes its objects", async () => {
+    const objects = [mirrored(session("ts_1"), { resourceVersion: "1" })];
+    const { calls, account, mirrors, clock, running } = scene({ objects }, 0);
+    await running;
+    expect({ lists: account.lists.length, calls, enabled: mirrors.isEnabled }).toEqual({
+      lists: 0,
+      calls: ["delete ts_1"],
+      enabled: false,
+    });
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("several mirrors", () => {
+  const blue = { namespace: "team", account: "blue" };
+
+  test("of one account share its lists, and an account that is not known holds up no other", async () => {
+    const { clock, calls, account, sources, open, mirrors } = scene({ sessions: [session("ts_1")] });
+    await clock.advance(10_000);
+    sources.push({ ...blue, open });
+    await clock.advance(290_000);
+    expect(calls).toEqual(["create ts_1", "create ts_1 in team"]);
+    expect(account.lists).toHaveLength(11);
+    sources.push({ ...blue, account: "green", open: () => new Promise(() => {}) });
+    await clock.advance(300_000);
+    expect(account.lists).toHaveLength(21);
+    expect([own, blue, { ...blue, account: "green" }].map((one) => mirrors.isSynced(one))).toEqual([true, true, false]);
+  });
+
+  test("end alone, also those that the process before has left", async () => {
+    const left = mirrored(session("ts_9"), { namespace: "team", resourceVersion: "2" }, "red");
+    const labels = { ...left.metadata.labels, "tunnelgateway.dev/account": "red" };
+    const foreign = mirrored(session("ts_8"), { namespace: "elsewhere", resourceVersion: "3" });
+    const objects = [{ ...left, metadata: { ...left.metadata, labels } }, foreign];
+    const { clock, calls, account, sources, open } = scene({ sessions: [session("ts_1")], objects });
+    sources.push({ ...blue, open });
+    await clock.advance(0);
+    expect(calls).toEqual(["delete ts_9", "create ts_1"]);
+    await clock.advance(30_000);
+    expect(calls.slice(2)).toContain("create ts_1 in team");
+    calls.length = 0;
+    sources.pop();
+    await clock.advance(30_000);
+    expect(calls.filter((call) => call === "delete ts_1")).toHaveLength(1);
+    expect(account.lists).toHaveLength(3);
+  });
+
+  test("keep their objects while their account is not known", async () => {
+    const { clock, calls, account, mirrors } = scene({ sessions: [session("ts_1")] });
+    account.isUnknown = true;
+    await clock.advance(90_000);
+    expect({ calls, synced: mirrors.isSynced(own) }).toEqual({ calls: ["create ts_1"], synced: true });
+  });
+});

@@ -1,0 +1,83 @@
+import { sessionLabels } from "../kinds/tunnel-session.ts";
+import { sleep } from "../runtime/clock.ts";
+import { keyOfScope, Mirror, type MirrorOptions, type MirrorSource } from "./mirror.ts";
+import { isMirrored, isOf, type MirrorScope, type SessionObject } from "./session.ts";
+import { runAll } from "./session-writer.ts";
+
+export interface MirrorsOptions extends MirrorOptions {
+  /** The accounts whose sessions are to be shown now. */
+  sources: () => readonly MirrorSource[];
+  /** The namespace of the mirror of the operator's own account. */
+  ownNamespace: string;
+}
+
+/** The mirrors of all accounts that ask for one. Each lists by itself, so that a slow account holds up no other. */
+export class Mirrors {
+  readonly #options: MirrorsOptions;
+  readonly #mirrors = new Map<string, Mirror>();
+  readonly #syncing = new Map<string, Promise<void>>();
+
+  constructor(options: MirrorsOptions) {
+    this.#options = options;
+  }
+
+  get isEnabled(): boolean {
+    return this.#options.intervalSeconds > 0;
+  }
+
+  /** Whether the objects of the account have shown a list since the process started. */
+  isSynced(scope: MirrorScope): boolean {
+    return this.#mirrors.get(keyOfScope(scope))?.isSynced === true;
+  }
+
+  /** Runs until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, intervalSeconds, sources } = this.#options;
+    if (!this.isEnabled) return this.#endOthers([]);
+    while (!signal.aborted) {
+      const begun = clock.now();
+      const asking = sources();
+      for (const source of asking) this.#sync(source, signal);
+      await this.#endOthers(asking);
+      const left = intervalSeconds * 1000 - (clock.now() - begun);
+      await sleep(clock, Math.max(0, left), signal).catch(() => {});
+    }
+    await Promise.all(this.#syncing.values());
+  }
+
+  /** A list that takes longer than the interval is not begun a second time. */
+  #sync(source: MirrorSource, signal: AbortSignal): void {
+    const key = keyOfScope(source);
+    if (this.#syncing.has(key)) return;
+    const mirror = this.#mirrors.get(key) ?? new Mirror(this.#options, source);
+    this.#mirrors.set(key, mirror);
+    const syncing = mirror.sync(signal).finally(() => this.#syncing.delete(key));
+    this.#syncing.set(key, syncing);
+  }
+
+  /** Objects of a mirror that has ended would show their sessions as online for ever. */
+  async #endOthers(asking: readonly MirrorSource[]): Promise<void> {
+    const { store, writer, log, metrics } = this.#options;
+    const stays = new Set(asking.map(keyOfScope));
+    const ended = [...this.#mirrors.keys()].filter((key) => !stays.has(key));
+    for (const key of ended) {
+      this.#mirrors.delete(key);
+      metrics?.ended(key);
+    }
+    const left = store
+      .list()
+      .filter((object) => this.#isOurs(object) && !asking.some((source) => isOf(object, source)));
+    if (left.length === 0) return;
+    const [error] = await runAll(left.map((object) => () => writer.delete(object)));
+    if (error) log.warn({ error }, "Could not delete tunnel sessions");
+    else log.info({ deleted: left.length }, "Deleted tunnel sessions of accounts that are not mirrored any more");
+  }
+
+  /** Without an account, and elsewhere than here, another operator may have made it. */
+  #isOurs(object: SessionObject): boolean {
+    const { namespace, labels } = object.metadata;
+    return (
+      isMirrored(object) && (namespace === this.#options.ownNamespace || labels?.[sessionLabels.account] !== undefined)
+    );
+  }
+}
