@@ -6,18 +6,21 @@ import { terminalOf } from "./cli/terminal.ts";
 import { version } from "./cli/version.ts";
 import { type Config, ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { kinds } from "./kinds/index.ts";
+import { InstallationClaim } from "./operator/kubernetes/installations.ts";
 import { createTelemetry } from "./operator/metrics/telemetry.ts";
 import { createOperator } from "./operator/operator.ts";
+import { startTracing } from "./operator/tracing.ts";
+import { systemClock } from "./runtime/clock.ts";
 import { KubeClient } from "./runtime/connection/client.ts";
 import { loadConnection } from "./runtime/connection/kubeconfig.ts";
 import { Transport } from "./runtime/connection/transport.ts";
-import { createLogger, type Logger, textOf } from "./runtime/log.ts";
-import { LeaderElector } from "./runtime/process/election.ts";
+import { createLogger, textOf } from "./runtime/log.ts";
+import { type ElectionOptions, LeaderElector } from "./runtime/process/election.ts";
 import { eventLoopCheck } from "./runtime/process/event-loop.ts";
 import { EventRecorder } from "./runtime/process/events.ts";
 import { HealthServer } from "./runtime/process/health.ts";
 import { run } from "./runtime/process/runner.ts";
-import { API_VERSION, GROUP, OPERATOR_NAME } from "./schema/contract.ts";
+import { API_VERSION, GROUP, leaseNameOf, OPERATOR_NAME } from "./schema/contract.ts";
 
 /** A request to the service is sent only if no other replica can take the lease for so long. */
 const LEASE_MARGIN_SECONDS = 5;
@@ -32,6 +35,7 @@ async function runOperator(): Promise<number> {
   const options = { userAgent: OPERATOR_NAME, onAnswer: metrics.onAnswer };
   const transport = new Transport(connection, options);
   const client = new KubeClient(transport, { fieldManager: OPERATOR_NAME });
+  const leaseName = leaseNameOf(config.installation);
   const instance = `${hostname()}_${randomUUID()}`;
   const recorder = new EventRecorder({ client, controller: `${GROUP}/operator`, instance, log });
   // its own transport, so that a renewal never waits behind other requests
@@ -40,17 +44,29 @@ async function runOperator(): Promise<number> {
     electionTransport &&
     electorOf(new KubeClient(electionTransport, { fieldManager: OPERATOR_NAME }), config, instance, {
       log,
-      onChange: (leading) => metrics.leading(OPERATOR_NAME, leading),
+      onChange: (leading) => metrics.leading(leaseName, leading),
+      marks() {
+        const { labels, annotations } = claim.marks();
+        return { labels, annotations: { ...annotations, ...operator.leaseAnnotations() } };
+      },
     });
+  const claim = new InstallationClaim({ client, config, ownLease: () => elector?.ownLease, clock: systemClock, log });
   // set for each process that may lead, so that an alert can tell when none does
-  if (elector) metrics.leading(OPERATOR_NAME, false);
+  if (elector) metrics.leading(leaseName, false);
 
+  const tracing = config.isTraced ? await startTracing(await version()) : undefined;
   const operator = createOperator({
-    ...{ config, kinds, client, recorder, log },
+    ...{ config, kinds, client, recorder, log, tracing },
     controllerMetrics: metrics,
-    metrics: telemetry.operator,
+    metrics: {
+      ...telemetry.operator,
+      onExchange(event) {
+        telemetry.operator.onExchange(event);
+        tracing?.onExchange(event);
+      },
+    },
     sessionMetrics: telemetry.sessions,
-    ...(elector && { leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS) }),
+    ...(elector && { leads: () => elector.holdsFor(LEASE_MARGIN_SECONDS), claim }),
   });
   const health = new HealthServer({
     address: config.metricsAddress,
@@ -82,7 +98,12 @@ async function runOperator(): Promise<number> {
       controllers: operator.controllers,
       background: [operator.background],
       recorder,
-      close: [() => operator.close(), () => transport.close(), async () => electionTransport?.close()],
+      close: [
+        () => operator.close(),
+        () => transport.close(),
+        async () => electionTransport?.close(),
+        async () => tracing?.close(),
+      ],
     },
     { log },
   );
@@ -90,13 +111,13 @@ async function runOperator(): Promise<number> {
 
 function electorOf(
   client: KubeClient,
-  { podNamespace }: Config,
+  { podNamespace, installation }: Config,
   identity: string,
-  options: { log: Logger; onChange: (leading: boolean) => void },
+  options: Pick<ElectionOptions, "log" | "onChange" | "marks">,
 ): LeaderElector {
   if (!podNamespace)
     throw new ConfigError("POD_NAMESPACE must be set where LEADER_ELECTION is true: the Lease lives there");
-  return new LeaderElector({ client, namespace: podNamespace, name: OPERATOR_NAME, identity, ...options });
+  return new LeaderElector({ client, namespace: podNamespace, name: leaseNameOf(installation), identity, ...options });
 }
 
 function fail(error: unknown): number {

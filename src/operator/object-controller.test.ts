@@ -26,6 +26,7 @@ it("nothing is remembered of an object that has ended while a request of it was 
     ...{ cluster: scene.cluster, dns: scene.dns, log: recordingLogger(), accounts: accounts as Accounts },
     unfinalizedObjects: { get: () => undefined },
     identity: { id: "c1" } as ClusterIdentity,
+    secretsWatched: () => false,
   });
   const sent: string[] = [];
   scene.gateway.update = async (_, id) => {

@@ -17,6 +17,7 @@ import { logChanges } from "./change-log.ts";
 import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import type { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
+import type { Tracing } from "./tracing.ts";
 import { laneOf, priorities } from "./triggers/priority.ts";
 
 /** Reconciles mostly wait, for Kubernetes or the service, so many of a kind run side by side: of one account half of them. */
@@ -37,20 +38,23 @@ export interface ObjectControllerOptions {
   dns: DNS;
   unfinalizedObjects: Pick<UnfinalizedObjects, "get">;
   identity: ClusterIdentity;
+  secretsWatched: () => boolean;
   clock: Clock;
   log: Logger;
   controllerMetrics?: ControllerOptions["metrics"];
   metrics?: OperatorMetrics;
+  tracing?: Tracing | undefined;
 }
 
 /** The controller of the objects of one kind. */
 export function objectController(kind: Kind, options: ObjectControllerOptions): Controller {
-  const { clock, log, controllerMetrics } = options;
+  const { clock, log, controllerMetrics, tracing } = options;
+  const run = (request: Request) => reconcileRequest(kind, request, options);
   return new Controller({
     ...{ name: kind.kind.toLowerCase(), log, clock, concurrency: CONCURRENCY, ...serviceTimes },
     requeuePriority: priorities.retry,
     flowOf: (key) => flowOf(kind, key, options),
-    reconcile: (request) => reconcileRequest(kind, request, options),
+    reconcile: (request) => tracing?.reconcile(kind.kind, request, () => run(request)) ?? run(request),
     ...(controllerMetrics && { metrics: controllerMetrics }),
   });
 }
@@ -91,7 +95,7 @@ async function reconcileObject(
   { namespace, name, signal, priority, log }: Request,
   options: ObjectControllerOptions,
 ): Promise<Result> {
-  const { cluster, dns, accounts, identity, clock, config, metrics, unfinalizedObjects } = options;
+  const { cluster, dns, accounts, identity, clock, config, metrics, unfinalizedObjects, tracing } = options;
   const turn = new Turn(given.metadata.uid, clock);
   const problem = await accounts.settle(given, { signal, turn }).then(
     () => undefined,
@@ -105,8 +109,6 @@ async function reconcileObject(
   let known: Account | undefined;
   const context: ReconcileContext = {
     ...{ kind, object, cluster, dns, clock, signal, turn, accountName },
-    // A GatewayAccount is of this namespace, and with it what its account has.
-    mayAdopt: accountName !== "" || isListed(config.adoptionNamespaces, namespace),
     owner: { cluster: identity.id, formerClusters: config.formerClusterIDs, namespace, name },
     isClusterIDSet: config.clusterID !== undefined,
     lane: laneOf(priority),
@@ -121,14 +123,12 @@ async function reconcileObject(
       return account;
     },
   };
-  const { resyncSeconds, watchSecrets: secretsWatched } = config;
-  const result = await reconcile(context, { resyncSeconds, secretsWatched });
+  const { resyncSeconds } = config;
+  const result = await reconcile(context, { resyncSeconds, secretsWatched: options.secretsWatched() });
   if ("when" in result) known?.turns.pause(turn, result.when);
   else known?.turns.end(turn);
   logChanges(log, context);
+  tracing?.describe(context.state.reported ?? object.status);
   metrics?.onChanges(kind.kind, context.changes);
   return result;
 }
-
-const isListed = (namespaces: readonly string[], namespace: string): boolean =>
-  namespaces.includes("*") || namespaces.includes(namespace);

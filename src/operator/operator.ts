@@ -20,24 +20,31 @@ import { reconcileAccount } from "./accounts/account-controller.ts";
 import { AccountObjects } from "./accounts/account-objects.ts";
 import { Accounts } from "./accounts/accounts.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
-import { countDependents } from "./accounts/dependents.ts";
+import { countDependents, unreadableAmong } from "./accounts/dependents.ts";
+
 import { keyUsersOf } from "./accounts/key-users.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
 import { RecordLooks } from "./dns/record-looks.ts";
 import { resolverFor } from "./dns/resolver.ts";
+import { figuresAnnotation } from "./kubernetes/account-figures.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { EndedObjects } from "./kubernetes/ended-objects.ts";
 import { FormerIntents } from "./kubernetes/former-intents.ts";
 import { indexersOf, type Listed, referenceKey, type Stores } from "./kubernetes/indexes.ts";
+import type { InstallationClaim } from "./kubernetes/installations.ts";
 import { IntentKey } from "./kubernetes/intent-key.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
+import { type ControllerPart, startedWhenSynced, untilSynced } from "./kubernetes/late-start.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
-import { type StartStep, startedAfter } from "./kubernetes/start-step.ts";
+import { type Startable, type StartStep, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
+import { StateFormat } from "./kubernetes/state-format.ts";
 import { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
 import { objectController, serviceTimes } from "./object-controller.ts";
+import type { Tracing } from "./tracing.ts";
 import { Enqueuer } from "./triggers/enqueuer.ts";
+import { firstLoneCertificate } from "./triggers/lone-certificates.ts";
 import { priorities } from "./triggers/priority.ts";
 import { resync } from "./triggers/resync.ts";
 import { secretWatch } from "./triggers/secret-watch.ts";
@@ -52,17 +59,22 @@ export interface OperatorOptions {
   clock?: Clock;
   /** Whether this process holds the lease and so may send requests. Default: always. */
   leads?: () => boolean;
+  /** The leader waits for it before it does anything. */
+  claim?: InstallationClaim | undefined;
   controllerMetrics?: ControllerOptions["metrics"];
   metrics?: OperatorMetrics;
   sessionMetrics?: SessionMetrics;
+  tracing?: Tracing | undefined;
 }
 
 /** The parts of the operator, not started. Start and stop them in the order of `runtime/process/runner.ts`. */
 export interface Operator {
-  informers: readonly Pick<Informer, "start" | "stop" | "synced" | "reason">[];
+  informers: readonly Startable[];
   /** What the leader does before its controllers start. */
   preparations: readonly StartStep<void>[];
-  controllers: readonly Controller[];
+  controllers: readonly ControllerPart[];
+  /** What the Lease of the leader says of the accounts. */
+  leaseAnnotations: () => Record<string, string>;
   /** Start it together with the controllers. Runs until the signal aborts. */
   background: (signal: AbortSignal) => Promise<void>;
   /** Call it after everything else has stopped. */
@@ -93,11 +105,12 @@ export function createOperator(options: OperatorOptions): Operator {
     ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
     intentSignatures,
     accounts: {
-      usersOfKey: (object, key) =>
-        keyUsersOf({ accounts, store: accountInformer.store, countDependents: dependentsOf }, object, key),
+      usersOfKey: (object, key) => keyUsersOf({ accounts, store: accountInformer.store, ...dependents }, object, key),
       isSameAccount: (one, other) => accounts.isSameAccount(one, other),
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
       isLetGo: (object) => accounts.isLetGo(object),
+      // A GatewayAccount is of the namespace, and with it what its account has.
+      mayAdopt: (object) => accounts.nameOf(object) !== "" || isListed(config.adoptionNamespaces, object),
     },
   });
   const { externalDNS, dnsResolvers } = config;
@@ -109,6 +122,7 @@ export function createOperator(options: OperatorOptions): Operator {
   const enqueueAccount = (key: string) => accountController.enqueue(key);
   const enqueuer = new Enqueuer({ informers, accountStore: accountInformer.store, controllers, enqueueAccount });
   const secretInformer = secretWatch({ config, client, log, clock }, (secret) => enqueuer.enqueueSecretUsers(secret));
+  const secretsWatched = () => secretInformer?.hasSynced === true;
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
@@ -139,9 +153,11 @@ export function createOperator(options: OperatorOptions): Operator {
       if (available) enqueuer.enqueueUnfinished();
     },
   });
-  const dependentsOf = (key: string) => countDependents(key, accounts, informers, unfinalizedObjects.all);
+  const dependents = {
+    countDependents: (key: string) => countDependents(key, accounts, informers, unfinalizedObjects.all),
+    unreadableKinds: () => unreadableAmong(informers),
+  };
   const counted: Stores = new Map<string, Listed>([...informers, [GatewayAccount.kind, accountInformer]]);
-  metrics?.setSources({ kinds, informers: counted, accounts, clock });
   const accountController = new Controller({
     ...{ name: "gatewayaccount", log, clock, concurrency: 16, ...serviceTimes },
     ...(controllerMetrics && { metrics: controllerMetrics }),
@@ -149,19 +165,47 @@ export function createOperator(options: OperatorOptions): Operator {
       reconcileAccount(
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
-          ...{ baseURL: config.baseURL, secretsWatched: config.watchSecrets },
+          ...{ baseURL: config.baseURL, secretsWatched: secretsWatched() },
           objects: new AccountObjects(client, accountInformer.store),
-          countDependents: dependentsOf,
+          ...dependents,
+          loneCertificate: (account) =>
+            firstLoneCertificate({ kinds, informers, accounts }, clock.date().getTime(), account),
         },
         request,
       ),
   });
-  const sessions = createSessions({ ...options, clock, account: accounts.own, metrics: options.sessionMetrics });
+  const sessions = createSessions({
+    ...{ ...options, clock, account: accounts.own, metrics: options.sessionMetrics },
+    mirrored: () =>
+      accountInformer.store
+        .list()
+        .filter(isMirrored)
+        .map(({ metadata }) => metadata),
+    openAccount: (ref, signal) => accounts.open(keyOf(ref), { signal }),
+  });
+  const commandInformers = [sessions.sessions, sessions.commands];
+  const watched = [
+    ...informers.values(),
+    accountInformer,
+    ...(secretInformer ? [secretInformer] : []),
+    ...commandInformers,
+  ];
+  const watches = new Map(watched.map((informer) => [informer.type.kind, informer]));
+  metrics?.setSources({ kinds, informers: counted, watches, accounts, clock, claim: options.claim });
 
   for (const kind of kinds) {
     controllers.set(
       kind.kind,
-      objectController(kind, { ...options, clock, accounts, cluster, dns, unfinalizedObjects, identity }),
+      objectController(kind, {
+        ...options,
+        clock,
+        accounts,
+        cluster,
+        dns,
+        unfinalizedObjects,
+        identity,
+        secretsWatched,
+      }),
     );
     informers.get(kind.kind)?.addHandler((change) => {
       // Every replica sees the change, and one of them counts it.
@@ -199,31 +243,58 @@ export function createOperator(options: OperatorOptions): Operator {
     finish(object);
   }
 
+  async function mirrorSessions(signal: AbortSignal): Promise<void> {
+    if (await untilSynced([sessions.sessions], signal)) await sessions.background(signal);
+  }
+
+  /** Everything that waits may have waited for a kind that could not be read at the start. */
+  async function awaitKind(informer: AwaitedInformer, signal: AbortSignal): Promise<void> {
+    const { kind } = informer.type;
+    if (informer.hasSynced) return;
+    log.warn({ kind, problem: informer.problem }, "Started without a kind that cannot be read");
+    if (!(await untilSynced([informer], signal))) return;
+    log.info({ kind }, "The kind can be read now");
+    enqueuer.enqueueUnfinished();
+  }
+
+  const claimed = options.claim?.synced;
+  const stateFormat = new StateFormat({ client, namespace: ownNamespace, after: claimed, clock, log });
+
   return {
     informers: [
       identity,
       intentKey,
-      ...[...informers.values()].map((informer) => startedAfter([identity, intentKey], informer)),
+      ...[...informers.values()].map((informer) => startedAfter([identity, intentKey], unlessRefused(informer))),
+      // Without it, it is not known to which account an object belongs.
       accountInformer,
-      ...(secretInformer ? [secretInformer] : []),
-      ...sessions.informers,
+      ...(secretInformer ? [unlessRefused(secretInformer)] : []),
+      ...commandInformers.map(unlessRefused),
     ],
     preparations: [
+      ...(options.claim ? [options.claim] : []),
+      stateFormat,
       new FormerIntents({
         ...{ client, kinds, informers, clock, log, watchNamespaces: config.watchNamespaces },
-        ...{ namespace: ownNamespace, signatures: intentSignatures },
+        ...{ namespace: ownNamespace, signatures: intentSignatures, after: stateFormat.synced },
       }),
     ],
-    controllers: [...controllers.values(), accountController, ...sessions.controllers],
+    controllers: [
+      ...[...controllers].map(([kind, controller]) => startedWhenSynced([watches.get(kind) as Informer], controller)),
+      accountController,
+      startedWhenSynced(commandInformers, sessions.controller),
+    ],
+    leaseAnnotations: () => figuresAnnotation(accounts.figures),
     async background(signal) {
       signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
       const resyncing = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
       const probing = probe({ accounts, readOwnKey: accounts.readOwnKey, clock }, signal);
-      await Promise.all([resyncing, probing, sessions.background(signal)]);
+      await Promise.all([resyncing, probing, mirrorSessions(signal), ...watched.map((one) => awaitKind(one, signal))]);
     },
     close: () => accounts.close(),
   };
 }
+
+type AwaitedInformer = Pick<Informer, "type" | "hasSynced" | "problem" | "synced">;
 
 /** Ignores changes of the status, since only the operator writes it. */
 function needsReconcile(old: AccountObject, object: AccountObject): boolean {
@@ -241,6 +312,10 @@ const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
   old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
   old.metadata.annotations?.[annotations.orphan] !== metadata.annotations?.[annotations.orphan];
 
+/** Whether the sessions of the account are shown in its namespace. */
+const isMirrored = ({ spec, metadata }: AccountObject): boolean =>
+  spec.tunnelSessions === "Mirror" && metadata.deletionTimestamp === undefined;
+
 const isLetGo = (object: AccountObject | undefined): boolean =>
   object?.metadata.annotations?.[annotations.orphan] === "true";
 
@@ -254,3 +329,6 @@ const informerOf = (
   kind: Kind,
   common: Pick<InformerOptions<ManagedObject>, "client" | "log" | "clock" | "namespaces" | "transform">,
 ): Informer<ManagedObject> => new Informer({ ...common, type: typeOf(kind), indexers: indexersOf(kind) });
+
+const isListed = (namespaces: readonly string[], { metadata: { namespace } }: ManagedObject): boolean =>
+  namespaces.includes("*") || namespaces.includes(namespace);

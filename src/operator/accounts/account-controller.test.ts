@@ -216,6 +216,18 @@ describe("an account that is deleted", () => {
     expect(scene.finalizersOfSecret("a")).toEqual([]);
   });
 
+  it("stays while there may be objects that cannot be read", async () => {
+    const scene = await settled();
+    scene.unreadableKinds = ["TCPEdge"];
+    scene.deleteAccount("a");
+    expect(await scene.reconcile("a")).toEqual({ requeueAfterSeconds: 10 });
+    expect(scene.condition("a", "Ready")?.message).toContain("list and watch all TCPEdge objects");
+    expect(scene.finalizersOfSecret("a")).toEqual([FINALIZER]);
+    scene.unreadableKinds = [];
+    expect(await scene.reconcile("a")).toEqual({});
+    expect(scene.latest("a")).toBeUndefined();
+  });
+
   it("is deleted although its Secret does not exist", async () => {
     const scene = await AccountScene.begin();
     scene.account("a");
@@ -336,5 +348,50 @@ describe("a write of the operator that fails", () => {
     scene.failing = ({ method }) => (method === "PATCH" ? { status: 404 } : undefined);
     await scene.reconcile("a");
     expect(scene.finalizersOfSecret("a")).toEqual([]);
+  });
+});
+
+describe("a certificate that is served and has no object", () => {
+  const certificate = (until: string) => ({ kind: "TLSCertificate", id: "cert_1", until: Date.parse(until) });
+
+  it("is told by a condition, which is written once", async () => {
+    const scene = await settled();
+    scene.loneCertificate = certificate("2999-01-01T00:00:00Z");
+    await scene.reconcile("a");
+    expect(scene.condition("a", "CertificateReady")).toMatchObject({
+      ...{ status: "True", reason: "Available" },
+      message:
+        "Of the certificates that are served and have no object, TLSCertificate cert_1 ends first, at 2999-01-01T00:00:00Z",
+    });
+    const writes = scene.writes.length;
+    await scene.reconcile("a");
+    // As after a restart, when no list was read yet.
+    scene.loneCertificate = "unknown";
+    await scene.reconcile("a");
+    expect(scene.writes.length).toBe(writes);
+    scene.loneCertificate = "none";
+    await scene.reconcile("a");
+    expect(scene.summary("a")).toEqual(["Ready True Available"]);
+  });
+
+  it("is told when it has ended, and the account stays ready", async () => {
+    const scene = await settled();
+    scene.loneCertificate = certificate("2001-01-01T00:00:00Z");
+    await scene.reconcile("a");
+    expect(scene.summary("a")).toEqual(["Ready True Available", "CertificateReady False CertificateExpired"]);
+    expect(scene.condition("a", "CertificateReady")?.message).toBe(
+      "Replace TLSCertificate cert_1, which has no object and is served: the certificate ended at 2001-01-01T00:00:00Z",
+    );
+  });
+
+  it("is told as before while the key is refused", async () => {
+    const scene = await settled();
+    scene.loneCertificate = certificate("2999-01-01T00:00:00Z");
+    await scene.reconcile("a");
+    scene.accepted.delete("right");
+    await scene.clock.advance(300_000);
+    await scene.reconcile("a");
+    expect(scene.summary("a")).toContain("Ready False Unauthorized");
+    expect(scene.summary("a")).toContain("CertificateReady True Available");
   });
 });

@@ -12,6 +12,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Request, Result } from "../../runtime/controller/controller.ts";
 import { keyOf } from "../../runtime/object.ts";
 import { annotations } from "../../schema/contract.ts";
+import { timestamp } from "../../schema/time.ts";
 import type { AccountObjects } from "./account-objects.ts";
 import type { Accounts } from "./accounts.ts";
 import type { AccountObject } from "./all-credentials.ts";
@@ -29,7 +30,14 @@ export interface AccountControllerOptions {
   baseURL: string;
   /** How many objects need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
   countDependents: (key: string) => number;
+  /** Kinds of which there may be objects that cannot be read, and so are not counted. */
+  unreadableKinds: () => readonly string[];
+  /** The certificate that ends first, of those that are served in an account and have no object. */
+  loneCertificate: (account: Account) => LoneCertificate;
 }
+
+/** `until` in milliseconds since 1970. Unknown: not all lists that tell it were read. */
+export type LoneCertificate = { kind: string; id: string; until: number } | "none" | "unknown";
 
 const MISSING_SECRET_SECONDS = 5;
 
@@ -46,15 +54,15 @@ export async function reconcileAccount(options: AccountControllerOptions, reques
   }
   try {
     if (object.metadata.deletionTimestamp) return await reconcileDelete(options, object, request.key);
-    await checkKey(options, object, request);
-    await report(options, object);
+    const account = await checkKey(options, object, request);
+    await report(options, object, { certificate: options.loneCertificate(account) });
     return { requeueAfterSeconds: options.resyncSeconds };
   } catch (cause) {
     if (cause instanceof Postponed) return { when: cause.until };
     if (cause instanceof Outdated) return { stale: true };
     const error = reconcileErrorOf(cause);
     if (!error) throw cause;
-    await report(options, object, error);
+    await report(options, object, { error });
     return resultOf(options, error);
   }
 }
@@ -67,7 +75,11 @@ function resultOf({ secretsWatched, resyncSeconds }: AccountControllerOptions, e
   return seconds === undefined ? { backoff: true } : { requeueAfterSeconds: seconds };
 }
 
-async function checkKey(options: AccountControllerOptions, object: AccountObject, { signal }: Request): Promise<void> {
+async function checkKey(
+  options: AccountControllerOptions,
+  object: AccountObject,
+  { signal }: Request,
+): Promise<Account> {
   const { accounts, objects, resyncSeconds, clock } = options;
   const patience: Patience = { signal, turn: new Turn(object.metadata.uid, clock) };
   accounts.assertAllowed(object);
@@ -85,6 +97,7 @@ async function checkKey(options: AccountControllerOptions, object: AccountObject
   await waitFor(keyProof.ensure(), patience);
   lossGuard.confirm(keyOf(object), requested);
   refuseLoss(account);
+  return account;
 }
 
 /** Several reconciles may share it, so none of them ends it. */
@@ -134,23 +147,23 @@ async function releaseSecret(options: AccountControllerOptions, object: AccountO
 
 /** Accounts may share a Secret. One that is being deleted needs it only as long as objects need the account. */
 function isSecretUsedByOthers(
-  { store, countDependents }: AccountControllerOptions,
+  { store, countDependents, unreadableKinds }: AccountControllerOptions,
   { metadata }: AccountObject,
   secretName: string,
 ): boolean {
   return store
     .list(metadata.namespace)
     .filter((other) => other.metadata.uid !== metadata.uid && other.status?.secretName === secretName)
-    .some((other) => !other.metadata.deletionTimestamp || countDependents(keyOf(other)) > 0);
+    .some(
+      (other) => !other.metadata.deletionTimestamp || countDependents(keyOf(other)) > 0 || unreadableKinds().length > 0,
+    );
 }
 
 async function reconcileDelete(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
-  const { countDependents, objects, accounts } = options;
-  const count = countDependents(key);
-  if (count > 0) {
-    const dependents = count === 1 ? "the object that needs" : `the ${count} objects that need`;
-    const error = new Waiting("InUse", `Delete ${dependents} this account to delete the remote first`);
-    await report(options, object, error);
+  const { countDependents, unreadableKinds, objects, accounts } = options;
+  const error = stillNeeded(countDependents(key), unreadableKinds());
+  if (error) {
+    await report(options, object, { error });
     return { requeueAfterSeconds: 10 };
   }
   await releaseSecret(options, object);
@@ -159,23 +172,36 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
   return {};
 }
 
+function stillNeeded(count: number, unreadable: readonly string[]): Waiting | undefined {
+  const dependents = count === 1 ? "the object that needs" : `the ${count} objects that need`;
+  if (count > 0) return new Waiting("InUse", `Delete ${dependents} this account to delete the remote first`);
+  if (unreadable.length === 0) return undefined;
+  const kinds = unreadable.join(" and ");
+  return new Waiting("InUse", `Let the operator list and watch all ${kinds} objects: they may need this account`);
+}
+
 /** Writes the status. Without an error, the account is ready. */
 async function report(
   { objects, store, clock, baseURL }: AccountControllerOptions,
   object: AccountObject,
-  error?: ReconcileError,
+  { error, certificate = "unknown" }: { error?: ReconcileError; certificate?: LoneCertificate },
 ): Promise<void> {
   const { metadata, spec } = object;
   // this reconcile may have written to the object before
   const latest = store.get(keyOf(object));
   const current = latest?.metadata.uid === metadata.uid ? latest : object;
   const before = current.status;
+  const now = clock.date().getTime();
+  const ofCertificate =
+    certificate === "unknown"
+      ? (before?.conditions ?? []).filter(({ type }) => type === "CertificateReady")
+      : certificateConditions(certificate, now);
   const status: Status = {
     ...before,
     baseURL: spec.baseURL ?? baseURL,
     observedGeneration: metadata.generation,
-    conditions: conditionsOf(error).map((draft) =>
-      toCondition({ metadata, status: before }, draft, clock.date().getTime()),
+    conditions: [...conditionsOf(error), ...ofCertificate].map((draft) =>
+      toCondition({ metadata, status: before }, draft, now),
     ),
   };
   if (!isSameStatus(before, status)) await objects.writeStatus(current, status);
@@ -191,4 +217,17 @@ function conditionsOf(error: ReconcileError | undefined): ConditionDraft[] {
     { type: "Ready", status: "False", reason, message },
     { type, status: "True", reason, message },
   ];
+}
+
+/** Tells the end of a certificate for which there is no object that could tell it. */
+function certificateConditions(certificate: Exclude<LoneCertificate, "unknown">, now: number): ConditionDraft[] {
+  if (certificate === "none") return [];
+  const { kind, id, until } = certificate;
+  const [type, end] = ["CertificateReady", timestamp(until)];
+  if (until <= now) {
+    const message = `Replace ${kind} ${id}, which has no object and is served: the certificate ended at ${end}`;
+    return [{ type, status: "False", reason: "CertificateExpired", message }];
+  }
+  const message = `Of the certificates that are served and have no object, ${kind} ${id} ends first, at ${end}`;
+  return [{ type, status: "True", reason: "Available", message }];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Account } from "../../account/account.ts";
-import { ipPolicies } from "../../gateway/resources/index.ts";
+import { ipPolicies, reservedDomains } from "../../gateway/resources/index.ts";
 import { IPPolicy } from "../../kinds/ip-policy.ts";
 import { type Intent, intentOf, parseIntent } from "../../objects/intent.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
@@ -283,5 +283,51 @@ describe("the key of an account", () => {
       code: "no_api_key",
     });
     expect(scene.seen).toEqual([]);
+  });
+});
+
+describe("an account that a person lets go of", () => {
+  const letGo = (scene: AccountScene) =>
+    scene.server.storage.update("tunnelgateway.dev/v1/gatewayaccounts", "n/a", (now) => ({
+      ...now,
+      metadata: { ...now.metadata, annotations: { [annotations.orphan]: "true" } },
+    }));
+  /** The key of one route alone may be refused for want of a permission. */
+  const askBoth = async ({ accounts }: AccountScene) => {
+    const account = accounts.accountOf(object("a"));
+    const request = { lane: "edit", signal: new AbortController().signal } as const;
+    for (const resource of [ipPolicies, reservedDomains])
+      await account
+        .collection(resource)
+        .probe(request)
+        .catch(() => {});
+  };
+  const isLetGo = (scene: AccountScene) => scene.accounts.isLetGo(object("a", { id: "ipp_1", account: "a" }));
+
+  it.each<[string, boolean, (scene: AccountScene) => void]>([
+    ["not before its key has shown that it does not work", false, () => {}],
+    ["when the service refuses its key", true, (scene) => scene.accepted.delete("right")],
+    ["when its Secret has no key", true, (scene) => scene.secret("a", { other: "key" })],
+  ])("is let go of %s: %s", async (_, expected, prepare) => {
+    const scene = await given();
+    letGo(scene);
+    prepare(scene);
+    await askBoth(scene);
+    expect(isLetGo(scene)).toBe(expected);
+  });
+
+  it("is not let go of without the annotation, though its key does not work", async () => {
+    const scene = await given();
+    scene.accepted.delete("right");
+    await askBoth(scene);
+    expect(isLetGo(scene)).toBe(false);
+  });
+
+  it("is another one for objects of the operator's own credentials", async () => {
+    const scene = await given();
+    letGo(scene);
+    scene.accepted.delete("right");
+    await askBoth(scene);
+    expect(scene.accounts.isLetGo(object(undefined, { id: "ipp_1" }))).toBe(false);
   });
 });

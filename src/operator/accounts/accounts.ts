@@ -3,10 +3,12 @@ import { type Patience, waitFor } from "../../account/patience.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
-import { Blocked, Postponed, Waiting } from "../../objects/reconcile-error.ts";
+import { Blocked, Outdated, Postponed, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, DEFAULT_ACCOUNT } from "../../schema/contract.ts";
+import type { AccountFigures } from "../kubernetes/account-figures.ts";
 import { type AccountObject, AllCredentials, type CredentialsOptions } from "./all-credentials.ts";
 import { type Credentials, isOwn, labelOf } from "./credentials.ts";
+import { figuresOf } from "./figures.ts";
 import { type Relation, relationOf } from "./relation.ts";
 import type { SharedAccounts } from "./shared-accounts.ts";
 
@@ -33,6 +35,12 @@ export class Accounts {
 
   get all(): Account[] {
     return this.#shared.all.map(({ account }) => account);
+  }
+
+  /** How the accounts are doing, those with most requests first. */
+  get figures(): AccountFigures {
+    const { config, clock } = this.#options;
+    return figuresOf(this.#shared.all, config.requestsPerMinute, clock);
   }
 
   /**
@@ -69,6 +77,17 @@ export class Accounts {
       const credentials = this.#credentials.find(object.metadata.namespace, name);
       if (credentials && !isOwn(credentials) && !isKeyAwaited(credentials)) await this.#settle(credentials, patience);
     }
+  }
+
+  /** The account to which a GatewayAccount (`namespace/name`) leads. Rejects while that is not known. */
+  async open(key: string, patience: Patience): Promise<Account> {
+    this.#firstReads ??= this.#readAllKeys();
+    await waitFor(this.#firstReads, patience);
+    const object = this.#options.store().get(key);
+    if (!object) throw new Outdated("the GatewayAccount is gone");
+    const credentials = this.#credentials.of(object);
+    if (!isKeyAwaited(credentials)) await this.#settle(credentials, patience);
+    return credentials.shared.account;
   }
 
   /** A reconcile that would have to wait for long ends with the last failure, if there is one. */

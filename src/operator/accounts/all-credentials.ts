@@ -12,7 +12,7 @@ import { SharedAccounts } from "./shared-accounts.ts";
 
 export interface AccountObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
-  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string };
+  spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string; tunnelSessions?: "Ignore" | "Mirror" };
   status?: Pick<Status, "conditions"> & { secretName?: string; [field: string]: unknown };
 }
 

@@ -1,5 +1,6 @@
 import type { Account } from "../../account/account.ts";
 import type { RecordedIDs } from "../../account/key-proof.ts";
+import type { RequestCount } from "../../account/request-count.ts";
 import type { GatewayClient } from "../../gateway/client.ts";
 
 /** The code of an error: the Secret, or its entry, does not exist. */
@@ -37,6 +38,8 @@ export interface Credentials {
 export interface SharedAccount {
   readonly account: Account;
   readonly client: GatewayClient;
+  /** Requests to the service. */
+  readonly requests: RequestCount;
   readonly baseURL: string;
   readonly credentials: Set<Credentials>;
   /** The digest of the key under which requests are sent. */

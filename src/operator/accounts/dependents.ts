@@ -1,8 +1,12 @@
 import type { ManagedObject } from "../../objects/object.ts";
 import { splitKey } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
-import type { Stores } from "../kubernetes/indexes.ts";
+import { type Informers, type Stores, visibilityOf } from "../kubernetes/indexes.ts";
 import type { Accounts } from "./accounts.ts";
+
+/** Kinds of which there may be objects that cannot be read. */
+export const unreadableAmong = (informers: Informers): string[] =>
+  [...informers].flatMap(([kind, informer]) => (visibilityOf(informer) === "Unreadable" ? [kind] : []));
 
 /**
  * How many objects have a remote that cannot be deleted without this GatewayAccount, by its `namespace/name`. `ended`:

@@ -9,6 +9,8 @@ interface KeyUsersOptions {
   accounts: Pick<Accounts, "usersOfKey" | "recordedNameOf">;
   store: Store<AccountObject>;
   countDependents: (key: string) => number;
+  /** Kinds of which there may be objects that cannot be read, and so are not counted. */
+  unreadableKinds: () => readonly string[];
 }
 
 /**
@@ -16,7 +18,7 @@ interface KeyUsersOptions {
  * does not: the key deletes itself as the last one.
  */
 export function keyUsersOf(
-  { accounts, store, countDependents }: KeyUsersOptions,
+  { accounts, store, countDependents, unreadableKinds }: KeyUsersOptions,
   object: ManagedObject,
   { digest, secretName }: { digest?: string | undefined; secretName?: string | undefined },
 ): KeyUser[] {
@@ -29,7 +31,7 @@ export function keyUsersOf(
     if (!account) return [];
     const isGoing = account.metadata.deletionTimestamp !== undefined;
     const others = countDependents(key) - (key === own ? 1 : 0);
-    if (isGoing && others <= 0) return [];
+    if (isGoing && others <= 0 && unreadableKinds().length === 0) return [];
     return [{ name: `GatewayAccount ${keyOf(account)}`, namespace: splitKey(key).namespace, isGoing }];
   });
 }

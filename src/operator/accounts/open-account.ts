@@ -3,11 +3,13 @@ import type { ListDelta } from "../../account/inventory.ts";
 import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
 import type { ObjectMemory } from "../../account/object-memory.ts";
 import { type Lane, RequestBudget } from "../../account/request-budget.ts";
+import { RequestCount } from "../../account/request-count.ts";
 import type { Config } from "../../config.ts";
 import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { logOfReconcile } from "../../runtime/controller/controller.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
 import { type Credentials, labelOf, type SharedAccount } from "./credentials.ts";
@@ -51,6 +53,19 @@ export interface AccountSource {
   listedElsewhere: (resource: Resource) => Promise<readonly string[] | undefined>;
 }
 
+/** The log of a reconcile says which object it is. A list that several wait for counts for the first of them. */
+function logRequest(
+  log: Logger,
+  { method, path, status, code, operationId, outcome, seconds }: ExchangeEvent,
+  account: string,
+): void {
+  const milliseconds = Math.round(seconds * 1000);
+  log.debug(
+    { method, path, status, milliseconds, outcome, code, operationID: operationId, account },
+    "Sent to the service",
+  );
+}
+
 /** An account, with its client and its budget, for these credentials alone. */
 export function openAccount(
   credentials: Credentials,
@@ -60,6 +75,7 @@ export function openAccount(
   const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
   const { onListDelta, hasObjectFor, onReleased } = options;
   const abort = new AbortController();
+  const requests = new RequestCount(clock);
   const members = new Set([credentials]);
   const recorded = (which?: { staying: boolean }) => union([...members].map(({ key }) => recordedIn(key, which)));
   const client = new GatewayClient({
@@ -71,7 +87,12 @@ export function openAccount(
     },
     timeoutMs: config.requestSeconds * 1000,
     userAgent: OPERATOR_NAME,
-    ...(metrics && { onExchange: metrics.onExchange }),
+    onExchange(event) {
+      if (event.outcome !== "unsent") requests.record();
+      metrics?.onExchange(event);
+      logRequest(logOfReconcile() ?? log, event, label());
+    },
+    onDate: (date) => account.serviceTime.observe(date),
   });
   const label = () => labelOf({ credentials: members });
   const told = (available: boolean) => onAvailabilityChange(concerned(shared), available);
@@ -129,7 +150,7 @@ export function openAccount(
   });
   const { baseURL } = credentials;
   const shared: SharedAccount = {
-    ...{ account, client, baseURL, credentials: members, digest: undefined, abort, recorded },
+    ...{ account, client, requests, baseURL, credentials: members, digest: undefined, abort, recorded },
     successors: new Set(),
   };
   return shared;

@@ -399,6 +399,14 @@ describe("an object with a remote, whose spec comes to mean a GatewayAccount", (
     }
   });
 
+  it("of another service is another account, whatever its key", async () => {
+    const scene = await given({ a: "one", b: "one" });
+    scene.account("b", { baseURL: `${scene.serviceURL}/elsewhere` });
+    const object = objectOf("b", made("a"));
+    await scene.accounts.settle(object);
+    expect(() => scene.accounts.accountOf(object)).toThrow(expect.objectContaining({ reason: "AccountMismatch" }));
+  });
+
   it("of the same account is recorded there with the next edit, or when the other one is about to go", async () => {
     const scene = await given({ a: "one", b: "one" });
     const object = objectOf("b", made("a"));

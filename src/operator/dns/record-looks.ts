@@ -27,6 +27,7 @@ interface Answer {
 export class RecordLooks implements DNS {
   readonly externalDNS: boolean;
   readonly withdrawals = new Map<string, Withdrawal>();
+  readonly withoutEndpoint = new Set<string>();
   readonly #resolver: Queries;
   readonly #clock: Clock;
   readonly #answers = new Map<string, Answer>();
@@ -46,6 +47,7 @@ export class RecordLooks implements DNS {
   /** Call it when the object is gone. */
   forget(uid: string): void {
     this.withdrawals.delete(uid);
+    this.withoutEndpoint.delete(uid);
   }
 
   #answerFor(record: DNSRecord): Answer {

@@ -12,6 +12,7 @@ export interface AccountSharing {
   isSameAccount: (one: ManagedObject, other: ManagedObject) => boolean;
   /** Whether the remotes of both are in one inventory. */
   isSameInventory: (one: ManagedObject, other: ManagedObject) => boolean;
+  mayAdopt: Cluster["mayAdopt"];
 }
 
 type ObjectStore = Pick<Store<ManagedObject>, "get" | "list" | "by" | "put" | "forget">;
@@ -20,7 +21,7 @@ type ObjectStore = Pick<Store<ManagedObject>, "get" | "list" | "by" | "put" | "f
 export type ObjectStores = ReadonlyMap<string, { readonly store: ObjectStore }>;
 
 type Questions =
-  | ("kinds" | "get" | "othersWithRemoteID" | "othersWanting" | "shareAccount" | "inAccount")
+  | ("kinds" | "get" | "othersWithRemoteID" | "othersWanting" | "shareAccount" | "mayAdopt" | "inAccount")
   | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo");
 
 /** What a reconcile asks of objects, answered from stores. */
@@ -89,6 +90,8 @@ export class CachedObjects implements Pick<Cluster, Questions> {
   shareAccount(one: ManagedObject, other: ManagedObject): boolean {
     return this.#accounts.isSameAccount(one, other);
   }
+
+  mayAdopt = (object: ManagedObject): boolean => this.#accounts.mayAdopt(object);
 
   kindsReferringTo = ({ kind }: Pick<Kind, "kind">): Kind[] =>
     this.kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));

@@ -119,6 +119,14 @@ describe("the first leader", () => {
     expect(marker()).toBeDefined();
   });
 
+  it("does not wait for a kind that the cluster does not have", async () => {
+    given("one", intentAt(born));
+    server.absent.add(EDGES);
+    await lead();
+    expect(isBelieved("one")).toBe(true);
+    expect(marker()).toBeDefined();
+  });
+
   it("writes the note last", async () => {
     given("one", intentAt(born));
     await lead();

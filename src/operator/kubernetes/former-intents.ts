@@ -3,7 +3,7 @@ import type { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
+import { isConflict, isForbidden, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { annotations, INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
@@ -24,6 +24,8 @@ export interface FormerIntentsOptions {
   /** Where the Secret with the key is. */
   namespace: string;
   signatures: () => IntentSignatures;
+  /** Nothing is written before. */
+  after?: Promise<unknown> | undefined;
   clock: Clock;
   log: Logger;
 }
@@ -39,7 +41,10 @@ export class FormerIntents extends StartStep<void> {
     super({
       ...{ what: "signing the create intents of the version before", clock: options.clock, log: options.log },
       where: "create intents of the version before",
-      run: (signal) => signAll(options, signal),
+      run: async (signal) => {
+        await options.after;
+        await signAll(options, signal);
+      },
     });
   }
 }
@@ -74,11 +79,21 @@ async function objectsWithIntent(
   const found: KubeObject[] = [];
   for (const kind of kinds) {
     for (const namespace of watchNamespaces.length > 0 ? watchNamespaces : [undefined]) {
-      const { items } = await client.listAll(typeOf(kind), { namespace, metadataOnly: true, signal });
+      const items = await listed(client.listAll(typeOf(kind), { namespace, metadataOnly: true, signal }));
       found.push(...items.filter(({ metadata }) => metadata.annotations?.[annotations.createIntent] !== undefined));
     }
   }
   return found;
+}
+
+/** A kind that is not there has no intents. Those of a kind that may not be read stay unsigned, which only delays creates. */
+async function listed(list: Promise<{ items: KubeObject[] }>): Promise<KubeObject[]> {
+  try {
+    return (await list).items;
+  } catch (error) {
+    if (isNotFound(error) || isForbidden(error)) return [];
+    throw error;
+  }
 }
 
 const isSigned = ({ metadata }: KubeObject): boolean =>

@@ -44,6 +44,7 @@ beforeEach(async () => {
       isSameInventory: (one, other) => accountOf(one) === accountOf(other),
       usersOfKey: () => [],
       isLetGo: () => false,
+      mayAdopt: () => true,
     },
     intentSignatures: () => signatures,
   });

@@ -3,7 +3,14 @@ import type { Intent } from "../../objects/intent.ts";
 import type { IntentSignatures } from "../../objects/intent-signatures.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Outdated } from "../../objects/reconcile-error.ts";
-import type { Cluster, DNSEndpointContent, EventDraft, SecretContent, SecretValue } from "../../reconcile/cluster.ts";
+import type {
+  Cluster,
+  DNSEndpointContent,
+  EventDraft,
+  SecretContent,
+  SecretValue,
+  Visibility,
+} from "../../reconcile/cluster.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
@@ -17,7 +24,7 @@ import { toReconcileError } from "./api-error.ts";
 import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
 import { deleteDNSEndpoint, keepDNSEndpoint, writeDNSEndpoint } from "./dns-endpoints.ts";
 import type { EndedObjects } from "./ended-objects.ts";
-import type { Informers } from "./indexes.ts";
+import { type Informers, visibilityOf } from "./indexes.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { readConfigMap, readSecret } from "./read-data.ts";
 import { definitions, namespaces, typeOf } from "./resource-types.ts";
@@ -50,6 +57,7 @@ export interface KubeClusterOptions {
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
 export class KubeCluster extends CachedObjects implements Cluster {
   readonly #client: KubeClient;
+  readonly #informers: Informers;
   readonly #recorder: EventRecorder;
   readonly #log: Logger;
   readonly #accountKeys: AccountKeys;
@@ -61,6 +69,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
   constructor(options: KubeClusterOptions) {
     super({ ...options, stores: options.informers });
     this.#client = options.client;
+    this.#informers = options.informers;
     this.#recorder = options.recorder;
     this.#log = options.log;
     this.#accountKeys = options.accounts;
@@ -72,6 +81,8 @@ export class KubeCluster extends CachedObjects implements Cluster {
   usersOfKey: Cluster["usersOfKey"] = (object, key) => this.#accountKeys.usersOfKey(object, key);
 
   isAccountLetGo = (object: ManagedObject): boolean => this.#accountKeys.isLetGo(object);
+
+  visibilityOf = (kind: string): Visibility => visibilityOf(this.#informers.get(kind));
 
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#endedObjects.has(kind, { namespace, name });

@@ -83,12 +83,23 @@ export class StartStep<T> {
   }
 }
 
-interface Startable {
+/** Started and awaited like an informer. */
+export interface Startable {
   start(): void;
   stop(): Promise<void>;
   readonly synced: Promise<void>;
   readonly reason: string | undefined;
 }
+
+/** The same informer, but nobody waits for it while the API server refuses what it asks for: it starts by itself later. */
+export const unlessRefused = (informer: Startable & { readonly settled: Promise<void> }): Startable => ({
+  start: () => informer.start(),
+  stop: () => informer.stop(),
+  synced: informer.settled,
+  get reason() {
+    return informer.reason;
+  },
+});
 
 /** The same part, which starts when all the steps have succeeded. */
 export function startedAfter(steps: readonly Pick<StartStep<unknown>, "synced">[], part: Startable): Startable {

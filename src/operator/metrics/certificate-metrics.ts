@@ -1,36 +1,64 @@
 import { Gauge, type Registry } from "prom-client";
-import type { ManagedObject } from "../../objects/object.ts";
-import type { Kind } from "../../schema/define.ts";
+import { hasValidity, loneCertificates, timeOf, type Validity } from "../triggers/lone-certificates.ts";
 import type { MetricSources } from "./metric-sources.ts";
 
 // not `namespace`: Prometheus adds that label itself, with the operator's namespace
-const labelNames = ["kind", "object_namespace", "object_name"] as const;
-type Label = (typeof labelNames)[number];
+const labelNames = ["kind", "object_namespace", "object_name", "account"] as const;
+type Labels = Partial<Record<(typeof labelNames)[number], string>>;
 
-/** From when until when the certificate of each object is valid, as its status says. */
+/**
+ * From when until when certificates are valid: for each object as its status says and, for each kind and account, one
+ * certificate that is served and for which no object stands, as the latest list says. The service shows those that it
+ * has issued itself, and those that people uploaded.
+ */
 export function certificateMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
-  const gauge = (name: string, help: string, end: "from" | "until") =>
-    new Gauge<Label>({
+  const gauge = (name: string, help: string, end: keyof Validity) =>
+    new Gauge({
       ...{ name: `tunnelgateway_certificate_${name}_timestamp_seconds`, help, labelNames, registers },
       collect() {
         this.reset();
-        for (const [kind, object] of certificates(sources())) {
-          const time = Date.parse(String(object.status?.[kind.validity[end]]));
-          const { namespace, name } = object.metadata;
-          const labels = { kind: kind.kind, object_namespace: namespace, object_name: name };
-          if (Number.isFinite(time)) this.set(labels, time / 1000);
+        const observed = sources();
+        if (!observed) return;
+        for (const [labels, validity] of [...ofObjects(observed), ...ofAccounts(observed)]) {
+          if (Number.isFinite(validity[end])) this.set(labels, validity[end] / 1000);
         }
       },
     });
-  gauge("start", "When the certificate that an object stands for became valid, in seconds since 1970.", "from");
-  gauge("expiry", "When the certificate that an object stands for ends, in seconds since 1970.", "until");
+  new Gauge({
+    name: "tunnelgateway_certificate_renewal_timestamp_seconds",
+    help: "When the service renews the certificate that it manages for an object, in seconds since 1970.",
+    labelNames: ["kind", "object_namespace", "object_name"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [labels, renewal] of renewals(sources()))
+        if (Number.isFinite(renewal)) this.set(labels, renewal / 1000);
+    },
+  });
+  gauge("start", "When a certificate became valid, in seconds since 1970.", "from");
+  gauge("expiry", "When a certificate ends, in seconds since 1970.", "until");
 }
 
-type KindWithValidity = Kind & { readonly validity: NonNullable<Kind["validity"]> };
-const hasValidity = (kind: Kind): kind is KindWithValidity => kind.validity !== undefined;
-
-function* certificates(sources: MetricSources | undefined): Generator<[KindWithValidity, ManagedObject]> {
-  for (const kind of sources?.kinds.filter(hasValidity) ?? []) {
-    for (const object of sources?.informers.get(kind.kind)?.store.list() ?? []) yield [kind, object];
+function* ofObjects({ kinds, informers }: MetricSources): Generator<[Labels, Validity]> {
+  for (const { kind, validity } of kinds.filter(hasValidity)) {
+    for (const { metadata, status } of informers.get(kind)?.store.list() ?? []) {
+      const labels = { kind, object_namespace: metadata.namespace, object_name: metadata.name };
+      yield [labels, { from: timeOf(status?.[validity.from]), until: timeOf(status?.[validity.until]) }];
+    }
   }
+}
+
+function* renewals(sources: MetricSources | undefined): Generator<[Labels, number]> {
+  for (const { kind, status: fields } of sources?.kinds ?? []) {
+    if (!("certificateManagementStatus" in fields.shape)) continue;
+    for (const { metadata, status } of sources?.informers.get(kind)?.store.list() ?? []) {
+      const managed = status?.["certificateManagementStatus"] as { renewsAt?: string } | undefined;
+      yield [{ kind, object_namespace: metadata.namespace, object_name: metadata.name }, timeOf(managed?.renewsAt)];
+    }
+  }
+}
+
+function* ofAccounts(sources: MetricSources): Generator<[Labels, Validity]> {
+  for (const { kind, account, first } of loneCertificates(sources, sources.clock.date().getTime()))
+    if (first) yield [{ kind, account: sources.accounts.labelOf(account) }, first];
 }

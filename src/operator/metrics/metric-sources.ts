@@ -1,12 +1,17 @@
+import type { Informer } from "../../runtime/cache/informer.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
+import type { InstallationClaim } from "../kubernetes/installations.ts";
 
 /** What metrics read at each scrape, so that no series outlives its object. */
 export interface MetricSources {
   kinds: readonly Kind[];
   informers: Stores;
+  /** By the kind that they watch. */
+  watches: ReadonlyMap<string, Pick<Informer, "isConnected">>;
+  claim?: Pick<InstallationClaim, "isWaiting"> | undefined;
   accounts: Pick<Accounts, "accountOf" | "labelOf">;
   clock: Clock;
 }

@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../account/account.ts";
 import { RequestBudget } from "../../account/request-budget.ts";
-import { ipPolicies } from "../../gateway/resources/index.ts";
+import { ipPolicies, reservedDomains, sshHostCertificates, tlsCertificates } from "../../gateway/resources/index.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
@@ -35,11 +35,14 @@ const accountOf = (): Account =>
     signal: new AbortController().signal,
   });
 
-function setSources(accounts: MetricSources["accounts"] = { accountOf: () => own, labelOf: () => "" }): void {
+function setSources(
+  accounts: MetricSources["accounts"] = { accountOf: () => own, labelOf: () => "" },
+  watches: MetricSources["watches"] = new Map(),
+): void {
   const informers = new Map(
     kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
   );
-  telemetry.operator.setSources({ kinds, informers, accounts, clock });
+  telemetry.operator.setSources({ kinds, informers, watches, accounts, clock });
 }
 
 function add(kind: string, name: string, status: Status): ManagedObject {
@@ -112,6 +115,62 @@ describe("certificates", () => {
   });
 });
 
+describe("certificates without an object", () => {
+  const expiry = "tunnelgateway_certificate_expiry_timestamp_seconds";
+  const days = (count: number) => new Date(clock.date().getTime() + count * 86_400_000).toISOString();
+  const seconds = (count: number) => Date.parse(days(count)) / 1000;
+
+  async function served(...certificates: { id: string; of: number; left: number }[]): Promise<void> {
+    for (const { id, of, left } of certificates) {
+      gateway.put(tlsCertificates, { id, not_before: days(left - of), not_after: days(left) });
+      gateway.put(reservedDomains, { id: `rd_${id}`, certificate: { id, uri: "" } });
+    }
+    add("ReservedDomain", "shop", { id: "rd_1" });
+    for (const resource of [tlsCertificates, reservedDomains])
+      await own.collection(resource).listed(clock.now(), { lane: "sync" });
+  }
+
+  it("have one series for each account and kind: that which ends first", async () => {
+    await served({ id: "cert_1", of: 90, left: 60 }, { id: "cert_2", of: 90, left: 50 });
+    expect(await series(expiry)).toEqual([`{kind="TLSCertificate",account=""} ${seconds(50)}`]);
+  });
+
+  it("come before others when a renewal is late, whatever ends first", async () => {
+    await served({ id: "cert_1", of: 7, left: 5 }, { id: "cert_2", of: 90, left: 10 });
+    expect(await series(expiry)).toEqual([`{kind="TLSCertificate",account=""} ${seconds(10)}`]);
+  });
+
+  it("count when they have ended, as long as they are served", async () => {
+    await served({ id: "cert_1", of: 90, left: -1 });
+    expect(await series(expiry)).toEqual([`{kind="TLSCertificate",account=""} ${seconds(-1)}`]);
+  });
+
+  it("do not count when nothing uses them, or an object stands for them", async () => {
+    gateway.put(tlsCertificates, { id: "cert_unused", not_before: days(-80), not_after: days(10) });
+    await served({ id: "cert_1", of: 90, left: 10 });
+    add("TLSCertificate", "shop", { id: "cert_1" });
+    expect(await series(expiry)).toEqual([]);
+  });
+
+  it("of hosts count until they end, since nothing tells who uses them", async () => {
+    gateway.put(sshHostCertificates, { id: "shcrt_1", valid_after: days(-80), valid_until: days(-1) });
+    gateway.put(sshHostCertificates, { id: "shcrt_2", valid_after: days(-80), valid_until: days(10) });
+    add("SSHHostCertificate", "mine", { id: "shcrt_3" });
+    await own.collection(sshHostCertificates).listed(clock.now(), { lane: "sync" });
+    expect(await series(expiry)).toEqual([`{kind="SSHHostCertificate",account=""} ${seconds(10)}`]);
+  });
+});
+
+describe("the renewal of a managed certificate", () => {
+  it("has the time that the service says", async () => {
+    add("ReservedDomain", "shop", { certificateManagementStatus: { renewsAt: "2026-04-01T00:00:00Z" } });
+    add("ReservedDomain", "plain", {});
+    expect(await series("tunnelgateway_certificate_renewal_timestamp_seconds")).toEqual([
+      `{kind="ReservedDomain",object_namespace="team-a",object_name="shop"} ${Date.UTC(2026, 3) / 1000}`,
+    ]);
+  });
+});
+
 describe("the age of the inventory", () => {
   const age = "tunnelgateway_inventory_age_seconds";
 
@@ -161,9 +220,21 @@ describe("the age of the inventory", () => {
   });
 });
 
+describe("watches", () => {
+  it("are shown by kind, connected or not", async () => {
+    const watches = new Map([
+      ["IPPolicy", { isConnected: true }],
+      ["TCPEdge", { isConnected: false }],
+    ]);
+    setSources(undefined, watches);
+    expect(await series("tunnelgateway_watch_connected")).toEqual(['{kind="IPPolicy"} 1', '{kind="TCPEdge"} 0']);
+  });
+});
+
 describe("requests", () => {
   it("are counted by resource, method and status code, or the reason why there was none", async () => {
-    const about = { method: "GET", route: "/ip_policies/{id}", resource: "ip_policies", seconds: 0.2 };
+    const route = "/ip_policies/{id}";
+    const about = { method: "GET", route, path: "/ip_policies/ipp_1", resource: "ip_policies", seconds: 0.2 };
     telemetry.operator.onExchange({ ...about, status: 200, outcome: "ok" });
     telemetry.operator.onExchange({ ...about, outcome: "unknown" });
     expect(await series("tunnelgateway_remote_requests_total")).toEqual([

@@ -7,6 +7,7 @@ import { inventoryMetrics } from "./inventory-metrics.ts";
 import type { MetricSources } from "./metric-sources.ts";
 import { objectMetrics } from "./object-metrics.ts";
 import { createSyncMetrics, type SyncMetrics } from "./sync-metrics.ts";
+import { watchMetrics } from "./watch-metrics.ts";
 
 export interface OperatorMetrics extends Pick<DriftMetrics, "onChanges">, SyncMetrics, AccountMetrics {
   setSources: (sources: MetricSources) => void;
@@ -48,6 +49,7 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   const drift = createDriftMetrics(registers, sources);
   certificateMetrics(registers, sources);
   inventoryMetrics(registers, sources);
+  watchMetrics(registers, sources);
   return {
     onChanges: drift.onChanges,
     onObject: syncs.onObject,

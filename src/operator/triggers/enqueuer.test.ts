@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { Store } from "../../runtime/cache/store.ts";
 import type { AddOptions } from "../../runtime/controller/queue.ts";
-import type { Informers } from "../kubernetes/indexes.ts";
+import { type Informers, indexersOf } from "../kubernetes/indexes.ts";
 import { Enqueuer } from "./enqueuer.ts";
 import { priorities } from "./priority.ts";
 
@@ -24,4 +27,28 @@ it("spreads the objects that are woken together over some seconds, at the priori
   expect(Math.max(...seconds)).toBeLessThanOrEqual(10);
   const perSecond = Array.from({ length: 10 }, (_, second) => seconds.filter((at) => Math.floor(at) === second).length);
   expect(Math.max(...perSecond)).toBeLessThanOrEqual(50);
+});
+
+it("wakes the objects that have a remote which a list showed changed or gone, and those that are to adopt it", () => {
+  const store = new Store<ManagedObject>({ indexers: indexersOf(IPPolicy) });
+  const put = (name: string, adopt: string | undefined, id?: string) =>
+    store.put({
+      ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy", spec: adopt ? { adopt: { id: adopt } } : {} },
+      metadata: { namespace: "n", name, uid: name, generation: 1, resourceVersion: "1" },
+      ...(id && { status: { id } }),
+    });
+  put("holder", undefined, "ipp_1");
+  put("adopter", "ipp_1");
+  put("other", "ipp_2");
+  const woken: string[] = [];
+  const enqueuer = new Enqueuer({
+    informers: new Map([["IPPolicy", { store }]]) as unknown as Informers,
+    accountStore: { by: () => [] },
+    controllers: new Map([["IPPolicy", { enqueue: (key) => void woken.push(key) }]]),
+    enqueueAccount: () => {},
+  });
+  enqueuer.enqueueListed({ changed: ["ipp_1"], absent: [] });
+  expect(woken.toSorted()).toEqual(["n/adopter", "n/holder"]);
+  enqueuer.enqueueListed({ changed: [], absent: ["ipp_2"] });
+  expect(woken.at(-1)).toBe("n/other");
 });

@@ -65,10 +65,11 @@ export class Enqueuer {
     this.enqueue(requestsByIndex(informers, "references", secret));
   }
 
-  /** The objects of the remotes that a list showed changed or gone. */
+  /** The objects of the remotes that a list showed changed or gone, and those that wait to adopt one of these. */
   enqueueListed({ changed, absent }: ListDelta): void {
     for (const id of [...changed, ...absent])
-      this.enqueue(requestsByIndex(this.#options.informers, "remoteID", id, "sync"));
+      for (const index of ["remoteID", "wantedID"] as const)
+        this.enqueue(requestsByIndex(this.#options.informers, index, id, "sync"));
   }
 
   #enqueue(kind: string, key: string, lane: Lane, afterSeconds = 0): void {

@@ -2,6 +2,7 @@ import type { Account } from "../../account/account.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
+import { targetKindsOf } from "../../schema/wire/needs.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
 
@@ -9,12 +10,28 @@ import type { Stores } from "../kubernetes/indexes.ts";
 export interface ListedResource {
   resource: Resource;
   kinds: readonly Kind[];
+  /** The list is read where an object of these kinds has a remote. */
+  usedBy: readonly Kind[];
 }
 
 export function listedResources(kinds: readonly Kind[]): ListedResource[] {
   const resources = [...new Set(kinds.map(listOf))].filter((resource) => resource !== undefined);
-  return resources.map((resource) => ({ resource, kinds: kinds.filter((kind) => listOf(kind) === resource) }));
+  return resources.map((resource) => {
+    const shown = kinds.filter((kind) => listOf(kind) === resource);
+    return {
+      resource,
+      kinds: shown,
+      usedBy: [...new Set([...shown, ...shown.flatMap((kind) => servers(kind, kinds))])],
+    };
+  });
 }
+
+/**
+ * The kinds whose remotes may serve what a kind stands for, if that runs out: also a certificate that the service has
+ * issued itself, and one for which no object stands, end some day, and the list says when.
+ */
+const servers = (kind: Kind, kinds: readonly Kind[]): Kind[] =>
+  kind.validity ? kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind.kind)) : [];
 
 export interface AccountLookup {
   accounts: Pick<Accounts, "accountOf">;

@@ -3,14 +3,16 @@ import { Account } from "../../account/account.ts";
 import { RequestBudget } from "../../account/request-budget.ts";
 import { reservedDomains, tunnelGroupBackends } from "../../gateway/resources/index.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TLSCertificate } from "../../kinds/tls-certificate.ts";
 import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import type { Kind } from "../../schema/define.ts";
 import { resync } from "./resync.ts";
 
-const kinds = [ReservedDomain, TunnelGroupBackend];
+const kinds: Kind[] = [ReservedDomain, TunnelGroupBackend];
 const SECONDS = 300;
 
 let clock: VirtualClock;
@@ -77,6 +79,16 @@ describe("a resync", () => {
     expect((await listedWithin(SECONDS)).sort()).toEqual(["reserved_domains", "tunnel_group_backends"]);
     await end();
     expect(clock.pending).toBe(0);
+  });
+
+  it("lists certificates where a domain may serve one, although no object stands for one", async () => {
+    kinds.push(TLSCertificate);
+    const end = begin(0.5, 0.5, 0.5);
+    expect(await listedWithin(SECONDS)).toEqual([]);
+    add("ReservedDomain", "rd_1");
+    expect((await listedWithin(SECONDS)).sort()).toEqual(["reserved_domains", "tls_certificates"]);
+    await end();
+    kinds.pop();
   });
 
   it("leaves out a resource that was listed shortly before", async () => {

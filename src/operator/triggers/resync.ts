@@ -20,7 +20,7 @@ export interface ResyncOptions {
 
 /**
  * Finds changes that other clients made in the account, until the signal aborts. Once per interval it lists each
- * resource that has remotes of objects; the account then reports the list delta. A list that fails is repeated after
+ * resource that has remotes of objects, or certificates that these may serve; the account then reports the list delta. A list that fails is repeated after
  * the next interval: objects that have to do something report an outage themselves.
  */
 export async function resync(options: ResyncOptions, signal: AbortSignal): Promise<void> {
@@ -28,7 +28,7 @@ export async function resync(options: ResyncOptions, signal: AbortSignal): Promi
 }
 
 async function resyncResource(
-  { resource, kinds }: ListedResource,
+  { resource, usedBy }: ListedResource,
   options: ResyncOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -39,7 +39,7 @@ async function resyncResource(
   const listing = new Map<Account, Promise<void>>();
   while (await slept(clock, wait(), signal)) {
     // the accounts are listed side by side: none waits for the service or the budget of another
-    for (const account of accountsUsed(kinds, options)) {
+    for (const account of accountsUsed(usedBy, options)) {
       if (listing.has(account)) continue;
       const done = list(resource, account, options, signal).finally(() => listing.delete(account));
       listing.set(account, done);

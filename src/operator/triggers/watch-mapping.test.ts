@@ -257,4 +257,18 @@ describe("other objects of the same remote", () => {
     ]);
     expect(updated(IPPolicy, holder, object(IPPolicy, "holder", { status: { id: "ipp_1", drift: [] } }))).toEqual([]);
   });
+
+  it("are enqueued when the object that managed its modules has none of them any more", () => {
+    const place = { edgeId: "edghts_1", routeId: "edghtsrt_1" };
+    const id = "edghts_1/edghtsrt_1";
+    given(HTTPSEdgeRoute, "rival", { spec: { ...place, oidc: {} } });
+    const route = (spec: object, appliedFields?: string[]) =>
+      object(HTTPSEdgeRoute, "route", {
+        spec: { ...place, ...spec },
+        status: { id, ...(appliedFields && { appliedFields }) },
+      });
+    const [whole, dropped] = [route({ oidc: {} }, ["oidc"]), route({}, ["oidc"])];
+    expect(updated(HTTPSEdgeRoute, whole, dropped)).not.toContain("HTTPSEdgeRoute n/rival");
+    expect(updated(HTTPSEdgeRoute, dropped, route({}))).toContain("HTTPSEdgeRoute n/rival");
+  });
 });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Lane } from "../../account/request-budget.ts";
-import { naturalKeyOf, remoteIDsOf } from "../../objects/identity.ts";
-import { isObserveOnly, isReleased, type ManagedObject } from "../../objects/object.ts";
+import { naturalKeyOf, remoteIDsOf, setsNoModule } from "../../objects/identity.ts";
+import { isObserver, isReleased, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -103,9 +103,9 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
 
 const none = { ids: [], names: [] };
 
-/** What an object keeps from others. One that only observes, or is released to another, keeps nothing. */
+/** What an object keeps from others. One that only observes, has no module, or is released to another keeps nothing. */
 function claimsOf(kind: Kind, object: ManagedObject): { ids: string[]; names: string[] } {
-  if (isObserveOnly(object) || isReleased(object)) return none;
+  if (isObserver(object) || isReleased(object) || setsNoModule(kind, object)) return none;
   const name = naturalKeyOf(kind, object.spec);
   // A name is taken as long as the remote exists, so it is free when the object has ended.
   return { ids: remoteIDsOf(kind, object), names: name === undefined ? [] : [name] };
@@ -119,7 +119,7 @@ const differing = (some: readonly string[], others: readonly string[]): string[]
 /** The objects of all kinds with this value in this index. */
 export function requestsByIndex(
   informers: Informers,
-  index: "references" | "remoteID",
+  index: "references" | "remoteID" | "wantedID",
   value: string,
   lane: Lane = "edit",
 ): EnqueueRequest[] {

@@ -15,7 +15,7 @@ import { FakeApiServer } from "../../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../../runtime/testing/logs.ts";
 import { VirtualClock } from "../../../runtime/testing/virtual-clock.ts";
 import { annotations } from "../../../schema/contract.ts";
-import { reconcileAccount } from "../account-controller.ts";
+import { type LoneCertificate, reconcileAccount } from "../account-controller.ts";
 import { AccountObjects } from "../account-objects.ts";
 import { Accounts } from "../accounts.ts";
 import type { AccountObject } from "../all-credentials.ts";
@@ -54,6 +54,8 @@ export class AccountScene {
   wasKilled = false;
   /** How many objects need an account, by its `namespace/name`. */
   readonly dependents = new Map<string, number>();
+  unreadableKinds: readonly string[] = [];
+  loneCertificate: LoneCertificate = "none";
   /** `namespace/name` of each Secret whose value was read. */
   readonly secretReads: string[] = [];
   /** Ids that objects have in each account. */
@@ -152,6 +154,8 @@ export class AccountScene {
       secretsWatched: this.#secretsWatched,
       readSecret: this.#readSecret,
       countDependents: (key: string) => this.dependents.get(key) ?? 0,
+      unreadableKinds: () => this.unreadableKinds,
+      loneCertificate: () => this.loneCertificate,
     };
     const signal = new AbortController().signal;
     const request = { key: `n/${name}`, namespace: "n", name, attempt: 0, priority: 0, signal, log, reconcileID: "r" };

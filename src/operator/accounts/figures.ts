@@ -1,0 +1,29 @@
+import type { Account } from "../../account/account.ts";
+import { reconcileErrorOf } from "../../objects/map-error.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Reason } from "../../schema/contract.ts";
+import type { AccountFigures } from "../kubernetes/account-figures.ts";
+import type { SharedAccount } from "./credentials.ts";
+
+/** A Lease has so many accounts at the most: it is written every two seconds. */
+const MOST = 20;
+
+/** Of the accounts with most requests. They hold names of objects, numbers, times and reasons, and nothing else. */
+export function figuresOf(all: readonly SharedAccount[], requestsPerMinute: number, clock: Clock): AccountFigures {
+  const accounts = all
+    .flatMap(({ account, requests: { lastMinute: requests }, credentials }) => {
+      const problem = problemOf(account);
+      const { listedAt } = account;
+      const listed = listedAt !== undefined && new Date(clock.date().getTime() - (clock.now() - listedAt));
+      const rest = { requests, ...(listed && { listed: listed.toISOString() }), ...(problem && { problem }) };
+      return [...credentials].map(({ key: name }) => ({ name, ...rest }));
+    })
+    .sort((one, other) => other.requests - one.requests || (one.name < other.name ? -1 : 1));
+  return { requestsPerMinute, accounts: accounts.slice(0, MOST) };
+}
+
+/** The reason that the Ready condition of its GatewayAccounts has, or will have. */
+function problemOf({ breaker, keyProof, lossGuard }: Account): Reason | undefined {
+  if (lossGuard.problem) return "AccountMismatch";
+  return keyProof.problem?.reason ?? (breaker.problem && reconcileErrorOf(breaker.problem)?.reason);
+}

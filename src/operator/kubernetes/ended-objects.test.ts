@@ -1,0 +1,66 @@
+import { beforeEach, expect, it } from "vitest";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { EndedObjects } from "./ended-objects.ts";
+
+const HOUR = 3_600_000;
+const web = { namespace: "team-a", name: "web" };
+
+let clock: VirtualClock;
+let existing: Set<string>;
+let watched: Set<string>;
+let ended: EndedObjects;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  existing = new Set();
+  watched = new Set(["team-a"]);
+  ended = new EndedObjects({
+    clock,
+    watches: (namespace) => watched.has(namespace),
+    exists: (kind, key) => existing.has(`${kind}/${key}`),
+  });
+});
+
+const has = () => ended.has("IPPolicy", web);
+
+it("knows of an object that was seen to end", () => {
+  ended.record("IPPolicy", web);
+  expect(has()).toBe(true);
+  expect(ended.has("TCPEdge", web)).toBe(false);
+  expect(ended.has("IPPolicy", { ...web, name: "other" })).toBe(false);
+});
+
+it("takes an object for ended that was absent for an hour, from the first question on", async () => {
+  await clock.advance(2 * HOUR);
+  expect(has()).toBe(false);
+  await clock.advance(HOUR - 1);
+  expect(has()).toBe(false);
+  await clock.advance(1);
+  expect(has()).toBe(true);
+});
+
+it("begins the hour anew when the object was there in between", async () => {
+  expect(has()).toBe(false);
+  await clock.advance(HOUR / 2);
+  existing.add("IPPolicy/team-a/web");
+  expect(has()).toBe(false);
+  existing.clear();
+  await clock.advance(HOUR / 2);
+  expect(has()).toBe(false);
+  await clock.advance(HOUR);
+  expect(has()).toBe(true);
+});
+
+it("says of an object that exists that it has not ended, although one of its name has", () => {
+  ended.record("IPPolicy", web);
+  existing.add("IPPolicy/team-a/web");
+  expect(has()).toBe(false);
+});
+
+it("knows nothing of a namespace that is not watched, however long it waits", async () => {
+  watched.clear();
+  ended.record("IPPolicy", web);
+  expect(has()).toBe(false);
+  await clock.advance(5 * HOUR);
+  expect(has()).toBe(false);
+});

@@ -1,0 +1,196 @@
+import type { Config } from "../../config.ts";
+import { type Clock, sleep } from "../../runtime/clock.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isForbidden } from "../../runtime/connection/errors.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { type Lease, leases } from "../../runtime/process/lease.ts";
+import { annotations, leaseNameOf, OPERATOR_NAME } from "../../schema/contract.ts";
+import { StartStep } from "./start-step.ts";
+
+/**
+ * `claiming`: it is finding out whether another installation has its objects. `active`: it works. `waiting`: another one
+ * has its objects.
+ */
+type Claim = "claiming" | "active" | "waiting";
+
+/** What an installation says of itself on its Lease. */
+export interface Installation {
+  name: string;
+  /** Empty: all. */
+  namespaces: readonly string[];
+  claim: Claim;
+  /** How often it has claimed. */
+  attempt: number;
+}
+
+/** Finds the Leases of all installations. */
+const LABEL = { "app.kubernetes.io/part-of": OPERATOR_NAME };
+
+export const INSTALLATIONS = `app.kubernetes.io/part-of=${OPERATOR_NAME}`;
+
+type Scope = Pick<Config, "watchNamespaces" | "podNamespace" | "installation">;
+
+/** An installation also has the sessions and commands of its own namespace. */
+export const namespacesOf = ({ watchNamespaces, podNamespace }: Scope): string[] =>
+  watchNamespaces.length === 0 ? [] : [...new Set([...watchNamespaces, podNamespace ?? []].flat())];
+
+export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === 0 || other.length === 0 || one.some((namespace) => other.includes(namespace));
+
+/** Undefined for a Lease that says nothing that can be understood. */
+export function installationOf({ metadata }: KubeObject): Installation | undefined {
+  try {
+    const { name, namespaces, claim, attempt } = JSON.parse(metadata.annotations?.[annotations.installation] ?? "");
+    return Array.isArray(namespaces) ? { name: String(name), namespaces, claim, attempt } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isOwnLease = ({ metadata }: KubeObject, { podNamespace, installation }: Scope): boolean =>
+  metadata.namespace === podNamespace && metadata.name === leaseNameOf(installation);
+
+export type Rival = Lease & { installation: Installation };
+
+/** Leases of other installations that have objects of this one, whatever they claim and whether they are alive or not. */
+export const rivalsAmong = (all: readonly Lease[], config: Scope): Rival[] =>
+  all.flatMap((lease) => {
+    const installation = installationOf(lease);
+    const isRival =
+      installation && !isOwnLease(lease, config) && overlaps(installation.namespaces, namespacesOf(config));
+    return isRival ? [{ ...lease, installation }] : [];
+  });
+
+export interface InstallationClaimOptions {
+  client: Pick<KubeClient, "listAll">;
+  config: Scope;
+  /** The Lease as this process has written it last; undefined while it does not lead. */
+  ownLease: () => Lease | undefined;
+  clock: Clock;
+  log: Logger;
+  random?: () => number;
+}
+
+/** How often is looked whether the own Lease is written, or another installation has stepped back. */
+const LOOK_MS = 500;
+
+const WHAT = "claiming the objects of this installation";
+
+/**
+ * Succeeds when no other installation that is alive has the same objects. Done by the leader before its controllers start.
+ *
+ * Each installation writes its claim to its Lease before it lists the Leases of the others, so of two that start at the same
+ * time at least one sees the other. One that is active goes on. Of two that claim, the one whose Lease is younger waits,
+ * and the older one goes on when it sees that.
+ */
+export class InstallationClaim extends StartStep<void> {
+  readonly #claim: Pick<Installation, "claim" | "attempt">;
+  readonly #config: Scope;
+
+  constructor({ client, config, ownLease, clock, log, random }: InstallationClaimOptions) {
+    const rivals = new Rivals({ client, config, clock, log });
+    const mine: Pick<Installation, "claim" | "attempt"> = { claim: "claiming", attempt: 1 };
+    super({
+      ...{ what: WHAT, where: `installation ${config.installation}`, clock, log, random },
+      async run(signal) {
+        if (mine.claim === "waiting") await claimAgain(mine, rivals, signal);
+        const own = await written(mine.attempt, ownLease, clock, signal);
+        for (let found = await rivals.find(signal); found.length > 0; found = await rivals.find(signal)) {
+          const first = found.find((rival) => comesBefore(rival, own));
+          if (first) mine.claim = "waiting";
+          if (first) throw new Error(messageOf(first));
+          await sleep(clock, LOOK_MS, signal);
+        }
+        mine.claim = "active";
+      },
+    });
+    this.#claim = mine;
+    this.#config = config;
+  }
+
+  get isWaiting(): boolean {
+    return this.#claim.claim === "waiting";
+  }
+
+  /** What the Lease says of this installation. */
+  readonly marks = () => {
+    const { installation: name } = this.#config;
+    const said: Installation = { name, namespaces: namespacesOf(this.#config), ...this.#claim };
+    return { labels: LABEL, annotations: { [annotations.installation]: JSON.stringify(said) } };
+  };
+}
+
+/** Whoever waits claims nothing before the others are gone: they may wait for its Lease to say that it waits. */
+async function claimAgain(mine: Pick<Installation, "claim" | "attempt">, rivals: Rivals, signal: AbortSignal) {
+  const [rival] = await rivals.find(signal);
+  if (rival) throw new Error(messageOf(rival));
+  mine.claim = "claiming";
+  mine.attempt += 1;
+}
+
+/** Resolves when the own Lease says that the installation claims its objects. */
+async function written(
+  attempt: number,
+  ownLease: InstallationClaimOptions["ownLease"],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Lease> {
+  for (;;) {
+    const lease = ownLease();
+    if (lease && installationOf(lease)?.attempt === attempt) return lease;
+    await sleep(clock, LOOK_MS, signal);
+  }
+}
+
+const comesBefore = (rival: Rival, own: Lease): boolean =>
+  rival.installation.claim === "active" || ageOf(rival) < ageOf(own);
+
+const ageOf = ({ metadata }: Lease): string => `${metadata.creationTimestamp} ${metadata.uid}`;
+
+export const messageOf = ({ metadata, installation }: Rival): string =>
+  `Divide the namespaces, or uninstall one of the two: installation "${installation.name}" in namespace ${metadata.namespace} has the same objects`;
+
+type RivalsOptions = Pick<InstallationClaimOptions, "client" | "config" | "clock" | "log">;
+
+/** Other installations that have the same objects, are alive, and do not wait. */
+class Rivals {
+  readonly #options: RivalsOptions;
+  /** The spec of each Lease, and since when it has been like that, as far as this process has seen. */
+  readonly #seen = new Map<string, { spec: string; since: number }>();
+
+  constructor(options: RivalsOptions) {
+    this.#options = options;
+  }
+
+  async find(signal: AbortSignal): Promise<Rival[]> {
+    const { config } = this.#options;
+    const all = await this.#list(signal);
+    return rivalsAmong(all, config).filter((lease) => lease.installation.claim !== "waiting" && this.#isAlive(lease));
+  }
+
+  async #list(signal: AbortSignal): Promise<Lease[]> {
+    const { client, config, log } = this.#options;
+    // An operator that watches a list of namespaces has no right to read the Leases of others. These see its own.
+    if (config.watchNamespaces.length > 0) return [];
+    try {
+      return (await client.listAll<Lease>(leases, { labelSelector: INSTALLATIONS, signal })).items;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      log.warn({ error }, "Cannot see whether another installation has the same objects");
+      return [];
+    }
+  }
+
+  /** One that has ended has given its Lease up, or does not renew it. Its clock may differ, so its times do not count. */
+  #isAlive({ metadata, spec = {} }: Lease): boolean {
+    if (!spec.holderIdentity) return false;
+    const uid = metadata.uid ?? "";
+    const text = JSON.stringify(spec);
+    const known = this.#seen.get(uid);
+    const { clock } = this.#options;
+    const since = known?.spec === text ? known.since : clock.now();
+    this.#seen.set(uid, { spec: text, since });
+    return clock.now() - since <= (spec.leaseDurationSeconds ?? 0) * 1000;
+  }
+}

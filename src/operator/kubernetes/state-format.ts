@@ -1,0 +1,68 @@
+import type { Clock } from "../../runtime/clock.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import type { Logger } from "../../runtime/log.ts";
+import { INTENT_KEY_SECRET, secretAnnotations } from "../../schema/contract.ts";
+import { secrets } from "./resource-types.ts";
+import { StartStep } from "./start-step.ts";
+
+/**
+ * The format of what this program keeps in objects: statuses, annotations, marks. Raise it with a change that a program
+ * before it would misread. Such a program then refuses to start after this one has led.
+ */
+export const STATE_FORMAT = 1;
+
+/** What the Secret of programs that recorded no format has. */
+const FIRST_FORMAT = 1;
+
+export interface StateFormatOptions {
+  client: Pick<KubeClient, "get" | "patchMerge">;
+  /** Where the Secret with the key of intents is. It outlives each release. */
+  namespace: string;
+  /** Nothing is read or written before. */
+  after?: Promise<unknown> | undefined;
+  clock: Clock;
+  log: Logger;
+  /** Default: that of this program. */
+  format?: number;
+  random?: () => number;
+}
+
+/**
+ * Refuses to go back to a version that would misread what a newer one has written. The leader does it before its
+ * controllers start: it records its format on the Secret with the key of intents, and waits while a higher one is there.
+ */
+export class StateFormat extends StartStep<void> {
+  constructor({ client, namespace, after, clock, log, format = STATE_FORMAT, random }: StateFormatOptions) {
+    super({
+      ...{ what: "the format of what the operator keeps in objects", clock, log, random },
+      where: `Secret ${namespace}/${INTENT_KEY_SECRET}`,
+      async run(signal) {
+        await after;
+        await agree(client, namespace, format, signal);
+      },
+    });
+  }
+}
+
+async function agree(
+  client: StateFormatOptions["client"],
+  namespace: string,
+  ours: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const ref = { namespace, name: INTENT_KEY_SECRET };
+  const { metadata } = await client.get(secrets, ref, { metadataOnly: true, signal });
+  const text = metadata.annotations?.[secretAnnotations.format];
+  const found = text === undefined ? FIRST_FORMAT : Number(text);
+  if (!Number.isInteger(found))
+    throw new Error(`correct the annotation ${secretAnnotations.format}: ${JSON.stringify(text)} is no whole number`);
+  if (found > ours)
+    throw new Error(
+      `install the newer version of the operator again: it keeps its state in format ${found}, and this version knows only format ${ours}`,
+    );
+  if (found === ours) return;
+  const annotations = { [secretAnnotations.format]: String(ours) };
+  // With the version that was read: of two leaders that overlap, the later one reads again.
+  const { uid, resourceVersion } = metadata;
+  await client.patchMerge(secrets, ref, { metadata: { uid, resourceVersion, annotations } }, { signal });
+}

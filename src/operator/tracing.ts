@@ -1,0 +1,113 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Attributes, Context, Tracer } from "@opentelemetry/api";
+import type { ExchangeEvent } from "../gateway/client.ts";
+import { conditionOf, type Status } from "../objects/object.ts";
+import type { Request, Result } from "../runtime/controller/controller.ts";
+import { OPERATOR_NAME } from "../schema/contract.ts";
+
+/** A span for each reconcile, and for each request to the service. */
+export interface Tracing {
+  /** Runs a reconcile of an object of this kind in a span. */
+  reconcile(kind: string, request: Request, run: () => Promise<Result>): Promise<Result>;
+  /** The span of the reconcile that runs tells what the object says in the end. */
+  describe(status: Status | undefined): void;
+  /** The span of an exchange belongs to the reconcile that sent it. A list may serve several, and belongs to the first. */
+  onExchange(event: ExchangeEvent): void;
+  /** Sends what has not been sent yet. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What the spans of a reconcile and of its requests have in common. */
+interface Running {
+  readonly about: Attributes;
+  readonly context: Context;
+  readonly describe: (attributes: Attributes) => void;
+}
+
+/**
+ * Sends spans with OTLP over HTTP to the address in `OTEL_EXPORTER_OTLP_ENDPOINT`; the packages read that, and the other
+ * variables for the exporter. They are loaded only here. A collector that is away costs nothing but its spans.
+ *
+ * No span has a message, a body or a query: names of objects, ids, reasons and codes are all that leaves the process.
+ */
+export async function startTracing(version: string): Promise<Tracing> {
+  const [
+    api,
+    { BatchSpanProcessor, TracerProvider },
+    { OTLPTraceExporter },
+    { defaultResource, resourceFromAttributes },
+  ] = await Promise.all([
+    import("@opentelemetry/api"),
+    import("@opentelemetry/sdk-trace"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
+    import("@opentelemetry/resources"),
+  ]);
+  const service = resourceFromAttributes({ "service.name": OPERATOR_NAME, "service.version": version });
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(service),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+  });
+  return tracingWith(provider.getTracer(OPERATOR_NAME, version), api, () => provider.shutdown());
+}
+
+type Api = Pick<typeof import("@opentelemetry/api"), "ROOT_CONTEXT" | "SpanKind" | "SpanStatusCode" | "trace">;
+
+function tracingWith(
+  tracer: Tracer,
+  { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace }: Api,
+  end: () => Promise<void>,
+): Tracing {
+  const running = new AsyncLocalStorage<Running>();
+  return {
+    async reconcile(kind, { namespace, name, attempt, reconcileID }, run) {
+      const about = { ...object(kind, namespace, name), "tunnelgateway.attempt": attempt };
+      const attributes = { ...about, "tunnelgateway.reconcile_id": reconcileID };
+      const span = tracer.startSpan(`reconcile ${kind}`, { attributes }, ROOT_CONTEXT);
+      const context = trace.setSpan(ROOT_CONTEXT, span);
+      const describe = (more: Attributes) => span.setAttributes(more);
+      try {
+        const result = await running.run({ about, context, describe }, run);
+        span.setAttribute("tunnelgateway.result", Object.keys(result)[0] ?? "done");
+        if ("error" in result) span.setStatus({ code: SpanStatusCode.ERROR });
+        return result;
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    describe(status) {
+      const { id } = status ?? {};
+      const reason = conditionOf(status, "Ready")?.reason;
+      running.getStore()?.describe({
+        ...(id !== undefined && { "tunnelgateway.id": id }),
+        ...(reason !== undefined && { "tunnelgateway.reason": reason }),
+      });
+    },
+    onExchange({ method, route, path, resource, status, outcome, seconds }) {
+      const { about = {}, context = ROOT_CONTEXT } = running.getStore() ?? {};
+      const endTime = Date.now();
+      const attributes = {
+        ...about,
+        "http.request.method": method,
+        "http.route": route,
+        "url.path": path,
+        "tunnelgateway.resource": resource,
+        "tunnelgateway.reason": outcome,
+        ...(status !== undefined && { "http.response.status_code": status }),
+      };
+      const startTime = endTime - seconds * 1000;
+      const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.CLIENT, attributes, startTime }, context);
+      if (outcome !== "ok") span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end(endTime);
+    },
+    close: () => end().catch(() => undefined),
+  };
+}
+
+const object = (kind: string, namespace: string, name: string): Attributes => ({
+  "tunnelgateway.kind": kind,
+  "k8s.namespace.name": namespace,
+  "tunnelgateway.object": name,
+});
