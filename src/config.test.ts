@@ -80,6 +80,11 @@ describe("readConfig", () => {
     expect(resolverFor(dnsResolvers).getServers()).toHaveLength(given.length);
   });
 
+  it("sends no traces, unless it is told where to", () => {
+    expect(readConfig(least).isTraced).toBe(false);
+    expect(readConfig({ ...least, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).isTraced).toBe(true);
+  });
+
   it("counts a namespace once", () => {
     expect(readConfig({ ...least, WATCH_NAMESPACES: "a,b, a" }).watchNamespaces).toEqual(["a", "b"]);
   });
@@ -123,6 +128,7 @@ describe("readConfig", () => {
     ["METRICS_ADDRESS", "8080"],
     ["LEADER_ELECTION", "yes"],
     ["LOG_LEVEL", "verbose"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
     ["DNS_RESOLVERS", "dns.example.com"],
     ["DNS_RESOLVERS", "10.0.0.10,10.0.0.300"],
     ["DNS_RESOLVERS", "10.0.0.10:0"],

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import * as z from "zod";
+import { DEFAULT_INSTALLATION } from "./schema/contract.ts";
 
 /** The seconds of a duration such as `90s`, `5m` or `1h30m`. */
 function seconds(text: string): number {
@@ -87,6 +88,10 @@ const clusterIDWords = "must be at most 128 letters, digits, dashes, dots and un
 /** The variables of all commands. The others are for the operator only. */
 const cluster = {
   WATCH_NAMESPACES: names,
+  INSTALLATION: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,28}[a-z0-9])?$/, "must be at most 30 lower-case letters, digits and dashes")
+    .default(DEFAULT_INSTALLATION),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
     .default("info"),
@@ -123,6 +128,7 @@ const environment = z
     WATCH_SECRETS: flag.default(false),
     EXTERNAL_DNS: flag.default(false),
     DNS_RESOLVERS: servers,
+    OTEL_EXPORTER_OTLP_ENDPOINT: url.optional(),
     SECRET_WRITE_NAMESPACES: z.union([z.enum(["*", "-"]), names]).default("*"),
   })
   .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
@@ -135,6 +141,8 @@ const environment = z
 export interface ClusterConfig {
   /** Empty: all namespaces. */
   watchNamespaces: readonly string[];
+  /** Tells installations of one cluster apart. */
+  installation: string;
   logLevel: "debug" | "info" | "warn" | "error";
   podNamespace: string | undefined;
   kubeconfig: string | undefined;
@@ -180,6 +188,8 @@ export interface Config extends ClusterConfig {
   externalDNS: boolean;
   /** Who is asked for DNS records, each `address` or `address:port`. Empty: the resolvers of the system. */
   dnsResolvers: readonly string[];
+  /** Sends traces to a collector. The packages for it read where that is. */
+  isTraced: boolean;
   /** Where the operator has the right to write Secrets. Undefined: in all namespaces that it watches. */
   secretWriteNamespaces: readonly string[] | undefined;
 }
@@ -212,6 +222,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     watchSecrets: values.WATCH_SECRETS,
     externalDNS: values.EXTERNAL_DNS,
     dnsResolvers: values.DNS_RESOLVERS,
+    isTraced: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     secretWriteNamespaces: written(values.SECRET_WRITE_NAMESPACES),
   };
 }
@@ -219,6 +230,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** Reads the variables of commands that do not use the service. Throws ConfigError. */
 export const readClusterConfig = (env: NodeJS.ProcessEnv = process.env): ClusterConfig =>
   clusterOf(parse(z.object(cluster), env));
+
+/** The environment, with what flags give in place of its variables. */
+export const environmentWith = (flags: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv => ({
+  ...env,
+  ...Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)),
+});
 
 /** Where a command finds the account, as far as the environment says. */
 export interface AccountConfig extends ClusterConfig {
@@ -247,8 +264,7 @@ export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.Pro
   // a file that a flag names comes before a key of the environment
   const { GATEWAY_API_KEY: key, ...others } = env;
   const given = flags["GATEWAY_API_KEY_FILE"] ? others : { ...others, GATEWAY_API_KEY: key };
-  const set = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-  const values = parse(account, { ...given, ...set });
+  const values = parse(account, environmentWith(flags, given));
   const { GATEWAY_API_KEY, GATEWAY_API_KEY_FILE } = values;
   return {
     ...clusterOf(values),
@@ -279,6 +295,7 @@ function written(namespaces: "*" | "-" | string[]): string[] | undefined {
 
 const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig => ({
   watchNamespaces: values.WATCH_NAMESPACES,
+  installation: values.INSTALLATION,
   logLevel: values.LOG_LEVEL,
   podNamespace: values.POD_NAMESPACE,
   kubeconfig: values.KUBECONFIG,

@@ -32,7 +32,7 @@ const wordsOf = (command: Command): Words => ({
   name: command.name(),
   summary: command.summary(),
   flags: command.options
-    .flatMap(({ long, description }) => (long ? [{ flag: long, description }] : []))
+    .flatMap(({ long, description, hidden }) => (long && !hidden ? [{ flag: long, description }] : []))
     .concat({ flag: "--help", description: "show the help of the command" }),
 });
 

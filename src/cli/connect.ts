@@ -1,8 +1,16 @@
 import type { ClusterConfig } from "../config.ts";
 import { KubeClient } from "../runtime/connection/client.ts";
-import { loadConnection } from "../runtime/connection/kubeconfig.ts";
+import { type KubeconfigOptions, loadConnection } from "../runtime/connection/kubeconfig.ts";
 import { Transport } from "../runtime/connection/transport.ts";
+import { textOf } from "../runtime/log.ts";
 import { OPERATOR_NAME } from "../schema/contract.ts";
+import { CommandError } from "./terminal.ts";
+
+/** The flags with which a user says which cluster is meant. */
+export interface ClusterFlags {
+  kubeconfig?: string;
+  context?: string;
+}
 
 export interface Connected extends AsyncDisposable {
   client: KubeClient;
@@ -11,11 +19,22 @@ export interface Connected extends AsyncDisposable {
   namespace: string;
 }
 
+function connectionOf(options: KubeconfigOptions) {
+  try {
+    return loadConnection(options);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT")
+      throw new CommandError(`There is no kubeconfig ${options.kubeconfig}`, { cause: error });
+    // The kubeconfig cannot be read, or has no such context.
+    throw new CommandError(textOf(error), { cause: error });
+  }
+}
+
 /** Connects to the cluster until disposal, which is the end of a command. */
 export function connect(
   config: Pick<ClusterConfig, "kubeconfig" | "inCluster"> & { context?: string | undefined },
 ): Connected {
-  const connection = loadConnection(config);
+  const connection = connectionOf(config);
   const transport = new Transport(connection, { userAgent: OPERATOR_NAME });
   return {
     transport,

@@ -12,7 +12,7 @@ import { WaitTimeout } from "./wait.ts";
  * are created meanwhile are deleted too.
  */
 export async function deleteAll({ client, config, terminal, wait }: Uninstallation): Promise<number> {
-  const operator = await runningOperator(client, config.podNamespace);
+  const operator = await runningOperator(client, config);
   if (operator === "none") {
     terminal.warn("Start the operator first, it has to delete what the objects stand for; or use --policy retain");
     return 1;

@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { dispatch } from "./dispatch.ts";
 
 async function call(...argv: string[]) {
@@ -28,6 +31,11 @@ test.each([
   ["another policy", ["uninstall", "--policy=purge"], /--policy must be retain or delete/],
   ["a bare number", ["uninstall", "--policy=retain", "--timeout=5"], /--timeout must be a duration/],
   ["an argument too many", ["doctor", "now"], /now/],
+  [
+    "a move to another cluster",
+    ["move", "ippolicy", "office", "office", "--to-context", "green"],
+    /^Follow "To another cluster" in docs\/how-to\/move.md: /,
+  ],
 ])("%s is refused before anything is done", async (_, argv, words) => {
   expect(await call(...argv)).toEqual({ code: 2, ran: 0, text: expect.stringMatching(words) });
 });
@@ -46,4 +54,30 @@ test("a command that is misspelt is named", async () => {
 
 test("version is that of the package", async () => {
   expect((await call("version")).text).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test("a cluster that cannot be reached gets one clear line", async () => {
+  const kubeconfig = join(await mkdtemp(join(tmpdir(), "dispatch-")), "config");
+  onTestFinished(() => rm(dirname(kubeconfig), { recursive: true }));
+  const clusters = [{ name: "a", cluster: { server: "http://127.0.0.1:1" } }];
+  const contexts = [{ name: "a", context: { cluster: "a" } }];
+  await writeFile(kubeconfig, JSON.stringify({ clusters, contexts, "current-context": "a" }));
+  expect(await call("status", "--kubeconfig", kubeconfig)).toEqual({
+    code: 1,
+    ran: 0,
+    text: expect.stringMatching(/^The cluster cannot be reached: [^\n]+$/),
+  });
+});
+
+test("files without a manifest are named, each with what is wrong", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "dispatch-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "a.yaml"), "hello: there\n");
+  await writeFile(join(folder, "b.yaml"), "apiVersion: tunnelgateway.dev/v1\nkind: Nope\nmetadata: {name: a}\n");
+  const { code, text } = await call("plan", "-f", folder);
+  expect(code).toBe(1);
+  expect(text.split("\n")).toEqual([
+    `${folder}/a.yaml:1: This is no manifest: it has no apiVersion and kind`,
+    `${folder}/b.yaml:1: tunnelgateway.dev/v1 has no kind Nope`,
+  ]);
 });

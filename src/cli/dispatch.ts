@@ -1,4 +1,7 @@
 import { CommanderError } from "commander";
+import { isForbidden, isUnauthorized } from "../runtime/connection/errors.ts";
+import { textOf } from "../runtime/log.ts";
+import { outageOf } from "./outage.ts";
 import { programOf } from "./program.ts";
 import { CommandError, type Terminal, UsageError } from "./terminal.ts";
 
@@ -17,8 +20,10 @@ export async function dispatch(
     await program.parseAsync(argv.length > 0 ? argv : ["run"], { from: "user" });
     return exitCode();
   } catch (error) {
-    if (error instanceof CommandError) {
-      terminal.warn(error.message);
+    terminal.progress?.("");
+    const failure = failureOf(error);
+    if (failure !== undefined) {
+      terminal.warn(failure);
       return 1;
     }
     if (isHelp(error)) return 0;
@@ -27,6 +32,14 @@ export async function dispatch(
     // With this flag 2 has another meaning.
     return argv.includes("--detailed-exitcode") ? 1 : 2;
   }
+}
+
+/** What a command needs and does not get, in one line. Undefined for a fault of the program. */
+function failureOf(error: unknown): string | undefined {
+  if (error instanceof CommandError) return error.message;
+  if (isUnauthorized(error)) return `Sign in to the cluster again: ${textOf(error)}`;
+  if (isForbidden(error)) return `You need a right in the cluster: ${textOf(error)}`;
+  return outageOf(error);
 }
 
 const isHelp = (error: unknown): boolean => error instanceof CommanderError && error.exitCode === 0;

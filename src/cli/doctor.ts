@@ -1,38 +1,60 @@
-import { type ClusterConfig, type Config, ConfigError, readClusterConfig, readConfig } from "../config.ts";
+import {
+  type ClusterConfig,
+  type Config,
+  ConfigError,
+  environmentWith,
+  readClusterConfig,
+  readConfig,
+} from "../config.ts";
 import { textOf } from "../runtime/log.ts";
-import { type Connected, connect } from "./connect.ts";
+import { coloured } from "./colour.ts";
+import { type ClusterFlags, type Connected, connect } from "./connect.ts";
 import { checkDefinitions } from "./doctor/definitions.ts";
 import { checkGateway } from "./doctor/gateway.ts";
+import { checkInstallations } from "./doctor/installations.ts";
 import { checkRights } from "./doctor/rights.ts";
+import { formatOf, structured } from "./structured.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Resolves with what was found. Throws an error that says what is wrong and what to do. */
 type Check = () => Promise<string>;
 
 /** `doctor`: checks what the operator needs, and prints a line for each. Exit code 1 when one fails. Read-only. */
-export async function doctor(terminal: Terminal): Promise<number> {
-  const config = configured();
-  await using cluster = connect(readClusterConfig());
-  let failures = 0;
+export async function doctor(flags: ClusterFlags & { output?: string }, terminal: Terminal): Promise<number> {
+  const format = formatOf(flags.output);
+  const env = environmentWith({ KUBECONFIG: flags.kubeconfig });
+  const config = configured(env);
+  await using cluster = connect({ ...readClusterConfig(env), context: flags.context });
+  const found: Finding[] = [];
   for (const [name, check] of checks(config, cluster)) {
-    try {
-      terminal.say(`ok      ${name}: ${await check()}`);
-    } catch (error) {
-      failures += 1;
-      terminal.say(`failed  ${name}: ${textOf(error)}`);
-    }
+    const finding = await check().then(
+      (message) => ({ name, ok: true, message }),
+      (error: unknown) => ({ name, ok: false, message: textOf(error) }),
+    );
+    found.push(finding);
+    if (!format) terminal.say(lineOf(finding, terminal));
   }
-  return failures === 0 ? 0 : 1;
+  if (format) terminal.say(structured({ checks: found }, format));
+  return found.every(({ ok }) => ok) ? 0 : 1;
 }
+
+interface Finding {
+  name: string;
+  ok: boolean;
+  message: string;
+}
+
+const lineOf = ({ name, ok, message }: Finding, { hasColours }: Terminal): string =>
+  coloured(`${ok ? "ok    " : "failed"}  ${name}: ${message}`, ok ? undefined : "red", { hasColours });
 
 type Configured = { config: Config } | { error: ConfigError; cluster: ClusterConfig };
 
-function configured(): Configured {
+function configured(env: NodeJS.ProcessEnv): Configured {
   try {
-    return { config: readConfig() };
+    return { config: readConfig(env) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { error, cluster: readClusterConfig() };
+    return { error, cluster: readClusterConfig(env) };
   }
 }
 
@@ -46,9 +68,16 @@ function checks(given: Configured, { client, transport }: Connected): [name: str
     ["Kubernetes API", () => apiServer(transport)],
     ["definitions", () => checkDefinitions(transport)],
     ["rights", () => checkRights(client, scope)],
+    ...("config" in given && seesOthers(given.config)
+      ? [["installations", () => checkInstallations(client, given.config)] as [string, Check]]
+      : []),
     ...("config" in given ? [["service", () => checkGateway(given.config)] as [string, Check]] : []),
   ];
 }
+
+/** Without leader election an installation has no Lease by which another could see it. */
+const seesOthers = ({ watchNamespaces, podNamespace, leaderElection }: Config): boolean =>
+  leaderElection && podNamespace !== undefined && watchNamespaces.length === 0;
 
 function environment(given: Configured): string {
   if ("error" in given) throw given.error;

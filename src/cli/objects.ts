@@ -3,7 +3,7 @@ import type { KubeClient } from "../runtime/connection/client.ts";
 import { isKindAbsent } from "../runtime/connection/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../runtime/object.ts";
 import { GROUP, VERSION } from "../schema/contract.ts";
-import type { CustomResource } from "../schema/define.ts";
+import { type CustomResource, isMadeByOperator } from "../schema/define.ts";
 
 /** An object of one of our kinds. */
 export interface OwnObject {
@@ -13,6 +13,8 @@ export interface OwnObject {
   object: KubeObject & { spec?: Record<string, unknown>; status?: Record<string, unknown> };
 }
 
+export const MISSING_CRDS = `Install the CRDs: the cluster has no ${GROUP}/${VERSION}`;
+
 export const typeOf = ({ plural, kind }: CustomResource): ResourceType => ({
   group: GROUP,
   version: VERSION,
@@ -21,7 +23,7 @@ export const typeOf = ({ plural, kind }: CustomResource): ResourceType => ({
 });
 
 /** Kinds of which people create objects. The operator deletes the others itself. */
-const theirs = customResources.filter(({ namespaces }) => namespaces !== "own");
+const theirs = customResources.filter((one) => !isMadeByOperator(one));
 
 /** All objects that people have created, in these namespaces or, if the list is empty, in all. */
 export async function allObjects(client: KubeClient, namespaces: readonly string[]): Promise<OwnObject[]> {

@@ -1,11 +1,13 @@
 import { ownerMarkOf } from "../objects/ownership.ts";
 import type { AccountFlags } from "./account/credentials.ts";
 import type { Graph, Node } from "./graph/graph.ts";
-import { titleOf } from "./graph/graph.ts";
+import { titleOf, usersOf } from "./graph/graph.ts";
 import { type Loaded, load } from "./graph/load.ts";
 import { type OutputFlags, printNodes } from "./graph/output.ts";
+import { sessionsOf } from "./graph/sessions.ts";
 import { importAccount } from "./import/import.ts";
 import { deleteOrphans } from "./orphans/delete.ts";
+import { reportPartial } from "./partial.ts";
 import { type Terminal, UsageError } from "./terminal.ts";
 
 interface Flags extends AccountFlags, OutputFlags {
@@ -21,10 +23,13 @@ interface Flags extends AccountFlags, OutputFlags {
  */
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
   refuseUnclear(flags, terminal);
-  const loaded = await load(flags, terminal);
+  const loaded = await load(flags, terminal, { sessions: true });
   const { graph, problems, clusterID } = loaded;
   const remotes = [...markedWithoutObject(graph, clusterID), ...(flags.unmanaged ? unmanaged(graph) : [])];
-  if (flags.import && remotes.length > 0) return importRemotes(remotes, flags, terminal);
+  if (flags.import && remotes.length > 0) {
+    const code = await importRemotes(remotes, flags, terminal);
+    return reportPartial(problems, terminal) || code;
+  }
   return flags.delete ? deleteOrphans(remotes, { flags, problems, terminal }) : print(loaded, flags, terminal);
 }
 
@@ -39,12 +44,11 @@ function print({ graph, problems, clusterID }: Loaded, flags: Flags, terminal: T
     ...withoutRemote(graph).map((node) => ({ node, why: "the remote is gone" })),
     ...(flags.unmanaged ? unmanaged(graph).map((node) => ({ node, why: "nobody manages it" })) : []),
   ];
-  const lines = found.map(({ node, why }) => ({ node, cells: [...cellsOf(node), why] }));
+  const lines = found.map(({ node, why }) => ({ node, cells: [...cellsOf(node, graph), why], more: { why } }));
   printNodes(["What", "Namespace", "ID", "Used by", "Why"], lines, flags, terminal);
   if (clusterID === undefined) problems.push("Set CLUSTER_ID: the uid of kube-system cannot be read");
   if (lines.length === 0 && problems.length === 0) terminal.warn("There are no orphans");
-  for (const problem of problems) terminal.warn(problem);
-  return problems.length > 0 ? 1 : 0;
+  return reportPartial(problems, terminal);
 }
 
 /** The name that an object of a remote had may be taken by now, so names are made as for any other remote. */
@@ -57,20 +61,24 @@ function importRemotes(
   return importAccount(ids, { ...account, nameFrom: "domain", mark: true, excludeManaged: false }, terminal);
 }
 
-const cellsOf = (node: Node): string[] => [
+const cellsOf = (node: Node, { sessions }: Graph): string[] => [
   node.object ? titleOf(node) : node.kind.kind,
   node.object?.metadata.namespace ?? "",
   node.id ?? "",
-  String(node.usedBy.size),
+  String(usersOf(node).length + sessionsOf(sessions, node.id).length),
 ];
 
 const markOf = ({ remote }: Node): string | undefined => remote && ownerMarkOf(remote);
 
 const ownerOf = (node: Node): string => markOf(node)?.split("/").slice(-2).join("/") ?? "";
 
-/** Remotes that objects of this cluster have left behind. */
-export const markedWithoutObject = ({ nodes }: Graph, clusterID: string | undefined): Node[] =>
-  nodes.filter((node) => !node.object && clusterID !== undefined && markOf(node)?.startsWith(`${clusterID}/`));
+/** Remotes that objects of this cluster have left behind. Where objects could not be read, none is known to be gone. */
+export const markedWithoutObject = ({ nodes, isRead }: Graph, clusterID: string | undefined): Node[] =>
+  nodes.filter((node) => {
+    if (node.object || clusterID === undefined || !markOf(node)?.startsWith(`${clusterID}/`)) return false;
+    const [namespace = ""] = ownerOf(node).split("/");
+    return isRead(node.kind, namespace);
+  });
 
 /** Objects whose remotes were in the account once. Where a list failed, none is known to be gone. */
 export const withoutRemote = ({ nodes, listed }: Graph): Node[] =>

@@ -3,19 +3,19 @@ import { kinds } from "../kinds/index.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { type Block, blocksOf } from "../plan/blocks.ts";
 import { planChanges } from "../plan/planner.ts";
-import { type AccountFlags, type Credentials, findCredentials } from "./account/credentials.ts";
+import { type AccountFlags, type Credentials, findCredentials, namespaceMeant } from "./account/credentials.ts";
 import { AccountReader } from "./account/reader.ts";
 import { connect } from "./connect.ts";
 import { clusterIDOf, isIn, readObjects, readRemotes } from "./graph/load.ts";
-import { readManifests } from "./plan/manifests.ts";
+import { reportPartial } from "./partial.ts";
+import { type ManifestFlags, readManifests } from "./plan/manifests.ts";
 import { overlay, overlayKey } from "./plan/overlay.ts";
 import { renderPlan, sumsOf } from "./plan/render.ts";
 import { accountSource, clusterSource } from "./plan/sources.ts";
-import { CommandError, type Terminal, UsageError } from "./terminal.ts";
+import { formatOf, structured } from "./structured.ts";
+import { CommandError, type Terminal } from "./terminal.ts";
 
-export interface PlanFlags extends AccountFlags {
-  filename?: string[];
-  recursive?: boolean;
+export interface PlanFlags extends AccountFlags, ManifestFlags {
   output?: string;
   detailedExitcode?: boolean;
 }
@@ -25,17 +25,19 @@ const HAS_CHANGES = 2;
 
 /** `plan`: what the operator will do in the account once the manifests are applied. Sends nothing but reads. */
 export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
-  if (flags.output !== undefined && flags.output !== "json") throw new UsageError("-o must be json");
-  const { manifests, problems } = await readManifests(flags.filename ?? [], flags.recursive === true);
-  if (flags.filename && manifests.length === 0)
-    throw new CommandError(problems[0] ?? "Give another -f: there are no manifests in it");
+  formatOf(flags.output);
+  const { manifests, problems } = await readManifests(flags);
+  const isGiven = flags.filename !== undefined || flags.kustomize !== undefined;
+  if (isGiven && manifests.length === 0)
+    throw new CommandError(problems.join("\n") || "Give other files: there are no manifests in these");
   const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
   await using reader = new AccountReader(credentials);
   const where = { namespace: flags.namespace ?? cluster.namespace };
   const scope = { ...where, namespaces: config.watchNamespaces };
-  const present = [...(await readObjects(cluster.client, scope, problems)).values()].flat();
+  const read = await readObjects(cluster.client, scope, problems);
+  const present = [...read.objects.values()].flat();
   const { objects, described } = await overlay(cluster.client, present, { manifests, ...where, problems });
   const clusterID = config.clusterID ?? (await clusterIDOf(cluster.client));
   if (clusterID === undefined)
@@ -44,7 +46,11 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   const isInAccount = (object: ManagedObject) => isIn(credentials, object);
   const planned = await planChanges({
     ...{ kinds, objects, isInAccount, clusterID, isClusterIDSet: config.clusterID !== undefined },
-    account: accountSource(reader, remotes, problems),
+    account: accountSource(
+      reader,
+      new Map([...remotes].map(([{ resource }, rows]) => [resource.name, rows])),
+      problems,
+    ),
     cluster: clusterSource(cluster.client, { manifests, ...where, problems }),
     accountName: credentials.gatewayAccount?.name ?? "",
     mayAdopt: () => true,
@@ -52,8 +58,11 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
     onProgress: (done, all) => terminal.progress?.(`Planning: ${done} of ${all}`),
   });
   terminal.progress?.("");
+  const meant = isGiven ? undefined : namespaceMeant(flags);
   const isNews = (block: Block, object: ManagedObject) =>
-    !isUnfinished(block) || flags.filename === undefined || described.has(overlayKey(object));
+    isGiven
+      ? !isUnfinished(block) || described.has(overlayKey(object))
+      : meant === undefined || object.metadata.namespace === meant;
   const blocks = [...blocksOf(planned)].flatMap(([{ before }, block]) => (isNews(block, before) ? [block] : []));
   problems.push(
     ...inOtherAccounts(
@@ -79,10 +88,10 @@ const isUnfinished = ({ action }: Block): boolean => action === "blocked" || act
 
 function print(blocks: readonly Block[], problems: readonly string[], flags: PlanFlags, terminal: Terminal): void {
   const complete = problems.length === 0;
-  const json = { complete, sums: sumsOf(blocks), changes: blocks };
-  terminal.say(flags.output === "json" ? JSON.stringify(json, undefined, 2) : renderPlan(blocks, terminal));
-  if (!complete) terminal.warn("This is only a part of the plan:");
-  for (const problem of problems) terminal.warn(problem);
+  const output = { complete, sums: sumsOf(blocks), changes: blocks };
+  const format = formatOf(flags.output);
+  terminal.say(format ? structured(output, format) : renderPlan(blocks, terminal));
+  reportPartial(problems, terminal);
   if (blocks.some(({ action }) => action === "adopt") && flags.account === undefined)
     terminal.warn("An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed");
 }

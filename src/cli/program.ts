@@ -1,9 +1,12 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor.ts";
+import { namedBy } from "./graph/find.ts";
 import { importAccount } from "./import/import.ts";
+import { move } from "./move.ts";
 import { orphans } from "./orphans.ts";
 import { status } from "./status.ts";
+import { formatOf, structured } from "./structured.ts";
 import type { Terminal } from "./terminal.ts";
 import { tree } from "./tree.ts";
 import { uninstall } from "./uninstall.ts";
@@ -47,15 +50,15 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     };
 
   add("run", "run the operator; without a command, this is what happens").action(ending(run));
-  add("uninstall", "leave no object with a finalizer that only an operator would remove")
+  withCluster(add("uninstall", "leave no object with a finalizer that only an operator would remove"))
     .option("--policy <retain|delete>", "what happens to what the objects stand for in the account")
     .option("--timeout <duration>", "how long to wait, such as 90s, 4m or 1h", "4m")
     .option("--deployment <name>", "Deployment in POD_NAMESPACE that runs the operator, to be stopped first")
     .addHelpText("after", UNINSTALL)
     .action(ending((options) => uninstall(options, terminal)));
-  add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs").action(
-    ending(() => doctor(terminal)),
-  );
+  withCluster(add("doctor", "check the cluster, CRDs, rights and credentials that the operator needs"))
+    .option("-o, --output <format>", "json or yaml")
+    .action(ending((options) => doctor(options, terminal)));
   withAccount(add("import", "write manifests for what the account has, without changing it"))
     .argument("[what...]", "kinds, ids, or EDGE/ROUTE for a route of an HTTPS edge, which no list shows")
     .option("--all", "everything that the account lists")
@@ -68,51 +71,79 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--terraform <file>", "what a state file, or terraform show -json, has; objects are named by its addresses")
     .option("-l, --selector <labels>", "only remotes with these labels, key=value[,key=value]")
     .option("--metadata <pairs>", "only remotes whose metadata has these values, key=value[,key=value]")
+    .option("--exclude-managed", "not what carries an owner mark, so is managed by an object already", true)
     .option("--no-exclude-managed", "also what carries an owner mark, so is managed by an object already")
     .option("--no-mark", "objects that only observe (managementPolicy: ObserveOnly): not even owner marks are written")
     .addHelpText("after", IMPORT)
     .action(ending((what: string[], options) => importAccount(what, options, terminal)));
-  withAccount(add("plan", "what the operator will do in the account once manifests are applied"))
+  withNamespaces(add("plan", "what the operator will do in the account once manifests are applied"))
     .option(
       "-f, --filename <path...>",
       "files or folders with manifests, or - for stdin; default: the cluster as it is",
     )
+    .option("-k, --kustomize <dir>", "a folder with a kustomization.yaml, in place of -f; needs kubectl")
     .option("-R, --recursive", "folders with all folders in them")
-    .option("-o, --output <format>", "json")
+    .option("-o, --output <format>", "json or yaml")
     .option("--detailed-exitcode", "2 when there is something to do")
     .addHelpText("after", PLAN)
     // Other commands do not load the reconciler.
     .action(ending(async (options) => (await import("./plan.ts")).plan(options, terminal)));
+  withNamespaces(add("diff <name...>", "an object beside its remote in the account, field by field, as both are now"))
+    .option("-o, --output <format>", "json or yaml")
+    .option("--detailed-exitcode", "2 when something differs")
+    .addHelpText("after", DIFF)
+    .action(ending(async (words: string[], options) => (await import("./diff.ts")).diff(words, options, terminal)));
   withTable(
-    withAccount(add("users <name|id>", "who uses a remote, with or without an object, in any namespace")),
-  ).action(ending((text: string, options) => users(text, options, terminal)));
+    withNamespaces(add("users <name|id...>", "who uses a remote, with or without an object, in any namespace")),
+  ).action(ending((words: string[], options) => users(namedBy(words), options, terminal)));
   withTable(
-    withAccount(add("orphans", "remotes of this cluster without an object, and objects whose remotes are gone")),
+    withNamespaces(add("orphans", "remotes of this cluster without an object, and objects whose remotes are gone")),
   )
     .option("--unmanaged", "also remotes that nobody manages")
     .option("--import", "print manifests that adopt these remotes, instead of the list")
     .option("--delete", "delete these remotes in the account, and ask for each; what is used stays")
     .option("-y, --yes", "do not ask")
     .action(ending((options) => orphans(options, terminal)));
-  withAccount(add("tree", "what hangs together in the account, and what of it is not Ready"))
-    .argument("[name|id]", "begin there; default: with everything that nothing uses")
+  withHeadings(withNamespaces(add("tree", "what hangs together in the account, and what of it is not Ready")))
+    .argument("[name|id...]", "begin there; default: with everything that nothing uses")
     .option("--up", "from what is used to what uses it")
-    .option("-o, --output <format>", "json, dot or mermaid")
-    .action(ending((text: string | undefined, options) => tree(text, options, terminal)));
-  withAccount(add("why <name>", "why an object is not Ready, down to the root")).action(
-    ending((text: string, options) => why(text, options, terminal)),
-  );
-  withCluster(add("status", "operators, accounts and objects on one screen, and what needs a person"))
+    .option("-o, --output <format>", "json, yaml, dot or mermaid")
+    .addHelpText("after", TREE)
+    .action(
+      ending((words: string[], options) => tree(words.length > 0 ? namedBy(words) : undefined, options, terminal)),
+    );
+  withHeadings(withNamespaces(add("why <name...>", "why an object is not Ready, down to the root")))
+    .option("-o, --output <format>", "json or yaml")
+    .addHelpText("after", WHY)
+    .action(ending((words: string[], options) => why(namedBy(words), options, terminal)));
+  withCluster(add("move <kind> <from> <to>", "give an object another name or namespace; its remote stays as it is"))
+    .option("-n, --namespace <name>", "of names without one; default: that of the kubeconfig context")
+    .option("--dry-run", "print the new object and who refers to the old one, and change nothing")
+    .option("--rewrite", "write the move into the manifests that -f names")
+    .option("-f, --filename <path...>", "files or folders with manifests")
+    .option("-R, --recursive", "folders with all folders in them")
+    .option("--timeout <duration>", "how long to wait, such as 90s, 4m or 1h", "4m")
+    // Refused. Whoever looks for it is told what to do instead.
+    .addOption(new Option("--to-context <name>").hideHelp())
+    .addHelpText("after", MOVE)
+    .action(ending((kind: string, from: string, to: string, options) => move(kind, from, to, options, terminal)));
+  withHeadings(withCluster(add("status", "operators, accounts and objects on one screen, and what needs a person")))
     .option("-n, --namespace <name>", "only objects and accounts of this namespace; default: all")
+    .option("-A, --all-namespaces", "of all namespaces, also with -n")
     .option("-w, --watch", "read again every 5 seconds")
-    .option("-o, --output <format>", "json")
+    .option("-o, --output <format>", "json or yaml")
+    .addHelpText("after", STATUS)
     .action(ending((options) => status(options, terminal)));
-  add("version", "print the version").action(
-    ending(async () => {
-      terminal.say(await version());
-      return 0;
-    }),
-  );
+  add("version", "print the version")
+    .option("-o, --output <format>", "json or yaml")
+    .action(
+      ending(async ({ output }: { output?: string }) => {
+        const format = formatOf(output);
+        const text = await version();
+        terminal.say(format ? structured({ version: text }, format) : text);
+        return 0;
+      }),
+    );
   add(`completion <${shells.join("|")}>`, "print a script that completes commands and flags in a shell")
     .addHelpText("after", COMPLETION)
     .action(
@@ -143,10 +174,14 @@ const withAccount = (command: Command): Command =>
       .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY"),
   );
 
+/** Objects of all namespaces may be meant, while -n says where the GatewayAccount is. */
+const withNamespaces = (command: Command): Command =>
+  withAccount(command).option("-A, --all-namespaces", "objects of all namespaces; -n only says where the account is");
+
+const withHeadings = (command: Command): Command => command.option("--no-headers", "leave the headings out");
+
 const withTable = (command: Command): Command =>
-  command
-    .option("-o, --output <format>", "wide (lines are not cut), name or json")
-    .option("--no-headers", "leave the headings out");
+  withHeadings(command.option("-o, --output <format>", "wide (lines are not cut), name, json or yaml"));
 
 const IMPORT = `
   import --all -o DIR/                      a file for each object
@@ -160,7 +195,7 @@ const IMPORT = `
 
 const PLAN = `
   plan -f DIR/                              before a pull request is merged
-  kubectl kustomize DIR | plan -f -
+  plan -k DIR/                              as kubectl apply -k
   plan                                      what the operator is about to do, or waits for
 
   The operator's own code works on copies of the cluster and the account until nothing changes any more. The manifests
@@ -172,6 +207,42 @@ const PLAN = `
 
   Field names are those of the service's API. Exit codes: 0, 1 for an error or something that is blocked, and with
   --detailed-exitcode 2 for changes, and 1 in place of 2 for invalid arguments.`;
+
+const DIFF = `
+  diff tcpedge/ssh                          or: diff tcpedge ssh
+
+  Differs: the account has another value than the spec, or one that the spec has dropped. The operator corrects it, or
+  reports it as drift. Unmanaged: the spec says nothing of it, so the operator leaves it alone. (secret) stands for a
+  value from a Secret, which the service does not show. Names of fields are those of the service's API.
+
+  Exit codes: 0, 1 for an error, and with --detailed-exitcode 2 for a difference, and 1 in place of 2 for invalid
+  arguments.`;
+
+const TREE = `
+  tree reserveddomain/shop                  what listens at a domain, with its modules, policies, backends and tunnels
+  tree ippolicy office --up                 what would notice if it went
+
+  The API does not say which tunnel belongs to which session, so sessions stand below the credential that they use.
+  Of many tunnels or sessions in one place the first 20 are shown, and all with -o json and -o yaml.`;
+
+const WHY = `
+  why tcpedge/ssh                           or: why tcpedge ssh
+
+  Also prints what the service answered when it refused something, the last events, and when the operator looks again.
+  Only the operator knows the second of that, so it is told what makes it look, and how long that may take.`;
+
+const MOVE = `
+  move ippolicy team-a/office team-b/office
+  move ippolicy office headquarters --rewrite -f DIR/
+
+  Creates the new object with adopt.from, releases the remote of the old one to it, waits until it is Ready, and
+  deletes the old one, if nothing refers to it by name any more. It may end at any moment: run it again to go on.
+
+  Exit codes: 0 moved, 1 failed, or the old object stays because others refer to it, 2 invalid arguments.`;
+
+const STATUS = `
+  Reads the cluster only. How many requests go to an account, and when it was listed last, the leader writes on its
+  Lease every two seconds, for the 20 busiest accounts. You need the right to list Leases for that.`;
 
 const UNINSTALL = `
   retain: take the operator's finalizer off all objects; the account keeps everything.

@@ -27,9 +27,9 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
     terminal.say(`Stopping Deployment ${namespace}/${deployment}`);
     await stopDeployment(client, { namespace, name: deployment }, wait);
     // an operator that was killed has not released its lease
-    await wait("the lease to run out", async () => !isRunning(await runningOperator(client, namespace)));
+    await wait("the lease to run out", async () => !isRunning(await runningOperator(client, config)));
   }
-  const operator = await runningOperator(client, namespace);
+  const operator = await runningOperator(client, config);
   if (isRunning(operator)) {
     terminal.warn(`Stop the operator first, or it puts its finalizers back: ${operator.holder} is running`);
     return 1;
@@ -44,7 +44,7 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
     return 1;
   }
   // the operator makes it, so Helm does not know of it
-  if (namespace) await deleteLease(client, namespace);
+  if (namespace) await deleteLease(client, config);
   return 0;
 }
 

@@ -6,6 +6,8 @@ import { runningOperator } from "./running-operator.ts";
 
 const now = Date.parse("2026-01-01T00:00:20Z");
 
+const own = { podNamespace: "own", installation: "default" };
+
 const withLease = (spec: LeaseSpec) => ({ get: async () => ({ spec }) }) as unknown as KubeClient;
 const without = {
   get: async () => {
@@ -19,10 +21,10 @@ test.each([
   ["given back", { holderIdentity: "", renewTime: "2026-01-01T00:00:19.000000Z" }, "none"],
   ["never held", {}, "none"],
 ])("a lease that is %s", async (_, spec, expected) => {
-  expect(await runningOperator(withLease({ leaseDurationSeconds: 15, ...spec }), "own", now)).toEqual(expected);
+  expect(await runningOperator(withLease({ leaseDurationSeconds: 15, ...spec }), own, now)).toEqual(expected);
 });
 
 test("is unknown when there is no Lease, or when its namespace is unknown", async () => {
-  expect(await runningOperator(without, "own", now)).toBe("unknown");
-  expect(await runningOperator(without, undefined, now)).toBe("unknown");
+  expect(await runningOperator(without, own, now)).toBe("unknown");
+  expect(await runningOperator(without, { ...own, podNamespace: undefined }, now)).toBe("unknown");
 });

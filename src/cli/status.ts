@@ -7,17 +7,22 @@ import { textOf } from "../runtime/log.ts";
 import type { KubeObject, ResourceType } from "../runtime/object.ts";
 import { leases } from "../runtime/process/lease.ts";
 import { OPERATOR_NAME } from "../schema/contract.ts";
-import { type Connected, connect } from "./connect.ts";
+import { namespaceMeant } from "./account/credentials.ts";
+import { type ClusterFlags, type Connected, connect } from "./connect.ts";
 import { readObjects } from "./graph/load.ts";
 import { typeOf } from "./objects.ts";
+import { outageOf } from "./outage.ts";
+import { reportPartial } from "./partial.ts";
 import { renderStatus } from "./status/render.ts";
 import { type Observed, summaryOf } from "./status/summary.ts";
-import { type Terminal, UsageError } from "./terminal.ts";
+import { type Format, formatOf, structured } from "./structured.ts";
+import type { Terminal } from "./terminal.ts";
 
-interface Flags {
-  kubeconfig?: string;
-  context?: string;
+interface Flags extends ClusterFlags {
   namespace?: string;
+  allNamespaces?: boolean;
+  /** False: no headings. */
+  headers?: boolean;
   output?: string;
   watch?: boolean;
 }
@@ -28,27 +33,45 @@ const EVERY_MS = 5_000;
 const CLEAR = "\x1b[H\x1b[2J";
 
 /** `status`: operators, accounts and objects on one screen. Reads the cluster only. */
-export async function status(flags: Flags, terminal: Terminal): Promise<number> {
-  if (flags.output !== undefined && flags.output !== "json") throw new UsageError("-o must be json");
+export async function status(
+  flags: Flags,
+  terminal: Terminal,
+  pause: () => Promise<void> = () => sleep(EVERY_MS),
+): Promise<number> {
+  const format = formatOf(flags.output);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
+  const shown = () => show(cluster, { ...flags, format }, terminal);
+  if (!flags.watch) return await shown();
   for (;;) {
-    const problems = await show(cluster, flags, terminal);
-    if (!flags.watch) return problems > 0 ? 1 : 0;
-    await sleep(EVERY_MS);
+    await shown().catch((error: unknown) => {
+      // Somebody watches because the cluster is in trouble.
+      const outage = outageOf(error);
+      if (outage === undefined) throw error;
+      terminal.warn(outage);
+    });
+    await pause();
   }
 }
 
-/** Resolves with how many things could not be read. */
-async function show({ client, namespace }: Connected, flags: Flags, terminal: Terminal): Promise<number> {
+/** Resolves with the exit code. */
+async function show(
+  { client, namespace }: Connected,
+  flags: Flags & { format: Format | undefined },
+  terminal: Terminal,
+): Promise<number> {
   const problems: string[] = [];
   const now = Date.now();
   const summary = summaryOf(await observe(client, flags, { now, own: namespace, problems }));
-  const screen = flags.output ? JSON.stringify(summary, undefined, 2) : renderStatus(summary, now, terminal);
+  const screen = flags.format
+    ? structured(summary, flags.format)
+    : renderStatus(summary, now, { ...terminal, noHeaders: flags.headers === false });
   terminal.say(flags.watch && terminal.columns ? `${CLEAR}${screen}` : screen);
-  for (const problem of problems) terminal.warn(problem);
-  return problems.length;
+  return reportPartial(problems, terminal);
 }
+
+const isOperatorLease = ({ metadata: { name } }: KubeObject): boolean =>
+  name === OPERATOR_NAME || name.startsWith(`${OPERATOR_NAME}-`);
 
 interface Reading {
   now: number;
@@ -57,7 +80,8 @@ interface Reading {
   problems: string[];
 }
 
-async function observe(client: KubeClient, { namespace }: Flags, { now, own, problems }: Reading): Promise<Observed> {
+async function observe(client: KubeClient, flags: Flags, { now, own, problems }: Reading): Promise<Observed> {
+  const namespace = namespaceMeant(flags);
   const read = async <T extends KubeObject>(type: ResourceType, where: string | undefined): Promise<T[]> => {
     try {
       return (await client.listAll<T>(type, { namespace: where })).items;
@@ -68,12 +92,12 @@ async function observe(client: KubeClient, { namespace }: Flags, { now, own, pro
       return [];
     }
   };
-  const objects = await readObjects(client, { namespace: namespace ?? own }, problems);
+  const { objects } = await readObjects(client, { namespace: namespace ?? own }, problems);
   const isNear = ({ metadata }: KubeObject) => namespace === undefined || metadata.namespace === namespace;
   return {
     now,
     // The operator may be in another namespace than its objects.
-    leases: (await read(leases, undefined)).filter(({ metadata }) => metadata.name === OPERATOR_NAME),
+    leases: (await read(leases, undefined)).filter(isOperatorLease),
     accounts: (await read(typeOf(GatewayAccount), namespace)).filter(isNear) as Observed["accounts"],
     objects: new Map([...objects].map(([kind, list]) => [kind, list.filter(isNear)])),
   };

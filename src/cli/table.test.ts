@@ -14,7 +14,12 @@ test("headings are left out on request", () => {
   expect(table(["Name", "Ready"], rows, { noHeaders: true })).toBe("one             True\na-longer-name   False");
 });
 
-test("a line is cut to the width of the terminal", () => {
+test("on a terminal that is too narrow, the last cell stands below the others", () => {
+  const lines = table(["Name", "Ready"], rows, { columns: 14 }).split("\n");
+  expect(lines).toEqual(["NAME", "one", "    True", "a-longer-name", "    False"]);
+});
+
+test("a row that is too wide without it is cut", () => {
   const lines = table(["Name", "Ready"], rows, { columns: 10 }).split("\n");
-  expect(lines).toEqual(["NAME     …", "one      …", "a-longer-…"]);
+  expect(lines).toEqual(["NAME", "one", "    True", "a-longer-…", "    False"]);
 });

@@ -1,19 +1,43 @@
+import { wrapped } from "./wrapped.ts";
+
 const GAP = "   ";
+const INDENT = "    ";
 
 export interface TableOptions {
-  /** Lines are cut to this width; unset: they are not cut. */
+  /** No line is wider; unset: lines are as wide as they are. */
   columns?: number | undefined;
   noHeaders?: boolean | undefined;
 }
 
-/** Rows below headings, in columns as kubectl prints them. */
+/**
+ * Rows below headings, in columns as kubectl prints them. On a terminal that is too narrow, the last cell of a row stands
+ * below the others.
+ */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[], options: TableOptions = {}) {
-  const lines = options.noHeaders ? rows : [headings.map((heading) => heading.toUpperCase()), ...rows];
-  const widths = headings.map((_, index) => Math.max(0, ...lines.map((line) => line[index]?.length ?? 0)));
-  return lines
-    .map((line) => line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(GAP))
-    .map((line) => cut(line.trimEnd(), options.columns))
-    .join("\n");
+  return tableRows(headings, rows, options).join("\n");
+}
+
+/** The lines of a table: each row is one text, of several lines where its last cell stands below. */
+export function tableRows(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns, noHeaders }: TableOptions = {},
+): string[] {
+  const all = noHeaders ? rows : [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const widths = headings.map((_, index) => Math.max(0, ...all.map((cells) => cells[index]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join(GAP)
+      .trimEnd();
+  const lines = all.map(line);
+  if (columns === undefined || headings.length < 2 || lines.every(({ length }) => length <= columns)) return lines;
+  return all.map((cells, index) => {
+    const isHeading = index === 0 && !noHeaders;
+    const [last = ""] = isHeading ? [] : cells.slice(-1);
+    const first = cut(line(cells.slice(0, -1)), columns);
+    return last === "" ? first : [first, ...wrapped(last, columns, INDENT)].join("\n");
+  });
 }
 
 export const cut = (line: string, columns: number | undefined): string =>

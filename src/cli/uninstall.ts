@@ -1,6 +1,6 @@
-import { readClusterConfig } from "../config.ts";
+import { environmentWith, readClusterConfig } from "../config.ts";
 import { durationPattern, durationSeconds } from "../schema/duration.ts";
-import { connect } from "./connect.ts";
+import { type ClusterFlags, connect } from "./connect.ts";
 import { deleteAll } from "./delete-all.ts";
 import { releaseAll } from "./release-all.ts";
 import { type Terminal, UsageError } from "./terminal.ts";
@@ -9,7 +9,7 @@ import { WaitTimeout, waitAtMost } from "./wait.ts";
 
 const policies = { retain: releaseAll, delete: deleteAll } as const;
 
-interface Options {
+interface Options extends ClusterFlags {
   policy?: string;
   timeout: string;
   deployment?: string;
@@ -18,9 +18,9 @@ interface Options {
 /** `uninstall`: leaves no object with a finalizer that only an operator would remove. Exit code 1 when one is left. */
 export async function uninstall(options: Options, terminal: Terminal): Promise<number> {
   const { policy, seconds, deployment } = checked(options);
-  const config = readClusterConfig();
+  const config = readClusterConfig(environmentWith({ KUBECONFIG: options.kubeconfig }));
   if (deployment && !config.podNamespace) throw new UsageError("POD_NAMESPACE must say where --deployment is");
-  await using cluster = connect(config);
+  await using cluster = connect({ ...config, context: options.context });
   const parts: Uninstallation = { client: cluster.client, config, terminal, wait: waitAtMost(seconds), deployment };
   try {
     return await policies[policy](parts);

@@ -1,19 +1,21 @@
-import type { AccountFlags } from "./account/credentials.ts";
+import { type AccountFlags, namespaceMeant } from "./account/credentials.ts";
 import { findNodes } from "./graph/find.ts";
-import { type Node, readyOf, titleOf } from "./graph/graph.ts";
+import { type Node, readyOf, titleOf, usersOf } from "./graph/graph.ts";
 import { load } from "./graph/load.ts";
 import { type OutputFlags, printNodes } from "./graph/output.ts";
+import { sessionsOf, sessionsUse } from "./graph/sessions.ts";
+import { reportPartial } from "./partial.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `users`: what has a remote in it, with or without an object, in any namespace. Reads only. */
 export async function users(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {
-  const { graph, problems } = await load(flags, terminal);
-  const found = findNodes(graph, text, flags.namespace);
-  const lines = found.flatMap(({ usedBy }) => [...usedBy]).map((node) => ({ node, cells: cellsOf(node) }));
+  const { graph, problems } = await load(flags, terminal, { sessions: true });
+  const found = findNodes(graph, text, namespaceMeant(flags), problems);
+  const lines = found.flatMap(usersOf).map((node) => ({ node, cells: cellsOf(node) }));
   printNodes(["User", "Namespace", "Ready", "ID"], lines, flags, terminal);
-  for (const node of found) terminal.warn(consequence(node));
-  for (const problem of problems) terminal.warn(problem);
-  return problems.length > 0 ? 1 : 0;
+  for (const node of found)
+    for (const line of consequences(node, sessionsOf(graph.sessions, node.id).length)) terminal.warn(line);
+  return reportPartial(problems, terminal);
 }
 
 const cellsOf = (node: Node): string[] => [
@@ -24,10 +26,23 @@ const cellsOf = (node: Node): string[] => [
 ];
 
 /** What would happen if the remote went. */
-function consequence(node: Node): string {
+function consequences(node: Node, sessions: number): string[] {
   const title = titleOf(node);
-  if (node.usedBy.size === 0) return `Nothing that is known uses ${title}`;
+  const { size } = node.listeners;
+  const told = [
+    ...(node.usedBy.size > 0 ? [consequence(node, title)] : []),
+    ...(size > 0
+      ? [`${size} ${size === 1 ? "listens" : "listen"} at ${title}: its deletion does not wait for that`]
+      : []),
+    ...(sessions > 0 ? [`${sessionsUse(sessions)} ${title}: its deletion does not wait for that`] : []),
+  ];
+  return told.length > 0 ? told : [`Nothing that is known uses ${title}`];
+}
+
+function consequence(node: Node, title: string): string {
   const unmanaged = [...node.usedBy].filter(({ object }) => object === undefined).length;
   const rest = unmanaged > 0 ? `; ${unmanaged} of them have no object` : "";
-  return `${node.usedBy.size} use ${title}${rest}: its deletion waits until they are gone or refer to something else`;
+  const count = node.usedBy.size;
+  const ends = count === 1 ? "it is gone or refers" : "they are gone or refer";
+  return `${count} ${count === 1 ? "uses" : "use"} ${title}${rest}: its deletion waits until ${ends} to something else`;
 }

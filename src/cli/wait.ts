@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Terminal } from "./terminal.ts";
 
 /** The time is over. The message says what was waited for. */
 export class WaitTimeout extends Error {
@@ -15,6 +16,23 @@ export function waitAtMost(seconds: number, everyMs = 1000): Wait {
     while (!(await condition())) {
       if (performance.now() + everyMs > end) throw new WaitTimeout(`Not within ${seconds} s: waited for ${what}`);
       await sleep(everyMs);
+    }
+  };
+}
+
+/** A Wait that tells on a terminal what it waits for, and for how long it has. */
+export function shownOn({ progress }: Pick<Terminal, "progress">, wait: Wait): Wait {
+  if (!progress) return wait;
+  return async (what, condition) => {
+    const since = performance.now();
+    const show = () => progress(`Waiting for ${what}: ${Math.round((performance.now() - since) / 1000)} s`);
+    try {
+      await wait(what, () => {
+        show();
+        return condition();
+      });
+    } finally {
+      progress("");
     }
   };
 }

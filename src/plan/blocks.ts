@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { withoutSecrets } from "../account/calls.ts";
 import { conditionOf, type ManagedObject } from "../objects/object.ts";
 import { withoutOwnerMark } from "../objects/ownership.ts";
@@ -8,21 +7,11 @@ import { fromAnswer } from "../schema/wire/answer.ts";
 import { isUnset } from "../schema/wire/compare.ts";
 import { membersFedBy } from "../schema/wire/needs.ts";
 import { type PlannedRequest, replacePlannedIDs } from "./account-copy.ts";
+import { differing, type FieldChange, secretsOf } from "./field-changes.ts";
 import type { PlannedObject } from "./planner.ts";
 
 export const actions = ["create", "update", "replace", "delete", "adopt", "blocked", "waiting"] as const;
 export type Action = (typeof actions)[number];
-
-/** A member of a request, by its path in the names of the API. */
-export interface FieldChange {
-  path: string;
-  /** Unset: the remote had no value. */
-  old?: unknown;
-  /** Unset: the value is removed. */
-  new?: unknown;
-  /** The value comes from a Secret, and is not shown. */
-  secret?: true;
-}
 
 /** What would be done for one object. No value of a Secret is in it. */
 export interface Block {
@@ -132,23 +121,9 @@ function fieldsOf(one: PlannedObject, request: PlannedRequest, named: (text: str
 const withoutMark = (name: string, value: unknown): unknown =>
   name === "metadata" && typeof value === "string" ? withoutOwnerMark(value) : value;
 
-function shown(change: FieldChange, { resource, modules }: Kind, named: (text: string) => string): FieldChange {
+function shown(change: FieldChange, kind: Kind, named: (text: string) => string): FieldChange {
   const { path } = change;
-  const secrets = [...resource.secrets, ...Object.values(modules).flatMap((module) => [...module.secrets])];
+  const secrets = secretsOf(kind);
   if (path.split(/[.[\]]+/).some((part) => secrets.includes(part))) return { path, secret: true };
   return JSON.parse(named(JSON.stringify(withoutSecrets(change, secrets)))) as FieldChange;
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** The leaves that differ. Lists count as one value. */
-function differing(path: string, from: unknown, to: unknown): FieldChange[] {
-  if ((isUnset(from) && isUnset(to)) || isDeepStrictEqual(from, to)) return [];
-  if (isObject(to) && (isObject(from) || isUnset(from))) {
-    const before = isObject(from) ? from : {};
-    const keys = new Set([...Object.keys(before), ...Object.keys(to)]);
-    return [...keys].flatMap((key) => differing(`${path}.${key}`, before[key], to[key]));
-  }
-  return [{ path, ...(!isUnset(from) && { old: from }), ...(!isUnset(to) && { new: to }) }];
 }

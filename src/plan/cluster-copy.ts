@@ -3,7 +3,7 @@ import { parseIntent } from "../objects/intent.ts";
 import type { ManagedObject, Status } from "../objects/object.ts";
 import { type AccountSharing, CachedObjects } from "../operator/kubernetes/cached-objects.ts";
 import { indexersOf } from "../operator/kubernetes/indexes.ts";
-import type { Cluster, EventDraft, KeyUser, SecretContent, SecretValue } from "../reconcile/cluster.ts";
+import type { Cluster, EventDraft, KeyUser, SecretContent, SecretValue, Visibility } from "../reconcile/cluster.ts";
 import { Store } from "../runtime/cache/store.ts";
 import { keyOf } from "../runtime/object.ts";
 import { FINALIZER } from "../schema/contract.ts";
@@ -47,6 +47,9 @@ export class ClusterCopy extends CachedObjects implements Cluster {
   now({ kind, metadata }: ManagedObject): ManagedObject | undefined {
     return this.get(kind, metadata.namespace, metadata.name);
   }
+
+  /** All objects were read before. */
+  visibilityOf = (): Visibility => "Visible";
 
   hasEnded({ kind }: Pick<Kind, "kind">, namespace: string, name: string): boolean {
     return this.#stores.has(kind) && this.get(kind, namespace, name) === undefined;

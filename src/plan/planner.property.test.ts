@@ -94,7 +94,7 @@ const named = (texts: readonly string[], names: ReadonlyMap<string, string>): st
 
 const givenSeed = seed();
 
-test(`what a plan shows is what is sent; CHAOS_SEED=${givenSeed}`, { timeout: 120_000 }, async () => {
+test(`what a plan shows is what is sent; CHAOS_SEED=${givenSeed}`, { timeout: 600_000 }, async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(cases, async (all) => {

@@ -1,11 +1,11 @@
-import { Account } from "../account/account.ts";
-import { RequestBudget } from "../account/request-budget.ts";
+import type { Account } from "../account/account.ts";
 import { conditionOf, isDeleting, type ManagedObject, retiringIDs } from "../objects/object.ts";
 import type { Change, ReconcileContext } from "../reconcile/context.ts";
 import type { DNS } from "../reconcile/dns.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { Kind } from "../schema/define.ts";
 import { AccountCopy, type AccountSource, type PlannedRequest } from "./account-copy.ts";
+import { accountOf } from "./account-of-copy.ts";
 import { ClusterCopy, type ClusterSource, nameOf } from "./cluster-copy.ts";
 import { PassingClock } from "./passing-clock.ts";
 
@@ -48,10 +48,14 @@ const WAITS_MS = [1_000, 5_000, 60_000, 600_000, 4_000_000];
 const MOST_ROUNDS = 50;
 
 /** A domain is released when its records have gone, so a plan takes them for gone. */
-const noRecords: DNS = { externalDNS: false, look: async () => ({ state: "missing" }), withdrawals: new Map() };
+const noRecords: DNS = {
+  externalDNS: false,
+  look: async () => ({ state: "missing" }),
+  withdrawals: new Map(),
+  withoutEndpoint: new Set(),
+};
 
 const RESYNC_SECONDS = 300;
-const DEADLINE_MS = 30_000;
 
 /**
  * What the operator would do, found out by its own reconciler: it works on copies of cluster and account until nothing
@@ -74,16 +78,11 @@ class Planner {
     this.#input = input;
     this.#copy = new AccountCopy(input.account, this.#clock, kinds);
     const isSame = (one: ManagedObject, other: ManagedObject) => isInAccount(one) && isInAccount(other);
+    const mayAdopt = ({ metadata }: ManagedObject) => input.accountName !== "" || input.mayAdopt(metadata.namespace);
     this.#cluster = new ClusterCopy({
-      ...{ kinds, objects, source: input.cluster, isSameAccount: isSame, isSameInventory: isSame },
+      ...{ kinds, objects, source: input.cluster, isSameAccount: isSame, isSameInventory: isSame, mayAdopt },
     });
-    this.#account = new Account({
-      client: this.#copy.asClient(),
-      // The source of the copy keeps to the real budget.
-      budget: new RequestBudget({ perMinute: 0, clock: this.#clock }),
-      ...{ clock: this.#clock, deadlineMs: DEADLINE_MS, undocumented, deletesPerMinute: 0 },
-      ...{ signal: new AbortController().signal, assertMaySend: () => {} },
-    });
+    this.#account = accountOf(this.#copy, this.#clock, { undocumented });
     const byKind = new Map(kinds.map((kind) => [kind.kind, kind]));
     this.#planned = new Map(
       objects.filter(isInAccount).flatMap((before): [string, PlannedObject][] => {
@@ -131,7 +130,7 @@ class Planner {
   }
 
   #contextOf(kind: Kind, object: ManagedObject): ReconcileContext {
-    const { clusterID, isClusterIDSet, accountName, mayAdopt } = this.#input;
+    const { clusterID, isClusterIDSet, accountName } = this.#input;
     const { namespace, name } = object.metadata;
     return {
       ...{ kind, object, cluster: this.#cluster, account: this.#account, clock: this.#clock },
@@ -140,7 +139,6 @@ class Planner {
       isClusterIDSet,
       lane: "edit",
       signal: new AbortController().signal,
-      mayAdopt: accountName !== "" || mayAdopt(namespace),
       ...{ accountName, specifiedAccountName: accountName },
       state: {},
       changes: [],

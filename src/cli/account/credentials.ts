@@ -5,19 +5,23 @@ import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/
 import { textOf } from "../../runtime/log.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
-import { connect } from "../connect.ts";
+import { type ClusterFlags, connect } from "../connect.ts";
 import { typeOf } from "../objects.ts";
 import { CommandError } from "../terminal.ts";
 
 /** The flags with which a user says which cluster, namespace and account is meant. */
-export interface AccountFlags {
-  kubeconfig?: string;
-  context?: string;
+export interface AccountFlags extends ClusterFlags {
   namespace?: string;
+  /** Objects of all namespaces are meant, also where a namespace says which account. */
+  allNamespaces?: boolean;
   account?: string;
   baseUrl?: string;
   apiKeyFile?: string;
 }
+
+/** The namespace whose objects are meant. Undefined: all, or the one of the context where a command reads only one. */
+export const namespaceMeant = ({ namespace, allNamespaces }: AccountFlags): string | undefined =>
+  allNamespaces ? undefined : namespace;
 
 export interface Credentials {
   baseURL: string;
@@ -65,11 +69,15 @@ async function ofCluster({ account, context, namespace }: AccountFlags, config: 
   }
 }
 
-function ofEnvironment({ baseURL, apiKey, requestsPerMinute, requestSeconds }: AccountConfig): Credentials {
+async function ofEnvironment(config: AccountConfig): Promise<Credentials> {
+  const { baseURL, apiKey, requestsPerMinute, requestSeconds } = config;
   if (baseURL === undefined || apiKey === undefined)
     throw new CommandError(
       "Say which account is meant: create a GatewayAccount, set GATEWAY_BASE_URL and GATEWAY_API_KEY, or give --base-url and --api-key-file",
     );
+  await apiKey().catch((error: unknown) => {
+    throw new CommandError(`Give another file with the API key: ${textOf(error)}`);
+  });
   return { baseURL, apiKey, requestsPerMinute, requestSeconds, gatewayAccount: undefined };
 }
 

@@ -11,6 +11,9 @@ import type { Credentials } from "./credentials.ts";
 /** How often a request is sent again that the service answered with 429. */
 const ATTEMPTS = 5;
 
+/** The account cannot be reached or refuses the key, which another request would find as well. */
+export class AccountFailure extends CommandError {}
+
 /** Reads an account within the request budget. It writes nothing unless `delete` is called. */
 export class AccountReader implements AsyncDisposable {
   readonly #client: GatewayClient;
@@ -35,6 +38,17 @@ export class AccountReader implements AsyncDisposable {
         isLast = page?.last ?? true;
       }
       return [...rows.values()];
+    });
+  }
+
+  /** Undefined when the account has no such remote. */
+  get(resource: Resource, id: string): Promise<Remote | undefined> {
+    return this.#patiently(`read ${resource.path}/${id}`, async () => {
+      await this.#budget.acquire("edit");
+      return this.#client.get(resource, id).catch((error) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
     });
   }
 
@@ -83,9 +97,9 @@ function rowsOf({ title }: Resource, { rows, problems: [bad] }: Page<Remote>): r
 }
 
 function problemOf(error: unknown, what: string): unknown {
-  if (isUnauthorized(error)) return new CommandError(`Replace the API key: ${textOf(error)}`);
+  if (isUnauthorized(error)) return new AccountFailure(`Replace the API key: ${textOf(error)}`);
   if (isForbidden(error)) return new CommandError(`Use an API key with the right to ${what}: ${textOf(error)}`);
   if (!isGatewayError(error)) return error;
-  if (error.status === undefined) return new CommandError(`The account cannot be reached: ${textOf(error)}`);
+  if (error.status === undefined) return new AccountFailure(`The account cannot be reached: ${textOf(error)}`);
   return new CommandError(`Could not ${what}: ${textOf(error)}`);
 }

@@ -7,10 +7,10 @@ import {
   commandGrants,
   dnsEndpointGrants,
   type Grant,
+  installationGrants,
   intentKeyGrants,
   leaseGrants,
   operatorGrants,
-  ownNamespaceGrants,
   secretWatchGrants,
   secretWriteGrants,
 } from "../../schema/access.ts";
@@ -39,7 +39,7 @@ interface Right {
 /** Asks the API server about each right that the operator needs. */
 export async function checkRights(
   client: KubeClient,
-  scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace"> &
+  scope: Pick<ClusterConfig, "watchNamespaces" | "podNamespace" | "installation"> &
     Pick<Config, "leaderElection" | "watchSecrets" | "secretWriteNamespaces"> &
     Partial<Pick<Config, "externalDNS">>,
 ): Promise<string> {
@@ -56,6 +56,7 @@ export async function checkRights(
 export function neededRights({
   watchNamespaces,
   podNamespace,
+  installation,
   leaderElection,
   watchSecrets,
   externalDNS = false,
@@ -64,9 +65,8 @@ export function neededRights({
   const everywhere = watchNamespaces.length === 0;
   const watched: (string | undefined)[] = everywhere ? [undefined] : [...watchNamespaces];
   const atHome = [
-    ...ownNamespaceGrants(customResources),
     ...intentKeyGrants(),
-    ...(leaderElection ? leaseGrants() : []),
+    ...(leaderElection ? leaseGrants(installation) : []),
     ...(everywhere || (podNamespace && watchNamespaces.includes(podNamespace)) ? [] : commandGrants(customResources)),
   ];
   const inEach = [
@@ -80,6 +80,7 @@ export function neededRights({
       rightsOf(secretWriteGrants(customResources), namespace),
     ),
     ...(everywhere ? rightsOf(clusterGrants(customResources), undefined) : []),
+    ...(everywhere && leaderElection ? rightsOf(installationGrants(), undefined) : []),
     ...(podNamespace ? rightsOf(atHome, podNamespace) : []),
   ];
 }
@@ -102,12 +103,13 @@ function rightsOf(grants: readonly Grant[], namespace: string | undefined): Righ
 }
 
 async function isAllowed(client: KubeClient, right: Right): Promise<boolean> {
-  const { status } = await client.create<Review>(reviews, {
+  const review: Review = {
     apiVersion: "authorization.k8s.io/v1",
     kind: reviews.kind,
     metadata: { name: "" },
     spec: { resourceAttributes: right },
-  });
+  };
+  const { status } = await client.create(reviews, review, { repeatable: true });
   return status?.allowed === true;
 }
 

@@ -1,8 +1,24 @@
-import { CommandError } from "../terminal.ts";
+import { CommandError, UsageError } from "../terminal.ts";
 import type { Graph, Node } from "./graph.ts";
 
-/** The nodes that a user means: an id, `KIND/NAME`, or a name. Throws CommandError when there are none. */
-export function findNodes({ nodes }: Graph, text: string, namespace: string | undefined): Node[] {
+/** What a user has named as kubectl takes it: `NAME`, `KIND/NAME`, or `KIND NAME`. */
+export function namedBy(words: readonly string[]): string {
+  const [first = "", second] = words;
+  if (words.length > 2 || (second !== undefined && first.includes("/")))
+    throw new UsageError("Give one object: NAME, KIND/NAME or KIND NAME");
+  return words.join("/");
+}
+
+/**
+ * The nodes that a user means: an id, `KIND/NAME`, or a name. Throws CommandError when there are none. `problems`: why
+ * not everything could be read, so that it may be there nevertheless.
+ */
+export function findNodes(
+  { nodes }: Graph,
+  text: string,
+  namespace: string | undefined,
+  problems: readonly string[] = [],
+): Node[] {
   const [first = "", second] = text.split("/");
   const near = nodes.filter(({ object }) => namespace === undefined || object?.metadata.namespace === namespace);
   const byID = nodes.filter(({ id }) => id === text);
@@ -12,8 +28,11 @@ export function findNodes({ nodes }: Graph, text: string, namespace: string | un
       : near.filter(({ object, kind }) => object?.metadata.name === second && isKind(kind, first));
   const found = byID.length > 0 ? byID : byName;
   if (found.length > 0) return found;
+  if (problems.length > 0)
+    throw new CommandError(`What could be read has no object and no remote called ${text}:\n${problems.join("\n")}`);
   throw new CommandError(`There is no object and no remote called ${text}: give an id, a name, or KIND/NAME`);
 }
 
-const isKind = ({ kind, plural, shortNames }: Node["kind"], text: string): boolean =>
+/** Whether a user means this kind: by its name, its plural or a short name. */
+export const isKind = ({ kind, plural, shortNames }: Node["kind"], text: string): boolean =>
   [kind.toLowerCase(), plural, ...shortNames].includes(text.toLowerCase().replace(/\.tunnelgateway\.dev$/, ""));

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import type { Kind } from "../../schema/define.ts";
 import { markedWithoutObject, unmanaged, withoutRemote } from "../orphans.ts";
 import { findNodes } from "./find.ts";
+import { graphOf, usersOf } from "./graph.ts";
 import { keyOf } from "./output.ts";
 import { small } from "./testing/account.ts";
 
@@ -38,4 +42,18 @@ test("where a list failed, nothing is known to be gone", () => {
 test("a name may stand for objects of several kinds", () => {
   expect(findNodes(graph, "ssh", "team")).toHaveLength(2);
   expect(() => findNodes(graph, "ssh", "other")).toThrow("no object and no remote called ssh");
+});
+
+test("who listens at a domain uses it", () => {
+  const { nodes } = graphOf(
+    new Map<Kind, ({ id: string } & Record<string, unknown>)[]>([
+      [ReservedDomain, [{ id: "rd_1", domain: "shop.example" }]],
+      [TCPEdge, [{ id: "edgtcp_1", hostports: ["shop.example:443"] }]],
+    ]),
+    new Map(),
+  );
+  const [domain] = nodes;
+  expect(domain && keys(usersOf(domain))).toEqual(["TCPEdge/edgtcp_1"]);
+  // Nothing waits for the domain, and its deletion waits for nothing.
+  expect(domain?.usedBy.size).toBe(0);
 });

@@ -1,19 +1,20 @@
 import { readAccountConfig } from "../../config.ts";
-import type { Remote } from "../../gateway/resource.ts";
+import type { Remote, Resource } from "../../gateway/resource.ts";
+import { tunnelSessions } from "../../gateway/resources/index.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isForbidden, isKindAbsent } from "../../runtime/connection/errors.ts";
-import { textOf } from "../../runtime/log.ts";
 import { customResourceOf } from "../../schema/common.ts";
-import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
+import { DEFAULT_ACCOUNT, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, type Credentials, findCredentials } from "../account/credentials.ts";
-import { AccountReader } from "../account/reader.ts";
+import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { connect } from "../connect.ts";
-import { typeOf } from "../objects.ts";
+import { MISSING_CRDS, typeOf } from "../objects.ts";
 import { CommandError, type Terminal } from "../terminal.ts";
-import { type Graph, graphOf } from "./graph.ts";
+import { type Graph, graphOf, type IsRead } from "./graph.ts";
+import { groupsOf } from "./sessions.ts";
 
 export interface Loaded {
   graph: Graph;
@@ -23,45 +24,75 @@ export interface Loaded {
   clusterID: string | undefined;
 }
 
-/** Reads the account, and all objects of the cluster whose remotes are in it. `listed`: kinds whose remotes are read. */
-export async function load(flags: AccountFlags, terminal: Terminal, listed: readonly Kind[] = kinds): Promise<Loaded> {
+interface What {
+  /** Kinds whose remotes are read. Default: all. */
+  listed?: readonly Kind[];
+  /** Whether tunnel sessions are read. */
+  sessions?: boolean;
+}
+
+/** Reads the account, and all objects of the cluster whose remotes are in it. */
+export async function load(flags: AccountFlags, terminal: Terminal, what: What = {}): Promise<Loaded> {
   const problems: string[] = [];
   const credentials = await findCredentials(flags);
   const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
   await using cluster = connect({ ...config, context: flags.context });
-  const objects = await readObjects(cluster.client, { namespace: cluster.namespace, ...flags }, problems);
-  const remotes = await readRemotes(credentials, terminal, problems, listed);
+  const scope = { namespace: flags.namespace ?? cluster.namespace };
+  const { objects, isRead } = await readObjects(cluster.client, scope, problems);
+  await using reader = new AccountReader(credentials);
+  const reading = { reader, terminal, problems };
+  const remotes = await remotesOf(what.listed ?? kinds, reading);
+  const sessions = groupsOf((what.sessions && (await listed(tunnelSessions, reading))) || []);
+  terminal.progress?.("");
   const ours = new Map(
     [...objects].map(([kind, all]): [Kind, ManagedObject[]] => [kind, all.filter((one) => isIn(credentials, one))]),
   );
   return {
-    graph: graphOf(remotes, ours),
+    graph: graphOf(remotes, ours, { isRead, sessions }),
     problems,
     clusterID: config.clusterID ?? (await clusterIDOf(cluster.client)),
   };
 }
 
 /** The remotes of each kind whose list can be read. Throws CommandError when none can. */
-export async function readRemotes(
-  credentials: Credentials,
-  terminal: Terminal,
-  problems: string[],
-  listed: readonly Kind[] = kinds,
-) {
+export async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
   await using reader = new AccountReader(credentials);
-  const remotes = new Map<Kind, Remote[]>();
-  for (const kind of listed.filter(({ location }) => location.type === "collection")) {
-    try {
-      const show = (count: number) => terminal.progress?.(`Reading ${kind.resource.path}: ${count}`);
-      remotes.set(kind, await reader.list(kind.resource, show));
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      problems.push(error.message);
-    }
-  }
+  const remotes = await remotesOf(kinds, { reader, terminal, problems });
   terminal.progress?.("");
-  if (remotes.size === 0) throw new CommandError(problems[0] ?? "The account cannot be read");
   return remotes;
+}
+
+interface Reading {
+  reader: AccountReader;
+  terminal: Terminal;
+  problems: string[];
+}
+
+async function remotesOf(of: readonly Kind[], reading: Reading): Promise<Map<Kind, readonly Remote[]>> {
+  const remotes = new Map<Kind, readonly Remote[]>();
+  for (const kind of of.filter(({ location }) => location.type === "collection")) {
+    const rows = await listed(kind.resource, reading, remotes.size === 0);
+    if (rows) remotes.set(kind, rows);
+  }
+  if (remotes.size === 0) throw new CommandError(reading.problems[0] ?? "The account cannot be read");
+  return remotes;
+}
+
+/** All remotes of a resource. Undefined, and a problem, where they cannot be listed. `isFirst`: nothing was listed yet. */
+async function listed(
+  resource: Resource,
+  { reader, terminal, problems }: Reading,
+  isFirst = false,
+): Promise<Remote[] | undefined> {
+  const show = (count: number) => terminal.progress?.(`Reading ${resource.path}: ${count}`);
+  try {
+    return await reader.list(resource, show);
+  } catch (error) {
+    const isFatal = error instanceof AccountFailure && isFirst;
+    if (isFatal || !(error instanceof CommandError)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
 }
 
 interface Scope {
@@ -71,27 +102,76 @@ interface Scope {
   namespaces?: readonly string[];
 }
 
+export interface ReadObjects {
+  objects: Map<Kind, ManagedObject[]>;
+  isRead: IsRead;
+}
+
+/** What was read of a kind. */
+interface List {
+  kind: Kind;
+  /** Undefined: all namespaces. */
+  where: string | undefined;
+  /** Undefined: the user may not read it. */
+  found: ManagedObject[] | undefined;
+}
+
 /** Objects of all namespaces or of some; of one, where the user may not read all. */
-export async function readObjects(client: KubeClient, { namespace, namespaces = [] }: Scope, problems: string[]) {
-  const objects = new Map<Kind, ManagedObject[]>();
-  const read = async (kind: Kind, where?: string): Promise<void> => {
-    try {
-      const { items } = await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace: where });
-      objects.set(kind, [...(objects.get(kind) ?? []), ...items]);
-    } catch (error) {
-      if (isKindAbsent(error)) throw new CommandError("Install the CRDs: the cluster has no tunnelgateway.dev/v1");
-      if (!isForbidden(error)) throw error;
-      if (where !== undefined) {
-        problems.push(`You need the right to list ${kind.plural} in namespace ${where}`);
-        return;
-      }
-      problems.push(`Only objects in namespace ${namespace} are known: ${textOf(error)}`);
-      await read(kind, namespace);
-    }
+export async function readObjects(
+  client: KubeClient,
+  { namespace, namespaces = [] }: Scope,
+  problems: string[],
+): Promise<ReadObjects> {
+  const lists: List[] = [];
+  const read = async (kind: Kind, where: string | undefined): Promise<void> => {
+    const found = await listAllowed(client, kind, where);
+    lists.push({ kind, where, found });
+    if (!found && where === undefined) await read(kind, namespace);
   };
   for (const kind of kinds)
     for (const where of namespaces.length > 0 ? namespaces : [undefined]) await read(kind, where);
-  return objects;
+  const objects = new Map<Kind, ManagedObject[]>();
+  for (const { kind, found } of lists) if (found) objects.set(kind, [...(objects.get(kind) ?? []), ...found]);
+  const isRead: IsRead = (kind, where) => lists.some((one) => one.kind === kind && one.found && includes(one, where));
+  problems.push(...missingRights(lists, namespace, isRead));
+  return { objects, isRead };
+}
+
+const includes = ({ where }: List, namespace: string): boolean => where === undefined || where === namespace;
+
+/** A line for each namespace. `namespace`: the one that is read in place of all. */
+function missingRights(lists: readonly List[], namespace: string, isRead: IsRead): string[] {
+  const refused = lists.filter(({ found }) => !found);
+  const inAll = refused.filter(({ kind, where }) => where === undefined && isRead(kind, namespace));
+  const inOne = Map.groupBy(
+    refused.filter(({ where }) => where !== undefined),
+    ({ where }) => where,
+  );
+  const partly = `Only objects in namespace ${namespace} are known: to see all, get the right to list`;
+  return [
+    ...(inAll.length > 0 ? [`${partly} ${resourcesOf(inAll)}`] : []),
+    ...[...inOne].map(([where, those]) => `In namespace ${where} you need the right to list ${resourcesOf(those)}`),
+  ];
+}
+
+const resourcesOf = (refused: readonly List[]): string =>
+  refused.length === kinds.length
+    ? `all resources of ${GROUP}`
+    : refused.map(({ kind: { plural } }) => `${plural}.${GROUP}`).join(", ");
+
+/** The objects of a kind; `namespace` undefined: of all namespaces. Undefined without the right to list them. */
+async function listAllowed(
+  client: KubeClient,
+  kind: Kind,
+  namespace: string | undefined,
+): Promise<ManagedObject[] | undefined> {
+  try {
+    return (await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace })).items;
+  } catch (error) {
+    if (isKindAbsent(error)) throw new CommandError(MISSING_CRDS);
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Whether the remote of an object is, or will be, in this account. */

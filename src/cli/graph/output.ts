@@ -1,6 +1,7 @@
+import { structured } from "../structured.ts";
 import { table } from "../table.ts";
 import { type Terminal, UsageError } from "../terminal.ts";
-import { type Node, readyOf } from "./graph.ts";
+import { type Node, readyOf, usersOf } from "./graph.ts";
 
 export interface OutputFlags {
   output?: string;
@@ -12,6 +13,8 @@ export interface OutputFlags {
 export interface Line {
   node: Node;
   cells: readonly string[];
+  /** What programs are told besides. */
+  more?: Readonly<Record<string, string>>;
 }
 
 /** Prints nodes as a table, as names, or as JSON. */
@@ -45,13 +48,13 @@ function render(
     case "name":
       return lines.map(({ node }) => nameOf(node)).join("\n");
     case "json":
-      return JSON.stringify(
-        lines.map(({ node }) => toJSON(node)),
-        undefined,
-        2,
+    case "yaml":
+      return structured(
+        lines.map(({ node, more }) => ({ ...toJSON(node), ...more })),
+        output,
       );
     default:
-      throw new UsageError("-o must be wide, name or json");
+      throw new UsageError("-o must be wide, name, json or yaml");
   }
 }
 
@@ -62,7 +65,14 @@ export const nameOf = ({ kind, id, object }: Node): string =>
 export const keyOf = ({ kind, id, object }: Node): string =>
   object ? `${kind.kind}/${object.metadata.namespace}/${object.metadata.name}` : `${kind.kind}/${id}`;
 
-export function toJSON(node: Node): object {
+interface NodeJSON {
+  key: string;
+  uses: string[];
+  usedBy: string[];
+  [member: string]: unknown;
+}
+
+export function toJSON(node: Node): NodeJSON {
   const { status, reason } = readyOf(node);
   const { kind, id, object, remote } = node;
   return {
@@ -71,7 +81,7 @@ export function toJSON(node: Node): object {
     ...(id !== undefined && { id }),
     ...(object && { namespace: object.metadata.namespace, name: object.metadata.name, ready: status, reason }),
     inAccount: remote !== undefined,
-    uses: [...node.uses].map(keyOf).sort(),
-    usedBy: [...node.usedBy].map(keyOf).sort(),
+    uses: [...node.uses, ...node.listensAt].map(keyOf).sort(),
+    usedBy: usersOf(node).map(keyOf).sort(),
   };
 }

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import type { Module, ModuleOwner, Remote } from "../../gateway/resource.ts";
 import { kinds } from "../../kinds/index.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
+import { textOf } from "../../runtime/log.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { Kind, ModulesLocation } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
-import { AccountReader } from "../account/reader.ts";
+import { AccountFailure, AccountReader } from "../account/reader.ts";
 import { CommandError, type Terminal } from "../terminal.ts";
 import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
 import { nameSourceOf, namesOf } from "./names.ts";
@@ -97,7 +98,8 @@ async function readSelected(reader: AccountReader, selection: Selection, { termi
     try {
       found.set(kind, [...(found.get(kind) ?? []), ...(await read())]);
     } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
+      const isFatal = error instanceof AccountFailure && found.size === 0;
+      if (isFatal || !(error instanceof CommandError)) throw error;
       problems.push(error.message);
     }
   };
@@ -142,7 +144,9 @@ async function print(manifests: readonly Manifest[], { namespace }: ImportFlags,
 
 /** One file for each object, and one that `kubectl apply` does not read until it is filled in and renamed. */
 async function write(manifests: readonly Manifest[], folder: string, { namespace }: ImportFlags): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new CommandError(`Give another -o: ${textOf(error)}`);
+  });
   for (const { kind, name, yaml } of manifests) {
     await writeFile(join(folder, `${kind.toLowerCase()}-${name}.yaml`), yaml);
   }

@@ -4,8 +4,10 @@ import type { Kind } from "../../schema/define.ts";
 import { targetKindsOf } from "../../schema/wire/needs.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
-import { type Graph, type Node, titleOf } from "../graph/graph.ts";
+import { type Graph, type Node, titleOf, usersOf } from "../graph/graph.ts";
+import { isListener } from "../graph/listeners.ts";
 import { load } from "../graph/load.ts";
+import { sessionsOf, sessionsUse } from "../graph/sessions.ts";
 import { CommandError, type Terminal } from "../terminal.ts";
 
 interface Options {
@@ -51,7 +53,7 @@ function usersFirst(nodes: readonly Node[]): Node[] {
   const sorted = new Set<Node>();
   const visit = (node: Node, above: readonly Node[]): void => {
     if (sorted.has(node) || above.includes(node)) return;
-    for (const user of node.usedBy) if (nodes.includes(user)) visit(user, [...above, node]);
+    for (const user of usersOf(node)) if (nodes.includes(user)) visit(user, [...above, node]);
     sorted.add(node);
   };
   for (const node of nodes) visit(node, []);
@@ -59,17 +61,21 @@ function usersFirst(nodes: readonly Node[]): Node[] {
 }
 
 async function reasonToKeep(node: Node, flags: AccountFlags, terminal: Terminal): Promise<string | undefined> {
-  const { graph, problems } = await load(flags, terminal, [node.kind, ...referring(node.kind)]);
+  const { graph, problems } = await load(flags, terminal, { listed: [node.kind, ...using(node.kind)], sessions: true });
   if (problems.length > 0) return problems.join("; ");
   const now = graph.nodes.find(({ kind, id }) => kind === node.kind && id === node.id);
   if (!now?.remote) return "it is gone";
   if (now.object) return `it has the object ${titleOf(now)} now`;
   if (node.remote && ownerMarkOf(now.remote) !== ownerMarkOf(node.remote)) return "somebody else has marked it";
-  const [user] = [...now.usedBy, ...adopting(graph, node)];
-  return user && `${titleOf(user)} uses it or is to adopt it`;
+  const [user] = [...usersOf(now), ...adopting(graph, node)];
+  if (user) return `${titleOf(user)} uses it or is to adopt it`;
+  const sessions = sessionsOf(graph.sessions, node.id).length;
+  return sessions > 0 ? `${sessionsUse(sessions)} it` : undefined;
 }
 
-const referring = ({ kind }: Kind): Kind[] => kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind));
+/** The kinds of which a remote may use one of this kind. */
+const using = ({ kind, address }: Kind): Kind[] =>
+  kinds.filter((one) => targetKindsOf(one.spec).includes(kind) || (address !== undefined && isListener(one)));
 
 const adopting = ({ nodes }: Graph, { id }: Node): Node[] =>
   nodes.filter(({ object }) => object?.spec.adopt?.id !== undefined && object.spec.adopt.id === id);

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
-import { type Manifests, parse } from "./manifests.ts";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type Manifests, parse, readManifests } from "./manifests.ts";
 
 function parsed(...texts: string[]): Manifests {
   const result: Manifests = { manifests: [], problems: [] };
@@ -18,6 +21,20 @@ test("a manifest has the line at which it begins", () => {
   ]);
 });
 
+test("of a folder, what is no file or cannot be read is told or left out", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manifests-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "folder.yaml", "below"), { recursive: true });
+  await writeFile(join(folder, "folder.yaml", "below", "b.yaml"), policy.replace("office", "below"));
+  await writeFile(join(folder, "a.yaml"), policy);
+  await symlink("nowhere", join(folder, "gone.yaml"));
+  const { manifests, problems } = await readManifests({ filename: [folder] });
+  expect(manifests.map(({ object }) => object.metadata.name)).toEqual(["office"]);
+  expect(problems).toEqual([`${join(folder, "gone.yaml")}: It cannot be read`]);
+  const all = await readManifests({ filename: [folder], recursive: true });
+  expect(all.manifests.map(({ object }) => object.metadata.name)).toEqual(["office", "below"]);
+});
+
 test("lists are taken apart, and what belongs to others is left out", () => {
   const list = `kind: List\napiVersion: v1\nitems:\n- ${policy.trimEnd().replaceAll("\n", "\n  ")}\n`;
   const { manifests, problems } = parsed(list, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n", "");
@@ -31,6 +48,7 @@ test.each([
   ["a text", "hello", /^0\.yaml:1: This is no manifest/],
   ["an unknown kind", policy.replace("IPPolicy", "IPPolice"), /^0\.yaml:1: tunnelgateway.dev\/v1 has no kind IPPolice/],
   ["another version", policy.replace("/v1", "/v2"), /^0\.yaml:1: Use apiVersion tunnelgateway.dev\/v1/],
+  ["an alias of nothing", "a: *b", /^0\.yaml:1: Correct the YAML: Unresolved alias/],
   ["no name", policy.replace("name: office", ""), /^0\.yaml:1: Give this IPPolicy a metadata.name/],
   ["the same object twice", `${policy}---\n${policy}`, /^0\.yaml:5: Remove one of two: 0\.yaml:1 has the same object/],
 ])("%s gets one line with file and line", (_, text, line) => {

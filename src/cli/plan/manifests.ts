@@ -5,7 +5,8 @@ import { LineCounter, parseAllDocuments } from "yaml";
 import { customResources } from "../../kinds/index.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
-import { CommandError } from "../terminal.ts";
+import { CommandError, UsageError } from "../terminal.ts";
+import { kustomize } from "./kustomize.ts";
 
 /** An object as a file describes it. */
 export interface Manifest {
@@ -20,32 +21,58 @@ export interface Manifests {
   problems: string[];
 }
 
-/** Reads `-f`: files, folders (with `recursive` those below as well), and `-` for stdin. */
-export async function readManifests(paths: readonly string[], recursive: boolean): Promise<Manifests> {
+export interface ManifestFlags {
+  /** Files, folders, and `-` for stdin. */
+  filename?: string[];
+  /** With `filename`: folders with all folders in them. */
+  recursive?: boolean;
+  /** A folder with a kustomization.yaml. */
+  kustomize?: string;
+}
+
+/** Reads what the flags name, which are those of `kubectl apply`. */
+export async function readManifests({
+  filename,
+  recursive = false,
+  kustomize: folder,
+}: ManifestFlags): Promise<Manifests> {
   const result: Manifests = { manifests: [], problems: [] };
-  for (const path of paths) {
-    for (const file of await filesOf(path, recursive)) {
-      const text = file === "-" ? await textOf(process.stdin) : await readFile(file, "utf8");
-      parse(text, file === "-" ? "stdin" : file, result);
-    }
+  if (folder === undefined) {
+    for (const path of filename ?? []) await readFiles(path, recursive, result);
+    return result;
   }
+  if (filename || recursive) throw new UsageError("Give -k alone, or -f with or without -R");
+  parse(await kustomize(folder), `-k ${folder}`, result);
   return result;
 }
 
+async function readFiles(path: string, recursive: boolean, result: Manifests): Promise<void> {
+  for (const file of await filesOf(path, recursive)) {
+    const text = await textIn(file);
+    if (text === undefined) result.problems.push(`${file}: It cannot be read`);
+    else parse(text, file === "-" ? "stdin" : file, result);
+  }
+}
+
+/** Undefined where a file cannot be read. */
+const textIn = (file: string): Promise<string | undefined> =>
+  file === "-" ? textOf(process.stdin) : readFile(file, "utf8").catch(() => undefined);
+
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
-async function filesOf(path: string, recursive: boolean): Promise<string[]> {
+/** The manifests of a folder, or the one file. */
+export async function filesOf(path: string, recursive: boolean): Promise<string[]> {
   if (path === "-") return [path];
   try {
     if (!(await stat(path)).isDirectory()) return [path];
   } catch {
     throw new CommandError(`Give another -f: there is no file or folder ${path}`);
   }
-  const names = await readdir(path, { recursive, encoding: "utf8" });
-  return names
-    .filter((name) => EXTENSIONS.includes(extname(name)))
-    .sort()
-    .map((name) => join(path, name));
+  const entries = await readdir(path, { recursive, withFileTypes: true });
+  return entries
+    .filter((entry) => EXTENSIONS.includes(extname(entry.name)) && !entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort();
 }
 
 /** Adds what a text holds. What belongs to another API is left out, since a folder may hold the whole of an application. */
@@ -59,7 +86,18 @@ export function parse(text: string, file: string, result: Manifests): void {
       continue;
     }
     const where = at(document.contents?.range?.[0] ?? document.range[0]);
-    for (const item of itemsOf(document.toJS())) add(item, where, result);
+    const content = contentOf(document);
+    if ("problem" in content) result.problems.push(`${where}: Correct the YAML: ${content.problem}`);
+    else for (const item of itemsOf(content.value)) add(item, where, result);
+  }
+}
+
+/** An alias without an anchor is found, and one that would make a value of excessive size is refused, only here. */
+function contentOf(document: { toJS: () => unknown }): { value: unknown } | { problem: string } {
+  try {
+    return { value: document.toJS() };
+  } catch (error) {
+    return { problem: (error as Error).message };
   }
 }
 
@@ -93,6 +131,10 @@ function duplicateOf(value: unknown, manifests: readonly Manifest[]): string | u
   const other = manifests.find(({ object }) => keyOf(object) === key);
   return other && `Remove one of two: ${other.where} has the same object`;
 }
+
+/** The same object as in another place, told as `parse` tells it. */
+export const duplicate = (where: string, other: string): string =>
+  `${where}: Remove one of two: ${other} has the same object`;
 
 const keyOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   `${apiVersion} ${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;

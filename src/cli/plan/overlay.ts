@@ -4,10 +4,10 @@ import type { KubeClient, MergePatch } from "../../runtime/connection/client.ts"
 import { isForbidden, isInvalid, isNotFound, KubeError } from "../../runtime/connection/errors.ts";
 import { textOf } from "../../runtime/log.ts";
 import { keyOf } from "../../runtime/object.ts";
-import { customResourceOf, initialStatus } from "../../schema/common.ts";
+import { customResourceOf, initialManagedStatus } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
 import { typeOf } from "../objects.ts";
-import type { Manifest } from "./manifests.ts";
+import { duplicate, type Manifest } from "./manifests.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -31,6 +31,7 @@ export async function overlay(
 ): Promise<Overlaid> {
   const known = new Map(objects.map((object) => [overlayKey(object), object]));
   const described = new Set<string>();
+  const places = new Map<string, string>();
   for (const { where, object } of manifests) {
     const kind = kinds.find((one) => one.kind === object.kind);
     if (!kind) continue;
@@ -39,6 +40,13 @@ export async function overlay(
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
     } as ManagedObject;
     const key = overlayKey(given);
+    // Only one of the two may name the namespace.
+    const other = places.get(key);
+    if (other !== undefined) {
+      problems.push(duplicate(where, other));
+      continue;
+    }
+    places.set(key, where);
     try {
       known.set(key, await applied(client, kind, given, known.get(key)));
       described.add(key);
@@ -79,7 +87,11 @@ function asStored(object: ManagedObject, before: ManagedObject | undefined): Man
   const key = overlayKey(object);
   const created = { uid: `uid of ${key}`, generation: 1, creationTimestamp: new Date().toISOString() };
   const metadata = { ...created, ...object.metadata, resourceVersion: before?.metadata.resourceVersion ?? "1" };
-  return { ...object, metadata, status: before?.status ?? object.status ?? { ...initialStatus } } as ManagedObject;
+  return {
+    ...object,
+    metadata,
+    status: before?.status ?? object.status ?? { ...initialManagedStatus },
+  } as ManagedObject;
 }
 
 function checked(kind: Kind, object: ManagedObject): ManagedObject {

@@ -1,5 +1,7 @@
-import type { Action, Block, FieldChange } from "../../plan/blocks.ts";
-import { type Colour, coloured } from "../colour.ts";
+import type { Action, Block } from "../../plan/blocks.ts";
+import type { FieldChange } from "../../plan/field-changes.ts";
+import { type Colour, coloured, paragraph } from "../colour.ts";
+import { type FieldLine, fieldLines, valueText } from "../field-lines.ts";
 import type { Terminal } from "../terminal.ts";
 
 const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colour }>> = {
@@ -30,20 +32,21 @@ function linesOf(block: Block, terminal: Terminal): string[] {
   const { action, kind, namespace, name, id, interrupts, fields, reason, message } = block;
   const { sign, colour } = SIGNS[action];
   const title = `${sign.padEnd(3)} ${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;
-  const width = Math.max(0, ...fields.map(({ path }) => path.length));
   return [
     coloured(interrupts ? `${title}: interrupts traffic` : title, colour, terminal),
-    ...fields.map((field) => coloured(`      ${fieldLine(field, action, width)}`, undefined, terminal)),
-    ...(reason === undefined ? [] : [coloured(`      ${reason}: ${message}`, colour, terminal)]),
+    ...fieldLines(
+      fields.map((field) => fieldLine(field, action)),
+      terminal,
+    ),
+    ...(reason === undefined ? [] : paragraph(`${reason}: ${message}`, "      ", colour, terminal)),
   ];
 }
 
-function fieldLine(field: FieldChange, action: Action, width: number): string {
+function fieldLine(field: FieldChange, action: Action): FieldLine {
   const { path, secret } = field;
-  const name = path.padEnd(width);
-  if (secret) return action === "create" ? `+ ${name}  (secret)` : `~ ${name}  (secret, changed)`;
-  if (!("new" in field)) return `- ${name}  ${textOf(field.old)}`;
-  return "old" in field ? `~ ${name}  ${textOf(field.old)} → ${textOf(field.new)}` : `+ ${name}  ${textOf(field.new)}`;
+  if (secret)
+    return action === "create" ? { sign: "+", path, to: "(secret)" } : { sign: "~", path, to: "(secret, changed)" };
+  if (!("new" in field)) return { sign: "-", path, from: valueText(field.old) };
+  const to = valueText(field.new);
+  return "old" in field ? { sign: "~", path, from: valueText(field.old), to } : { sign: "+", path, to };
 }
-
-const textOf = (value: unknown): string => JSON.stringify(value);

@@ -5,18 +5,19 @@ import { readConfigMap, readSecret } from "../../operator/kubernetes/read-data.t
 import type { AccountSource } from "../../plan/account-copy.ts";
 import type { ClusterSource } from "../../plan/cluster-copy.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import type { Kind } from "../../schema/define.ts";
 import type { AccountReader } from "../account/reader.ts";
 import { CommandError } from "../terminal.ts";
 import type { Manifest } from "./manifests.ts";
 
-/** Lists that were read, and modules that are read when they are needed. A list that is missing may not be read. */
+/**
+ * Lists that were read, by the name of the resource, and modules that are read when they are needed. A list that is
+ * missing may not be read.
+ */
 export function accountSource(
   reader: AccountReader,
-  remotes: ReadonlyMap<Kind, readonly Remote[]>,
+  byName: ReadonlyMap<string, readonly Remote[]>,
   problems: string[],
 ): AccountSource {
-  const byName = new Map([...remotes].map(([{ resource }, rows]) => [resource.name, rows]));
   return {
     async list({ name, path }) {
       const rows = byName.get(name);

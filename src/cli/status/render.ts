@@ -1,17 +1,26 @@
-import { type Colour, coloured } from "../colour.ts";
-import { table } from "../table.ts";
+import { ageOf } from "../age.ts";
+import { type Colour, painted } from "../colour.ts";
+import { type TableOptions, tableRows } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Summary } from "./summary.ts";
 
 /** So many rows of what needs a person fit on a screen beside the rest. */
 const MOST = 10;
 
+/** `noHeaders`: tables have no headings, only a title. */
+type Screen = Terminal & Pick<TableOptions, "noHeaders">;
+
 /** One screen. A part that has nothing to say is left out. */
-export function renderStatus(summary: Summary, now: number, terminal: Terminal): string {
+export function renderStatus(summary: Summary, now: number, terminal: Screen): string {
   const { installations, accounts, objects, certificates, drifted, attention } = summary;
   const parts = [
     part("Operators", ["Namespace", "Leader", "Renewed"], installations.map(leaderRow(now)), terminal),
-    part("Accounts", ["Namespace", "Name", "Ready", "Reason", "Objects"], accounts.map(accountRow), terminal),
+    part(
+      "Accounts",
+      ["Namespace", "Name", "Ready", "Reason", "Objects", "Requests"],
+      accounts.map(accountRow(now)),
+      terminal,
+    ),
     part("Objects", ["Kind", "All", "Ready", "Others"], objects.map(objectRow), terminal),
     part(
       "Certificates that end within 30 days",
@@ -43,13 +52,14 @@ export function renderStatus(summary: Summary, now: number, terminal: Terminal):
 
 type Row = readonly string[];
 
-function part(title: string, headings: Row, rows: readonly Row[], terminal: Terminal, colour?: Colour): string {
+function part(title: string, headings: Row, rows: readonly Row[], terminal: Screen, colour?: Colour): string {
   if (rows.length === 0) return "";
-  const [head = "", ...lines] = table(headings, rows).split("\n");
+  const lines = tableRows(headings, rows, terminal);
+  const head = lines.splice(0, terminal.noHeaders ? 0 : 1);
   return [
     title,
-    coloured(head, "grey", terminal),
-    ...lines.map((line) => coloured(line, /\bFalse\b|NOT LEADING/.test(line) ? "red" : colour, terminal)),
+    ...head.map((line) => painted(line, "grey", terminal)),
+    ...lines.map((line) => painted(line, /\bFalse\b|NOT LEADING/.test(line) ? "red" : colour, terminal)),
   ].join("\n");
 }
 
@@ -63,13 +73,22 @@ const leaderRow =
     ageOf(renewed, now),
   ];
 
-const accountRow = ({ namespace, name, ready, reason, objects }: Summary["accounts"][number]): Row => [
-  namespace,
-  name || "(the operator's own)",
-  ready,
-  reason,
-  String(objects),
-];
+const accountRow =
+  (now: number) =>
+  (account: Summary["accounts"][number]): Row => {
+    const { namespace, name, ready, reason, objects } = account;
+    return [namespace, name || "(the operator's own)", ready, reason, String(objects), trafficOf(account, now)];
+  };
+
+function trafficOf(
+  { requestsInLastMinute, requestsPerMinute, lastList }: Summary["accounts"][number],
+  now: number,
+): string {
+  if (requestsInLastMinute === undefined) return "";
+  const budget = requestsPerMinute ? ` of ${requestsPerMinute}` : "";
+  const listed = lastList === undefined ? "not listed yet" : `listed ${ageOf(lastList, now)} ago`;
+  return `${requestsInLastMinute}${budget} requests in the last minute, ${listed}`;
+}
 
 const objectRow = ({ kind, all, ready, others }: Summary["objects"][number]): Row => [
   kind,
@@ -79,18 +98,3 @@ const objectRow = ({ kind, all, ready, others }: Summary["objects"][number]): Ro
     .map(([reason, count]) => `${count} ${reason}`)
     .join(", "),
 ];
-
-const units: readonly (readonly [seconds: number, name: string])[] = [
-  [86_400, "d"],
-  [3_600, "h"],
-  [60, "m"],
-  [1, "s"],
-];
-
-/** As kubectl shows ages: one unit. */
-function ageOf(time: string, now: number): string {
-  const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
-  if (!Number.isFinite(seconds)) return "";
-  const [length, name] = units.find(([unit]) => seconds >= unit) ?? [1, "s"];
-  return `${Math.floor(seconds / length)}${name}`;
-}

@@ -39,14 +39,29 @@ function object(kind: Kind, name: string, { reason, stalledAt, drift, status }: 
   };
 }
 
-const lease = (namespace: string, holderIdentity: string, renewTime: string) => ({
-  ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name: "tunnel-gateway-operator" } },
+const lease = (namespace: string, holderIdentity: string, renewTime: string, said?: object) => ({
+  ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+  metadata: {
+    ...{ namespace, name: "tunnel-gateway-operator" },
+    ...(said && { annotations: { "tunnelgateway.dev/accounts": JSON.stringify(said) } }),
+  },
   spec: { holderIdentity, renewTime, leaseDurationSeconds: 15 },
 });
 
+const said = {
+  requestsPerMinute: 100,
+  accounts: [
+    { name: "team/second", requests: 61, problem: "Unauthorized" },
+    { name: "", requests: 7, listed: "2026-01-10T11:57:00Z" },
+  ],
+};
+
 const observed: Observed = {
   now,
-  leases: [lease("gateway", "pod-1_a", "2026-01-10T11:59:55Z"), lease("second", "pod-2_b", "2026-01-10T11:00:00Z")],
+  leases: [
+    lease("gateway", "pod-1_a", "2026-01-10T11:59:55Z", said),
+    lease("second", "pod-2_b", "2026-01-10T11:00:00Z"),
+  ],
   accounts: [
     {
       ...{
@@ -87,6 +102,29 @@ test.each([
   ["at 160 columns, with colours", { columns: 160, hasColours: true }],
 ])("the screen %s", (_, terminal) => {
   expect(renderStatus(summaryOf(observed), now, { say: () => {}, warn: () => {}, ...terminal })).toMatchSnapshot();
+});
+
+const ownAccount = (...leases: Observed["leases"]) => summaryOf({ ...observed, leases }).accounts[0];
+const renewed = "2026-01-10T11:59:55Z";
+
+test("the account of the operator's own credentials is as the leader says", () => {
+  const traffic = { requestsInLastMinute: 7, requestsPerMinute: 100, lastList: "2026-01-10T11:57:00Z" };
+  const leading = lease("gateway", "pod-1", renewed, said);
+  expect(ownAccount(leading)).toMatchObject({ ready: "True", reason: "Available", ...traffic });
+  const refused = lease("gateway", "pod-1", renewed, {
+    requestsPerMinute: 0,
+    accounts: [{ name: "", requests: 0, listed: "2026-01-10T11:57:00Z", problem: "Unauthorized" }],
+  });
+  expect(ownAccount(refused)).toMatchObject({ ready: "False", reason: "Unauthorized" });
+});
+
+test.each<[string, Observed["leases"]]>([
+  ["an earlier version", [lease("gateway", "pod-1", renewed)]],
+  ["a process that has ended", [lease("gateway", "pod-1", "2026-01-10T11:00:00Z", said)]],
+  ["somebody else", [lease("gateway", "pod-1", renewed, { accounts: "none" })]],
+  ["two operators, each of its own", [lease("gateway", "a", renewed, said), lease("second", "b", renewed, said)]],
+])("nothing is known from what is said by %s", (_, leases) => {
+  expect(ownAccount(...leases)).toEqual({ namespace: "", name: "", ready: "", reason: "", objects: 7 });
 });
 
 test("what needs a person is shown newest first, and the rest is counted", () => {

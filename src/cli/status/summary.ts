@@ -1,7 +1,9 @@
 import { type Condition, conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { figuresOn } from "../../operator/kubernetes/account-figures.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import type { Lease } from "../../runtime/process/lease.ts";
 import type { Kind } from "../../schema/define.ts";
+import { isHeld } from "../running-operator.ts";
 
 /** What a cluster says about itself. */
 export interface Observed {
@@ -18,11 +20,28 @@ interface About {
   name: string;
 }
 
+interface AccountSummary extends Partial<Traffic> {
+  namespace: string;
+  name: string;
+  ready: string;
+  reason: string;
+  objects: number;
+}
+
+/** What the operator that leads says of an account. */
+interface Traffic {
+  requestsInLastMinute: number;
+  /** 0: no limit. */
+  requestsPerMinute: number;
+  /** When the latest complete list began. */
+  lastList?: string;
+}
+
 export interface Summary {
   /** `isLeading`: the leader has renewed its lease in time. */
   installations: { namespace: string; leader: string; isLeading: boolean; renewed: string }[];
   /** The account of the operator's own credentials has no namespace and no name. */
-  accounts: { namespace: string; name: string; ready: string; reason: string; objects: number }[];
+  accounts: AccountSummary[];
   /** `others`: how many objects that are not Ready have which reason. */
   objects: { kind: string; all: number; ready: number; others: Record<string, number> }[];
   certificates: (About & { until: string })[];
@@ -37,18 +56,19 @@ const SOON_MS = 30 * 24 * 3_600_000;
 export function summaryOf({ now, leases, accounts, objects }: Observed): Summary {
   const all = [...objects.values()].flat();
   const own = all.filter((object) => accountOf(object) === "");
+  const said = saidBy(leases.filter((lease) => isHeld(lease.spec, now)));
   return {
     installations: leases.map(({ metadata: { namespace = "" }, spec = {} }) => {
-      const { holderIdentity: leader = "", renewTime: renewed = "", leaseDurationSeconds = 0 } = spec;
-      const isLeading = leader !== "" && Date.parse(renewed) + leaseDurationSeconds * 1000 > now;
-      return { namespace, leader, isLeading, renewed };
+      const { holderIdentity: leader = "", renewTime: renewed = "" } = spec;
+      return { namespace, leader, isLeading: isHeld(spec, now), renewed };
     }),
     accounts: [
-      ...(own.length > 0 ? [{ namespace: "", name: "", ready: "", reason: "", objects: own.length }] : []),
+      ...(own.length > 0 ? [ownAccount(own.length, said.get(""))] : []),
       ...accounts.map(({ metadata: { namespace = "", name }, status }) => {
         const { status: ready = "", reason = "" } = conditionOf(status, "Ready") ?? {};
         const users = all.filter((one) => one.metadata.namespace === namespace && accountOf(one) === name);
-        return { namespace, name, ready, reason, objects: users.length };
+        const { traffic } = said.get(`${namespace}/${name}`) ?? {};
+        return { namespace, name, ready, reason, objects: users.length, ...traffic };
       }),
     ],
     objects: [...objects]
@@ -77,6 +97,31 @@ export function summaryOf({ now, leases, accounts, objects }: Observed): Summary
       .sort(by(({ since }) => since))
       .reverse(),
   };
+}
+
+interface Said {
+  traffic: Traffic;
+  problem: string | undefined;
+}
+
+/** By the name of the account. Each operator has credentials of its own, so of several none is the account without a name. */
+function saidBy(leases: readonly Lease[]): ReadonlyMap<string, Said> {
+  const said = new Map<string, Said>();
+  for (const { requestsPerMinute, accounts } of leases.flatMap((lease) => figuresOn(lease) ?? []))
+    for (const { name, requests: requestsInLastMinute, listed, problem } of accounts) {
+      const traffic = { requestsInLastMinute, requestsPerMinute, ...(listed && { lastList: listed }) };
+      said.set(name, { traffic, problem });
+    }
+  if (leases.length > 1) said.delete("");
+  return said;
+}
+
+/** No object says whether the key is accepted. A list that was read says that it was. */
+function ownAccount(objects: number, said: Said | undefined): AccountSummary {
+  const { problem, traffic } = said ?? {};
+  const accepted = traffic?.lastList === undefined ? { ready: "", reason: "" } : { ready: "True", reason: "Available" };
+  const state = problem ? { ready: "False", reason: problem } : accepted;
+  return { namespace: "", name: "", ...state, objects, ...traffic };
 }
 
 const by =

@@ -1,0 +1,271 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Fault } from "./testing/fixed-services.ts";
+import { useFixedServices } from "./testing/run.ts";
+
+// What each command says where the cluster has no CRDs, where the user has no rights, and where the API key may not list
+// one resource: a line for each, exit code 1, and what could be read is shown all the same.
+
+const { run, failing } = useFixedServices();
+
+const refusal = { kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message: "user is forbidden" };
+const forbidden = { status: 403, body: refusal };
+
+const GROUP = "/apis/tunnelgateway.dev/";
+
+const withoutCRDs: Fault = ({ path }) =>
+  path.startsWith(GROUP) || path.startsWith("/openapi/") ? { status: 404, body: "404 page not found" } : undefined;
+
+const withoutRights: Fault = ({ path }) => {
+  if (path.endsWith("selfsubjectaccessreviews")) return { status: 201, body: { status: { allowed: false } } };
+  return path.startsWith(GROUP) ? forbidden : undefined;
+};
+
+/** Of one kind in all namespaces but the user's own. */
+const withoutOtherNamespaces: Fault = ({ path }) => (path === `${GROUP}v1/ippolicies` ? forbidden : undefined);
+
+const withoutOneKind: Fault = ({ path }) => (/\/ippolicies$/.test(path) ? forbidden : undefined);
+
+const withoutOneList: Fault = ({ path }) =>
+  path === "/ip_policies" ? { status: 403, body: { error_code: "ERR_9", status_code: 403, msg: "no" } } : undefined;
+
+const PART = "This is only a part:";
+const ALL_RIGHTS = "In namespace shop you need the right to list all resources of tunnelgateway.dev";
+
+describe("a cluster without CRDs", () => {
+  test.each([
+    "plan",
+    "plan -f edge.yaml",
+    "diff tcpedge/db",
+    "tree",
+    "why tcpedge/db",
+    "users ippolicy/office",
+    "orphans",
+    "status",
+    "move ippolicy office headquarters",
+  ])("%s says what to install", async (line) => {
+    failing(withoutCRDs);
+    const stderr = "Install the CRDs: the cluster has no tunnelgateway.dev/v1";
+    expect(await run(line)).toEqual({ code: 1, stdout: "", stderr });
+  });
+
+  test("doctor says what to install, and what is right", async () => {
+    failing(withoutCRDs);
+    const { code, stdout } = await run("doctor");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failed {2}definitions: .*CRDs/m);
+    expect(stdout).toMatch(/^ok {6}Kubernetes API/m);
+  });
+
+  test.each(["import --all", "uninstall --policy retain"])("%s has all that it needs", async (line) => {
+    failing(withoutCRDs);
+    expect(await run(line)).toMatchObject({ code: 0 });
+  });
+});
+
+describe("what is not there", () => {
+  test.each([
+    ["tree --kubeconfig /none/config", "There is no kubeconfig /none/config"],
+    ["tree --context nope", 'The kubeconfig has nothing named "nope" among its contexts'],
+    ["tree --api-key-file /none/key", /^Give another file with the API key: ENOENT: .*\/none\/key/],
+    ["tree --base-url http://127.0.0.1:1", /^The account cannot be reached: /],
+    ["plan -f /none", "Give another -f: there is no file or folder /none"],
+    ["import --terraform /none", "Give another --terraform: the file /none cannot be read"],
+    ["import --all -o edge.yaml", /^Give another -o: EEXIST: /],
+    ["users nothing", /^There is no object and no remote called nothing/],
+    ["move ippolicy nothing other", "There is no IPPolicy shop/nothing"],
+  ])("%s says so in one line", async (line, said) => {
+    const { code, stdout, stderr } = await run(line);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr.split("\n")[0]).toMatch(said);
+    expect(stderr.split("\n")).toHaveLength(1);
+  });
+});
+
+test.each(["plan", "tree", "status", "orphans", "why tcpedge/db", "import --all", "move ippolicy office headquarters"])(
+  "%s says that the cluster fails, in one line",
+  async (line) => {
+    failing(({ path }) => (path.startsWith("/apis/") ? { status: 503, body: "etcd is away" } : undefined));
+    const { code, stderr } = await run(line);
+    if (line === "import --all") expect(code).toBe(0);
+    else expect({ code, stderr }).toEqual({ code: 1, stderr: "The cluster answers with status 503: etcd is away" });
+  },
+);
+
+test.each(["plan", "plan -f edge.yaml", "tree", "why tcpedge/db", "users ippolicy/office", "orphans", "import --all"])(
+  "%s tells once that the account cannot be reached, or refuses the key",
+  async (line) => {
+    const away = await run(`${line} --base-url http://127.0.0.1:1`);
+    expect(away).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^The account cannot be reached: .*$/) });
+    const requests: string[] = [];
+    failing(({ path }) => {
+      if (path.startsWith("/api")) return path === "/api_keys" ? { status: 401, body: {} } : undefined;
+      if (path.startsWith("/openapi") || path === "/version") return undefined;
+      requests.push(path);
+      return { status: 401, body: {} };
+    });
+    expect(await run(line)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^Replace the API key: .*$/),
+    });
+    expect(requests).toEqual([]);
+  },
+);
+
+test("what was shown on the way is gone before a failure is told", async () => {
+  const shown: string[] = [];
+  const terminal = { progress: (text: string) => void shown.push(text), warn: (text: string) => void shown.push(text) };
+  await run("tree --base-url http://127.0.0.1:1", terminal);
+  expect(shown.slice(-2)).toEqual(["", expect.stringMatching(/^The account cannot be reached/)]);
+});
+
+describe("two files with the same object", () => {
+  test("are told, also if only one of them names the namespace", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "twice-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const policy = (metadata: string) =>
+      `apiVersion: tunnelgateway.dev/v1\nkind: IPPolicy\nmetadata: ${metadata}\nspec: {description: New}\n`;
+    await writeFile(join(folder, "a.yaml"), policy("{name: new}"));
+    await writeFile(join(folder, "b.yaml"), policy("{name: new, namespace: shop}"));
+    const { code, stdout, stderr } = await run(`plan -f ${folder}`);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `${PART}\n${join(folder, "b.yaml")}:1: Remove one of two: ${join(folder, "a.yaml")}:1 has the same object`,
+    });
+    expect(stdout).toContain("IPPolicy shop/new");
+  });
+});
+
+describe("a namespace without rights", () => {
+  test.each([
+    ["plan", "Nothing to do"],
+    ["plan -f edge.yaml", "TCPEdge shop/ssh"],
+    ["tree", "IPPolicy ipp_left"],
+    ["status", "operator-0"],
+    // Objects that cannot be read may still have these remotes.
+    ["orphans", ""],
+    ["orphans --unmanaged", "ipp_nobody"],
+  ])("%s names the right in one line, and shows the rest", async (line, shown) => {
+    failing(withoutRights);
+    const { code, stdout, stderr } = await run(line);
+    expect({ code, lines: stderr.split("\n").filter((one) => !one.includes("gatewayaccounts")) }).toEqual({
+      code: 1,
+      lines: [PART, ALL_RIGHTS],
+    });
+    expect(stdout).toContain(shown);
+    expect(stdout).not.toContain("no object shop/");
+  });
+
+  test.each(["diff tcpedge/db", "why tcpedge/db", "users ippolicy/office"])(
+    "%s does not say that there is no such object",
+    async (line) => {
+      failing(withoutRights);
+      const { code, stderr } = await run(line);
+      const name = line.split(" ")[1];
+      expect({ code, lines: stderr.split("\n") }).toEqual({
+        code: 1,
+        lines: [`What could be read has no object and no remote called ${name}:`, ALL_RIGHTS],
+      });
+    },
+  );
+
+  test.each(["move ippolicy office headquarters", "uninstall --policy retain"])(
+    "%s tells the refusal",
+    async (line) => {
+      failing(withoutRights);
+      const stderr = "You need a right in the cluster: user is forbidden";
+      expect(await run(line)).toEqual({ code: 1, stdout: "", stderr });
+    },
+  );
+
+  test("doctor names the rights", async () => {
+    failing(withoutRights);
+    expect(await run("doctor")).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^failed {2}rights: (.*\n)+ +list ippolicies\.tunnelgateway\.dev/m),
+    });
+  });
+
+  test.each(["plan", "tree", "why tcpedge/db", "users tcpedge/db", "orphans", "status"])(
+    "%s names the one kind that may not be listed",
+    async (line) => {
+      failing(withoutOneKind);
+      const { code, stdout, stderr } = await run(line);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`${PART}\nIn namespace shop you need the right to list ippolicies.tunnelgateway.dev`);
+      expect(stdout).not.toContain("no object shop/");
+    },
+  );
+
+  test.each(["plan", "tree", "why tcpedge/db", "users ippolicy/office", "orphans", "status"])(
+    "%s reads the user's own namespace where no other may be read",
+    async (line) => {
+      failing(withoutOtherNamespaces);
+      const { code, stdout, stderr } = await run(line);
+      expect(code).toBe(1);
+      const words = "Only objects in namespace shop are known: to see all, get the right to list";
+      expect(stderr).toContain(`${PART}\n${words} ippolicies.tunnelgateway.dev`);
+      expect(stdout).toMatch(/shop|TCPEdge\/db/);
+    },
+  );
+});
+
+describe("orphans where objects cannot be read", () => {
+  test("are not told to have none", async () => {
+    failing(withoutOneKind);
+    expect((await run("orphans --unmanaged -o name")).stdout).not.toContain("ipp_left");
+    expect((await run("orphans --unmanaged -o name")).stdout).toContain("ipp_nobody");
+  });
+
+  test("of the namespace that can be read are told", async () => {
+    failing(withoutOtherNamespaces);
+    expect((await run("orphans -o name")).stdout).toContain("ipp_left");
+  });
+
+  test("are imported in part, which is told", async () => {
+    failing(withoutOneKind);
+    const { code, stdout, stderr } = await run("orphans --unmanaged --import");
+    expect({ code, last: stderr.split("\n").slice(-2)[0] }).toEqual({ code: 1, last: PART });
+    expect(stdout).toContain("ipp_nobody");
+    expect(stdout).not.toContain("ipp_left");
+  });
+});
+
+describe("an API key without the right to list one resource", () => {
+  const right = "Use an API key with the right to list /ip_policies: ";
+
+  test.each([
+    ["plan", "shop/warehouse-of-the-second-region"],
+    ["plan -f edge.yaml", "TCPEdge shop/ssh"],
+    ["tree", "TCPEdge/db"],
+    ["why tcpedge/db", "TCPEdge/db is Ready"],
+    ["users ippolicy/office", "TCPEdge/db"],
+    ["orphans --unmanaged", "agin_9"],
+    ["import --all", "agin_9"],
+  ])("%s names the right, and shows the rest", async (line, shown) => {
+    failing(withoutOneList);
+    const { code, stdout, stderr } = await run(line);
+    expect(code).toBe(1);
+    expect(stdout).toContain(shown);
+    expect(stderr.split("\n").filter((one) => one.startsWith(right))).toHaveLength(1);
+    expect(stderr).toMatch(/This is only a part:|this is not all:/);
+  });
+
+  test("doctor names the request", async () => {
+    failing(({ path }) =>
+      path.startsWith("/apis/") || path.startsWith("/api/") ? undefined : withoutOneList({ method: "GET", path }),
+    );
+    expect(await run("doctor")).toMatchObject({ code: 1, stdout: expect.stringMatching(/^failed {2}service: /m) });
+  });
+
+  test.each(["diff tcpedge/db", "status", "move ippolicy office headquarters --dry-run"])(
+    "%s does not list it",
+    async (line) => {
+      failing(withoutOneList);
+      expect(await run(line)).toMatchObject({ code: 0 });
+    },
+  );
+});

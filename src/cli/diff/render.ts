@@ -1,0 +1,69 @@
+import type { ComparedField } from "../../plan/comparison.ts";
+import { type Colour, coloured, paragraph } from "../colour.ts";
+import { type FieldLine, fieldLines, valueText } from "../field-lines.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface ComparedObject {
+  kind: string;
+  namespace: string;
+  name: string;
+  /** Unset: the object has no remote yet. */
+  id?: string;
+  inAccount: boolean;
+  /** Why there is no remote, as the condition Ready has it. */
+  reason?: string;
+  message?: string;
+  fields: ComparedField[];
+}
+
+interface Part {
+  state: ComparedField["state"];
+  title: string;
+  colour: Colour | undefined;
+}
+
+const parts: readonly Part[] = [
+  { state: "differs", title: "Differs: the account → the spec", colour: "yellow" },
+  { state: "unmanaged", title: "Unmanaged: the account has it, the spec does not say", colour: "grey" },
+  { state: "hidden", title: "From a Secret: the service does not show it", colour: "grey" },
+];
+
+/** Each object with what differs, what is unmanaged and what cannot be seen. A part that is empty is left out. */
+export const renderDiff = (objects: readonly ComparedObject[], terminal: Terminal): string =>
+  objects.map((object) => linesOf(object, terminal).join("\n")).join("\n\n");
+
+function linesOf(object: ComparedObject, terminal: Terminal): string[] {
+  const { kind, namespace, name, id, inAccount, reason, message, fields } = object;
+  const title = `${kind} ${namespace}/${name}${id === undefined ? "" : ` (${id})`}`;
+  if (!inAccount) {
+    const missing = id === undefined ? "is not in the account yet" : "is not in the account";
+    return [
+      coloured(`${title} ${missing}`, "red", terminal),
+      ...(reason === undefined ? [] : paragraph(`${reason}: ${message}`, "  ", undefined, terminal)),
+    ];
+  }
+  const isSame = fields.every(({ state }) => state !== "differs");
+  return [
+    coloured(isSame ? `${title} is as the spec says` : title, isSame ? "green" : undefined, terminal),
+    ...parts.flatMap((part) => partOf(part, fields, terminal)),
+  ];
+}
+
+function partOf({ state, title, colour }: Part, fields: readonly ComparedField[], terminal: Terminal): string[] {
+  const found = fields.filter((field) => field.state === state);
+  if (found.length === 0) return [];
+  return [coloured(`  ${title}`, colour, terminal), ...fieldLines(found.map(lineOf), terminal)];
+}
+
+function lineOf(field: ComparedField): FieldLine {
+  const { path, state, secret, spec, account } = field;
+  const note = field.immutable ? "  (cannot be changed in place)" : "";
+  if (secret) {
+    const to = state === "differs" ? "(secret, changed)" : "(secret)";
+    return { sign: state === "differs" ? "~" : " ", path, to: `${to}${note}` };
+  }
+  if (state !== "differs") return { sign: " ", path, to: valueText(account) };
+  if (spec === undefined) return { sign: "-", path, from: `${valueText(account)}${note}` };
+  const to = `${valueText(spec)}${note}`;
+  return account === undefined ? { sign: "+", path, to } : { sign: "~", path, from: valueText(account), to };
+}

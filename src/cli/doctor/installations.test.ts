@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { annotations } from "../../schema/contract.ts";
+import { checkInstallations } from "./installations.ts";
+
+const now = Date.parse("2026-01-01T00:00:20Z");
+const own = { watchNamespaces: [], podNamespace: "own", installation: "default" };
+
+const lease = (namespace: string, said: object, spec = {}) => ({
+  metadata: {
+    ...{ namespace, name: "tunnel-gateway-operator", uid: namespace },
+    annotations: { [annotations.installation]: JSON.stringify({ name: "default", namespaces: [], ...said }) },
+  },
+  spec: { holderIdentity: "a", leaseDurationSeconds: 15, renewTime: "2026-01-01T00:00:10.000000Z", ...spec },
+});
+
+const check = (...items: object[]) =>
+  checkInstallations({ listAll: async () => ({ items }) } as unknown as KubeClient, own, now);
+
+test.each([
+  ["active", {}],
+  ["waiting", { claim: "waiting" }],
+  ["for one namespace only", { namespaces: ["team-a"] }],
+])("another installation with the same objects, %s, is named", async (_, said) => {
+  await expect(check(lease("own", {}), lease("other", said))).rejects.toThrow(/"default" in namespace other/);
+});
+
+test("one that has ended, and what is no installation, do not count", async () => {
+  const ended = lease("other", {}, { renewTime: "2026-01-01T00:00:01.000000Z" });
+  const stranger = { metadata: { namespace: "n", name: "x" }, spec: ended.spec };
+  expect(await check(lease("own", {}), ended, lease("gone", {}, { holderIdentity: "" }), stranger)).toMatch(
+    /^no other/,
+  );
+});

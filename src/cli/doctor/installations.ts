@@ -1,0 +1,17 @@
+import type { Config } from "../../config.ts";
+import { INSTALLATIONS, messageOf, rivalsAmong } from "../../operator/kubernetes/installations.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { type Lease, leases } from "../../runtime/process/lease.ts";
+import { isHeld } from "../running-operator.ts";
+
+/** Looks for another installation that has the same objects and runs, or waits. */
+export async function checkInstallations(
+  client: Pick<KubeClient, "listAll">,
+  config: Pick<Config, "watchNamespaces" | "podNamespace" | "installation">,
+  now: number = Date.now(),
+): Promise<string> {
+  const { items } = await client.listAll<Lease>(leases, { labelSelector: INSTALLATIONS });
+  const rival = rivalsAmong(items, config).find(({ spec }) => isHeld(spec, now));
+  if (rival) throw new Error(messageOf(rival));
+  return "no other has objects of this one";
+}

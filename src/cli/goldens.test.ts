@@ -1,0 +1,114 @@
+import { expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { outputs } from "./outputs.ts";
+import type { Terminal } from "./terminal.ts";
+import { type Ended, useFixedServices } from "./testing/run.ts";
+
+// What each command prints for one account at one time: in a pipe, and on terminals of 80 and 160 columns. After a
+// change, `npm run test:unit -- src/cli/goldens.test.ts -u` writes the files in goldens anew: read their difference.
+
+const { run, writing } = useFixedServices();
+
+const told = ({ code, stdout, stderr }: Ended): string =>
+  [stdout, ...(stderr ? [`[stderr]\n${stderr}`] : []), `[exit code ${code}]`].filter(Boolean).join("\n");
+
+const terminals: Record<string, Partial<Terminal>> = {
+  "80 columns": { columns: 80 },
+  "160 columns": { columns: 160 },
+  "80 columns, with colours": { columns: 80, hasColours: true },
+  "160 columns, with colours": { columns: 160, hasColours: true },
+};
+
+test.each([
+  "plan",
+  "plan -f edge.yaml",
+  "diff tcpedge/db",
+  "diff ippolicy office",
+  "diff tcpedge/warehouse-of-the-second-region",
+  "tree",
+  "tree ippolicy/office --up",
+  "why tcpedge/warehouse-of-the-second-region",
+  "why tcpedge/db",
+  "why tcpedge/refused",
+  "users ippolicy/office",
+  "users ippolicy/office -o wide",
+  "users sshcredential/builder",
+  "users reserveddomain/shop",
+  "orphans --unmanaged",
+  "status",
+  "doctor",
+  "version",
+  "import --all",
+  "move ippolicy office headquarters --dry-run",
+  "tree -o dot",
+  "tree -o mermaid",
+  "users ippolicy/office -o name",
+  "orphans -o name",
+  "orphans --no-headers",
+  "--help",
+  "completion bash",
+  "completion zsh",
+  "completion fish",
+  "uninstall",
+])("%s", (line) => expectGolden(line, line));
+
+/** What a command prints on each terminal. Where that is as in a pipe, the file says so. */
+async function expectGolden(line: string, name: string): Promise<void> {
+  const inPipe = told(await run(line));
+  const parts: string[] = [];
+  for (const [title, terminal] of Object.entries(terminals)) {
+    const text = told(await run(line, terminal));
+    parts.push(`=== ${title}\n${text === inPipe ? "as in a pipe" : text}`);
+  }
+  const all = [`$ kubectl tunnelgateway ${line}`, `=== in a pipe\n${inPipe}`, ...parts].join("\n\n");
+  // A colour is readable in a file as the name of its escape sequence.
+  await expect(`${all}\n`.replaceAll("\x1b", "\\e")).toMatchFileSnapshot(`goldens/${fileOf(name)}.txt`);
+}
+
+test.each([
+  ["retain, while an operator runs", "uninstall --policy retain", "done", "gateway"],
+  ["retain, where nobody knows of an operator", "uninstall --policy retain", "done", undefined],
+  ["delete", "uninstall --policy delete", "done", "gateway"],
+  ["delete, while nobody does what the account needs", "uninstall --policy delete --timeout 1s", "ignored", undefined],
+] as const)("uninstall: %s", async (what, line, how, namespace) => {
+  if (namespace) vi.stubEnv("POD_NAMESPACE", namespace);
+  writing(how);
+  const text = `$ kubectl tunnelgateway ${line}\n\n${told(await run(line))}\n`;
+  await expect(text).toMatchFileSnapshot(`goldens/${fileOf(`uninstall ${what}`)}.txt`);
+});
+
+test.each([
+  ["plan", "plan"],
+  ["diff", "diff ippolicy/office"],
+  ["tree", "tree"],
+  ["why", "why tcpedge/warehouse-of-the-second-region"],
+  ["why", "why tcpedge/refused"],
+  ["users", "users ippolicy/office"],
+  ["orphans", "orphans --unmanaged"],
+  ["status", "status"],
+  ["doctor", "doctor"],
+  ["version", "version"],
+] as const)("%s prints for programs what its schema says, and nothing else", async (command, line) => {
+  const { stdout } = await run(`${line} -o json`);
+  const value: unknown = JSON.parse(stdout);
+  // Members that a schema does not name are left out by `parse`.
+  expect(outputs[command].parse(value)).toEqual(value);
+  await expect(`${stdout}\n`).toMatchFileSnapshot(`goldens/${fileOf(line)}.json`);
+  expect(parse((await run(`${line} -o yaml`)).stdout)).toEqual(value);
+});
+
+test("a plan of the cluster is of the namespace that is named, or of all", async () => {
+  expect((await run("plan")).stdout).toContain("shop/");
+  expect((await run("plan -n shop")).stdout).toBe((await run("plan")).stdout);
+  expect((await run("plan -n other")).stdout).toMatch(/^Nothing to do/);
+  expect((await run("plan -n other -A")).stdout).toContain("shop/");
+});
+
+test("no line of a table, a tree or a screen is wider than the terminal", async () => {
+  for (const line of ["plan", "diff tcpedge/db", "tree", "users ippolicy/office", "orphans --unmanaged", "status"]) {
+    const { stdout } = await run(line, { columns: 80 });
+    expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
+  }
+});
+
+const fileOf = (line: string): string => line.replaceAll(/[^a-z0-9]+/g, "-").replace(/^-/, "");

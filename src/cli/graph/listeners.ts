@@ -1,0 +1,51 @@
+import type { Remote } from "../../gateway/resource.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { Kind } from "../../schema/define.ts";
+
+/** A domain, or what may listen at one. */
+interface Node {
+  kind: Kind;
+  remote?: Remote;
+  object?: ManagedObject;
+  listensAt: Set<Node>;
+  listeners: Set<Node>;
+}
+
+/** Whether remotes of a kind listen at addresses. */
+export const isListener = ({ spec }: Kind): boolean => "hostports" in spec.shape;
+
+/**
+ * Connects what listens with the domains at which it does. A host belongs to the domain of the same name, else to the
+ * wildcard domain above it.
+ */
+export function connectListeners(nodes: readonly Node[]): void {
+  const domains = Map.groupBy(
+    nodes.filter((node) => hostOf(node) !== undefined),
+    hostOf,
+  );
+  for (const node of nodes.filter(({ kind }) => isListener(kind))) {
+    for (const host of hostsOf(node)) {
+      const name = namesFor(host).find((one) => domains.has(one));
+      for (const domain of domains.get(name) ?? []) {
+        node.listensAt.add(domain);
+        domain.listeners.add(node);
+      }
+    }
+  }
+}
+
+/** The host of a domain. An address with a port is something that edges refer to. */
+function hostOf({ kind: { address }, remote, object }: Node): string | undefined {
+  if (address === undefined) return undefined;
+  const value = (remote as Record<string, unknown> | undefined)?.[address] ?? object?.status?.[address];
+  const host = String(value ?? object?.spec[address] ?? "").toLowerCase();
+  return host === "" || host.includes(":") ? undefined : host;
+}
+
+function hostsOf({ remote, object }: Node): string[] {
+  const hostports = (remote as Record<string, unknown> | undefined)?.["hostports"] ?? object?.spec["hostports"];
+  return Array.isArray(hostports) ? hostports.map((one) => String(one).toLowerCase().replace(/:\d+$/, "")) : [];
+}
+
+/** The names of domains that have a host. A wildcard stands for all names one level below. */
+const namesFor = (host: string): string[] => [host, host.replace(/^[^.]+/, "*")];

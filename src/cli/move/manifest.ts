@@ -1,0 +1,76 @@
+import type { ManagedObject } from "../../objects/object.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { API_VERSION, GROUP } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { type Need, needsOf } from "../../schema/wire/needs.ts";
+
+/** The namespace and name of an object. */
+export interface Place {
+  namespace: string;
+  name: string;
+}
+
+/** An object that moves to another name or namespace of its cluster. */
+export interface Move {
+  kind: Kind;
+  from: Place;
+  to: Place;
+}
+
+export const textOf = ({ namespace, name }: Place): string => `${namespace}/${name}`;
+
+type Reference = Extract<Need, { type: "reference" }>;
+
+/** References by name. Their objects are in the namespace of the one that has them. */
+export const namedReferences = ({ spec: schema }: Kind, spec: unknown): Reference[] =>
+  needsOf(schema, spec).filter((need): need is Reference => need.type === "reference" && need.to.name !== undefined);
+
+export const kindOfReference = ({ to, trait }: Reference): string => to.kind ?? trait.kinds[0] ?? "";
+
+/** A reference takes the id of a remote, unless the service wants another value of it, such as an address. */
+export const takesID = ({ trait }: Reference): boolean => trait.statusField === "id";
+
+/** The keys that lead to the field with this path, as in `ipRestriction.ipPolicyRefs[0]`. */
+export const keysOfPath = (path: string): (string | number)[] =>
+  [...path.matchAll(/([^.[\]]+)(\])?/g)].map(([, key = "", isIndex]) => (isIndex ? Number(key) : key));
+
+/** The spec of the new object. `byID`: the ids that take the place of references by name, by the path of the field. */
+export function movedSpec(
+  { from }: Move,
+  old: Pick<ManagedObject, "spec" | "status">,
+  byID: ReadonlyMap<string, string>,
+): ManagedObject["spec"] {
+  const spec = structuredClone(old.spec);
+  for (const [path, id] of byID) setAt(spec, keysOfPath(path), { id });
+  return { ...spec, adopt: { id: old.status?.id ?? "", from: textOf(from) } };
+}
+
+function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[], value: unknown): void {
+  const members = target as Record<string | number, unknown>;
+  if (rest.length === 0) members[key] = value;
+  else setAt(members[key], rest, value);
+}
+
+/** What the operator, kubectl and deployment tools note on an object. The copy is not theirs: they might prune it. */
+const NOTES = [
+  `${GROUP}/`,
+  "kubectl.kubernetes.io/last-applied-configuration",
+  ...["meta.helm.sh/", "app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "helm.sh/"],
+  ...["argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/"],
+];
+
+function ofUser(notes: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
+  const kept = Object.entries(notes).filter(([key]) => !NOTES.some((note) => key.startsWith(note)));
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+/** The new object as somebody would write it. */
+export function movedManifest(move: Move, old: ManagedObject, byID: ReadonlyMap<string, string>): KubeObject {
+  const [labels, annotations] = [ofUser(old.metadata.labels), ofUser(old.metadata.annotations)];
+  return {
+    apiVersion: API_VERSION,
+    kind: move.kind.kind,
+    metadata: { ...move.to, ...(labels && { labels }), ...(annotations && { annotations }) },
+    spec: movedSpec(move, old, byID),
+  } as KubeObject;
+}

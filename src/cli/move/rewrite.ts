@@ -1,0 +1,121 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { type Document, isMap, isNode, isScalar, parseAllDocuments, stringify } from "yaml";
+import { kinds } from "../../kinds/index.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { API_VERSION } from "../../schema/contract.ts";
+import type { Kind } from "../../schema/define.ts";
+import { needsOf } from "../../schema/wire/needs.ts";
+import { filesOf } from "../plan/manifests.ts";
+import { CommandError } from "../terminal.ts";
+import { keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
+
+export interface Rewriting {
+  move: Move;
+  /** The new object, as it is in the cluster. */
+  next: ManagedObject;
+  /** That of manifests which name none. */
+  namespace: string;
+}
+
+type Keys = readonly (string | number)[];
+type Edit = [keys: Keys, value: unknown];
+
+/**
+ * Writes the move into the files below these paths: the manifest of the object itself, and references to it. Everything
+ * else in a file stays as it is. Resolves with the names of the files that were changed; a second time there are none.
+ */
+export async function rewriteManifests(paths: readonly string[], recursive: boolean, rewriting: Rewriting) {
+  const changed: string[] = [];
+  for (const path of paths) {
+    for (const file of await filesOf(path, recursive)) {
+      const before = await readFile(file, "utf8");
+      const after = rewritten(before, rewriting, file);
+      if (after === before) continue;
+      // A file is never half written, whenever this ends.
+      await writeFile(`${file}.tmp`, after);
+      await rename(`${file}.tmp`, file);
+      changed.push(file);
+    }
+  }
+  return changed;
+}
+
+/** The text with the documents that the move concerns written anew. `file`: for messages. */
+export function rewritten(text: string, rewriting: Rewriting, file = "the file"): string {
+  let result = text;
+  // From the last one to the first, so that the places of those before stay right.
+  for (const document of parseAllDocuments(text).reverse()) {
+    if (document.errors.length > 0)
+      throw new CommandError(`Correct the YAML in ${file}: ${document.errors[0]?.message}`);
+    const edits = editsOf(document.toJS(), rewriting);
+    const range = isNode(document.contents) ? document.contents.range : undefined;
+    if (edits.length === 0 || !range) continue;
+    result = result.slice(0, range[0]) + applied(document, edits) + result.slice(range[2]);
+  }
+  return result;
+}
+
+function applied(document: Document.Parsed, edits: readonly Edit[]): string {
+  for (const [keys, value] of edits) {
+    const present = document.getIn(keys, true);
+    // The node of a single value stays, with the comment beside it.
+    if (isScalar(present) && typeof value === "string") present.value = value;
+    else document.setIn(keys, document.createNode(value, { flow: true }));
+  }
+  // Comments before the first line are not in the range of the contents, so they stay where they are.
+  const { contents } = document;
+  const first = isMap(contents) ? contents.items[0]?.key : undefined;
+  for (const node of [contents, first]) if (isNode(node)) delete node.commentBefore;
+  return stringify(contents, { lineWidth: 0, flowCollectionPadding: false });
+}
+
+/** The edits of an object, or of each object of a list. */
+function editsOf(value: unknown, rewriting: Rewriting): Edit[] {
+  const { kind, items } = (value ?? {}) as { kind?: unknown; items?: unknown };
+  if (kind !== "List" || !Array.isArray(items)) return editsOfObject(value, rewriting);
+  return items.flatMap((item, index) =>
+    editsOfObject(item, rewriting).map(([keys, edit]): Edit => [["items", index, ...keys], edit]),
+  );
+}
+
+function editsOfObject(value: unknown, rewriting: Rewriting): Edit[] {
+  const object = (value ?? {}) as Partial<KubeObject> & { spec?: object };
+  const kind = kinds.find((one) => one.kind === object.kind);
+  if (object.apiVersion !== API_VERSION || !kind) return [];
+  const { move, namespace } = rewriting;
+  if ((object.metadata?.namespace ?? namespace) !== move.from.namespace) return [];
+  const isMoved = kind === move.kind && object.metadata?.name === move.from.name;
+  return isMoved ? ownEdits(kind, object.spec, rewriting) : referrerEdits(kind, object.spec, rewriting);
+}
+
+function ownEdits(kind: Kind, spec: object | undefined, { move, next }: Rewriting): Edit[] {
+  const { from, to } = move;
+  const ids = new Map(
+    needsOf(kind.spec, next.spec).flatMap((need) =>
+      need.type === "reference" && need.to.id !== undefined ? [[need.path, need.to.id]] : [],
+    ),
+  );
+  return [
+    [["metadata", "name"], to.name],
+    ...(from.namespace === to.namespace ? [] : [[["metadata", "namespace"], to.namespace] as Edit]),
+    ...namedReferences(kind, spec).flatMap(({ path }): Edit[] => {
+      const id = ids.get(path);
+      return id === undefined ? [] : [[["spec", ...keysOfPath(path)], { id }]];
+    }),
+    [["spec", "adopt"], { id: next.status?.id, from: textOf(from) }],
+  ];
+}
+
+/** By name as before if the new object is in the namespace of the referrer, else by id. */
+function referrerEdits(kind: Kind, spec: object | undefined, { move, next }: Rewriting): Edit[] {
+  const { from, to } = move;
+  const isNear = from.namespace === to.namespace;
+  return namedReferences(kind, spec)
+    .filter((need) => need.to.name === from.name && kindOfReference(need) === move.kind.kind)
+    .filter((need) => isNear || takesID(need))
+    .map((need): Edit => {
+      const keys = ["spec", ...keysOfPath(need.path)];
+      return isNear ? [[...keys, "name"], to.name] : [keys, { id: next.status?.id }];
+    });
+}

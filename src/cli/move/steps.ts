@@ -1,0 +1,225 @@
+import { kinds } from "../../kinds/index.ts";
+import { conditionOf, isDeleting, isPaused, type ManagedObject, releasedTo } from "../../objects/object.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isConflict, isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/errors.ts";
+import type { KubeObject, ResourceType } from "../../runtime/object.ts";
+import { customResourceOf } from "../../schema/common.ts";
+import { annotations } from "../../schema/contract.ts";
+import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
+import { MISSING_CRDS, typeOf } from "../objects.ts";
+import { CommandError } from "../terminal.ts";
+import type { Wait } from "../wait.ts";
+import { kindOfReference, type Move, movedManifest, namedReferences, type Place, takesID, textOf } from "./manifest.ts";
+
+/** What a move needs of the API server. */
+export type MoveClient = Pick<KubeClient, "get" | "create" | "patchMerge" | "delete" | "listAll">;
+
+export interface MoveParts {
+  client: MoveClient;
+  move: Move;
+  wait: Wait;
+  /** Told after each step. */
+  tell: (text: string) => void;
+}
+
+/** An object that refers by name to the one that moves. */
+export interface Referrer {
+  kind: string;
+  name: string;
+  /** Path of the field. */
+  path: string;
+}
+
+/** What the new object will be, or why the move cannot be. */
+export interface Prepared {
+  old: ManagedObject;
+  manifest: KubeObject;
+  /** Ids that take the place of names, since names lead to objects of the same namespace only. */
+  byID: ReadonlyMap<string, string>;
+}
+
+// Each step is found done by the next run: the new object by its name and `adopt.from`, the release by the annotation,
+// the taking by `status.id` of the new object, and the end by the absence of the old one.
+
+/**
+ * What moving an object takes. Undefined when the old object is gone because an earlier run has moved it. Throws
+ * CommandError when it cannot be moved; nothing was changed then.
+ */
+export async function prepareMove({ client, move }: Pick<MoveParts, "client" | "move">): Promise<Prepared | undefined> {
+  const [old, next] = [await read(client, move, move.from), await read(client, move, move.to)];
+  if (!old) {
+    if (next && next.spec.adopt?.from === textOf(move.from)) return undefined;
+    throw new CommandError(`There is no ${titleOf(move, move.from)}`);
+  }
+  refuseUnfit(move, old);
+  if (next && !isTaker(next, move, old))
+    throw new CommandError(`Choose another name, or delete ${titleOf(move, move.to)} first: it exists already`);
+  const byID = next ? new Map<string, string>() : await idsForNames({ client, move }, old);
+  if (!next) await refuseMissingSecrets(client, move, old);
+  return { old, manifest: movedManifest(move, old, byID), byID };
+}
+
+/** Whether the new object of an earlier run is there. */
+const isTaker = (next: ManagedObject, { from }: Move, old: ManagedObject): boolean =>
+  next.spec.adopt?.from === textOf(from) || (next.status?.id !== undefined && next.status.id === old.status?.id);
+
+function refuseUnfit(move: Move, old: ManagedObject): void {
+  const problem = problemOfKind(move, old) ?? problemOfState(move, old);
+  if (problem !== undefined) throw new CommandError(`${titleOf(move, move.from)}: ${problem}`);
+}
+
+function problemOfKind({ kind, to }: Move, { spec }: ManagedObject): string | undefined {
+  if (!("adopt" in customResourceOf(kind).spec.shape))
+    return `Create ${kind.kind} ${textOf(to)} beside it, then delete it: a ${kind.kind} does not adopt`;
+  const { field = "" } = kind.output ?? {};
+  if (spec[field] === undefined) return undefined;
+  return `Move it by hand: the Secret that spec.${field} names belongs to this object`;
+}
+
+function problemOfState({ to }: Move, old: ManagedObject): string | undefined {
+  const released = releasedTo(old);
+  if (old.status?.id === undefined) return "Create the new object and delete this one: it has nothing in the account";
+  if (isPaused(old)) return `Remove the annotation ${annotations.paused} first`;
+  if (released === textOf(to)) return undefined;
+  if (isDeleting(old)) return "It is being deleted";
+  return released && `Remove the annotation ${annotations.releaseTo} first: it names ${released}`;
+}
+
+/** The ids of what the old object refers to by name, where the new namespace has no object of that name for it. */
+async function idsForNames({ client, move }: Pick<MoveParts, "client" | "move">, old: ManagedObject) {
+  const byID = new Map<string, string>();
+  if (move.from.namespace === move.to.namespace) return byID;
+  for (const reference of namedReferences(move.kind, old.spec)) {
+    const kind = kinds.find((one) => one.kind === kindOfReference(reference));
+    if (!kind) continue;
+    const { statusField } = reference.trait;
+    const { name = "" } = reference.to;
+    const there = await read(client, { kind }, { namespace: move.to.namespace, name });
+    const here = await read(client, { kind }, { namespace: move.from.namespace, name });
+    const value = here?.status?.[statusField];
+    if (there && value !== undefined && there.status?.[statusField] === value) continue;
+    if (value === undefined || !takesID(reference))
+      throw new CommandError(
+        `Move ${kind.kind}/${name} to namespace ${move.to.namespace} first: spec.${reference.path} refers to it`,
+      );
+    byID.set(reference.path, String(value));
+  }
+  return byID;
+}
+
+const data: readonly ResourceType[] = [
+  { group: "", version: "v1", plural: "secrets", kind: "Secret" },
+  { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" },
+];
+
+/** Who may not read them is told by the new object. */
+async function refuseMissingSecrets(client: MoveClient, { kind, from, to }: Move, { spec }: ManagedObject) {
+  if (from.namespace === to.namespace) return;
+  const missing = new Set<string>();
+  for (const need of needsOf(kind.spec, spec)) {
+    const type = data.find((one) => one.kind.toLowerCase() === need.type.toLowerCase());
+    if (!type || need.type === "reference") continue;
+    if (await isMissing(client, type, { namespace: to.namespace, name: need.name }))
+      missing.add(`${type.kind} "${need.name}"`);
+  }
+  if (missing.size > 0) throw new CommandError(`Create in namespace ${to.namespace} first: ${[...missing].join(", ")}`);
+}
+
+async function isMissing(client: MoveClient, type: ResourceType, place: Place): Promise<boolean> {
+  try {
+    await client.get(type, place, { metadataOnly: true });
+    return false;
+  } catch (error) {
+    if (isForbidden(error)) return false;
+    if (isNotFound(error)) return true;
+    throw error;
+  }
+}
+
+/** Gives the remote to the new object, which is Ready then. The old object is still there. */
+export async function handOver({ client, move, wait, tell }: MoveParts, prepared: Prepared | undefined): Promise<void> {
+  const { kind, from, to } = move;
+  if (prepared) {
+    const type = typeOf(customResourceOf(kind));
+    if (!(await read(client, move, to))) {
+      await client.create(type, prepared.manifest);
+      tell(`Created ${titleOf(move, to)}, with adopt.from: ${textOf(from)}`);
+    }
+    if (releasedTo(prepared.old) === undefined) {
+      const { resourceVersion } = prepared.old.metadata;
+      const metadata = { resourceVersion, annotations: { [annotations.releaseTo]: textOf(to) } };
+      await client.patchMerge(type, from, { metadata }).catch(changed(move));
+      tell(`Released ${titleOf(move, from)} to it`);
+    }
+  }
+  let seen: ManagedObject | undefined;
+  const title = titleOf(move, to);
+  await wait(`${title} to be Ready`, async () => {
+    seen = await read(client, move, to);
+    if (!seen) throw new CommandError(`Run this again: ${title} was deleted meanwhile`);
+    return hasTaken(seen, prepared?.old);
+  }).catch((error: Error) => {
+    const { reason, message } = conditionOf(seen?.status, "Ready") ?? {};
+    throw reason === undefined ? error : new CommandError(`${error.message}. It says ${reason}: ${message}`);
+  });
+  tell(`${title} is Ready, and has ${seen?.status?.id}`);
+}
+
+function hasTaken({ status, metadata }: ManagedObject, old: ManagedObject | undefined): boolean {
+  const ready = conditionOf(status, "Ready");
+  const isRight = status?.id !== undefined && (old === undefined || status.id === old.status?.id);
+  return isRight && ready?.status === "True" && ready.observedGeneration === metadata.generation;
+}
+
+/** Objects that refer by name to the one that moves. They are in its namespace. */
+export async function referrersOf({ client, move }: Pick<MoveParts, "client" | "move">): Promise<Referrer[]> {
+  const found: Referrer[] = [];
+  const { namespace, name } = move.from;
+  const isMeant = (need: ReturnType<typeof namedReferences>[number]) =>
+    need.to.name === name && kindOfReference(need) === move.kind.kind;
+  for (const kind of kinds.filter(({ spec }) => targetKindsOf(spec).includes(move.kind.kind))) {
+    const { items } = await client.listAll<ManagedObject>(typeOf(customResourceOf(kind)), { namespace });
+    for (const object of items.filter((one) => one.metadata.namespace === namespace && !isDeleting(one)))
+      for (const { path } of namedReferences(kind, object.spec).filter(isMeant))
+        found.push({ kind: kind.kind, name: object.metadata.name, path });
+  }
+  return found;
+}
+
+/** Deletes the old object, whose remote stays, and waits until it is gone. To be called when nothing refers to it. */
+export async function letGo({ client, move, wait, tell }: MoveParts): Promise<void> {
+  const title = titleOf(move, move.from);
+  const old = await read(client, move, move.from);
+  if (!old) return;
+  if (releasedTo(old) !== textOf(move.to))
+    throw new CommandError(`Run this again: ${title} is not released to ${textOf(move.to)} any more`);
+  const { uid, resourceVersion } = old.metadata;
+  if (!isDeleting(old))
+    await client.delete(typeOf(customResourceOf(move.kind)), move.from, { uid, resourceVersion }).catch(changed(move));
+  await wait(`${title} to be gone`, async () => (await read(client, move, move.from))?.metadata.uid !== uid);
+  tell(`Deleted ${title}; ${old.status?.id} stays in the account`);
+}
+
+const changed =
+  (move: Move) =>
+  (error: unknown): never => {
+    if (isConflict(error) || isNotFound(error))
+      throw new CommandError(`Run this again: somebody has changed ${titleOf(move, move.from)} meanwhile`);
+    throw error;
+  };
+
+export const titleOf = ({ kind }: Pick<Move, "kind">, place: Place): string => `${kind.kind} ${textOf(place)}`;
+
+async function read(
+  client: MoveClient,
+  { kind }: Pick<Move, "kind">,
+  place: Place,
+): Promise<ManagedObject | undefined> {
+  try {
+    return await client.get<ManagedObject>(typeOf(customResourceOf(kind)), place);
+  } catch (error) {
+    if (isKindAbsent(error)) throw new CommandError(MISSING_CRDS);
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

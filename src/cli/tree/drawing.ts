@@ -1,0 +1,64 @@
+import { type Forest, type Item, itemKey } from "./items.ts";
+import { colourOf } from "./render.ts";
+
+/** An arrow of a drawing. `label`: the module by which one uses the other. */
+interface Arrow {
+  from: string;
+  to: string;
+  label: string | undefined;
+}
+
+/** The graph in the language of Graphviz. What is not Ready is red, and what has no object is grey. */
+export function dot(forest: Forest): string {
+  const { arrows, items } = drawn(forest);
+  const styled = items.flatMap((item) => {
+    const colour = item.type === "node" && colourOf(item);
+    return colour ? `  "${itemKey(item)}" [color=${colour}, fontcolor=${colour}];` : [];
+  });
+  const alone = withoutArrow(items, arrows).map((key) => `  "${key}";`);
+  const lines = arrows.map(({ from, to, label }) => `  "${from}" -> "${to}"${label ? ` [label="${label}"]` : ""};`);
+  return ["digraph account {", ...alone, ...lines, ...styled, "}"].join("\n");
+}
+
+/** The graph in the language of Mermaid, in the same colours. */
+export function mermaid(forest: Forest): string {
+  const { arrows, items } = drawn(forest);
+  const lines = arrows.map(({ from, to, label }) => `  ${box(from)} -->${label ? `|${label}|` : ""} ${box(to)}`);
+  const styled = items.flatMap((item) => {
+    const colour = item.type === "node" && colourOf(item);
+    return colour ? `  style ${idOf(itemKey(item))} color:${colour},stroke:${colour}` : [];
+  });
+  const alone = withoutArrow(items, arrows).map((key) => `  ${box(key)}`);
+  return ["flowchart LR", ...alone, ...lines, ...styled].join("\n");
+}
+
+function withoutArrow(items: readonly Item[], arrows: readonly Arrow[]): string[] {
+  const ends = new Set(arrows.flatMap(({ from, to }) => [from, to]));
+  return items.map(itemKey).filter((key) => !ends.has(key));
+}
+
+const idOf = (key: string): string => key.replaceAll(/\W/g, "_");
+
+const box = (key: string): string => `${idOf(key)}["${key}"]`;
+
+/** Each item and arrow once. A module is no item of a drawing: it is the label of its arrows. */
+export function drawn({ roots, below }: Forest): { items: Item[]; arrows: Arrow[] } {
+  const items = new Map<string, Item>();
+  const arrows: Arrow[] = [];
+  const visit = (item: Item): void => {
+    const from = itemKey(item);
+    if (items.has(from)) return;
+    items.set(from, item);
+    for (const { child, label } of below(item).flatMap((under) => through(under, below))) {
+      arrows.push({ from, to: itemKey(child), label });
+      visit(child);
+    }
+  };
+  roots.forEach(visit);
+  return { items: [...items.values()], arrows };
+}
+
+function through(under: Item, below: Forest["below"]): { child: Item; label: string | undefined }[] {
+  if (under.type === "module") return below(under).map((child) => ({ child, label: under.module.name }));
+  return [{ child: under, label: under.type === "node" ? under.through : undefined }];
+}

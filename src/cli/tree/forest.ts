@@ -1,0 +1,131 @@
+import type { Graph, Node } from "../graph/graph.ts";
+import { keyOf } from "../graph/output.ts";
+import { type SessionGroup, sessionsOf, type TunnelSession } from "../graph/sessions.ts";
+import { byTitle, entriesOf, type Forest, type Item, itemKey, modulesOf, tunnelsOf, usedPlainly } from "./items.ts";
+
+interface Options {
+  /** From what is used to what uses it. */
+  up?: boolean | undefined;
+  /** Begin here. Default: with everything that nothing uses. */
+  from?: readonly Node[] | undefined;
+  /** So many tunnels, sessions, or credentials of sessions stand below one item; the others are counted. Default: all. */
+  most?: number | undefined;
+}
+
+/** The trees of an account, and of the sessions that its agents have. */
+export function forestOf(graph: Graph, options: Options = {}): Forest {
+  const { up, from, most = Number.POSITIVE_INFINITY } = options;
+  const { sessions: groups } = graph;
+  const downwards = new Downwards(groups, most);
+  const below = up ? usersOf : downwards.below;
+  const roots = (from ?? rootsOf(graph, below)).map(itemOf);
+  const ours = new Set(graph.nodes.map(({ id }) => id));
+  const others = from || up ? [] : groups.filter(({ credential }) => !ours.has(credential));
+  return { roots: [...roots, ...credentialsOf(others, most)], below };
+}
+
+const itemOf = (node: Node): Item => ({ type: "node", node });
+
+/**
+ * Whether a node stands below what it uses: what listens at an address, which people look for first, and an entry of a
+ * list on its parent.
+ */
+const standsBelow = ({ kind: { location } }: Node, used: Node): boolean =>
+  used.kind.address !== undefined || (location.type === "entry" && location.parent.kind === used.kind.kind);
+
+class Downwards {
+  readonly #groups: readonly SessionGroup[];
+  readonly #most: number;
+
+  constructor(groups: readonly SessionGroup[], most: number) {
+    this.#groups = groups;
+    this.#most = most;
+  }
+
+  readonly below = (item: Item): Item[] => {
+    switch (item.type) {
+      case "node":
+        return this.#belowNode(item.node);
+      case "module":
+        return item.module.uses.map(itemOf);
+      case "credential":
+        return this.#sessionItems(itemKey(item), item.group.sessions);
+      default:
+        return [];
+    }
+  };
+
+  #belowNode(node: Node): Item[] {
+    const plain = [
+      ...usedPlainly(node).filter((used) => !standsBelow(node, used)),
+      ...[...node.usedBy].filter((user) => standsBelow(user, node)),
+      ...node.listeners,
+    ];
+    return [
+      ...plain.sort(byTitle).map(itemOf),
+      ...modulesOf(node).map((module): Item => ({ type: "module", of: node, module })),
+      ...this.#partsOf(keyOf(node), entriesOf(node), "entries"),
+      ...this.#tunnelsOf(node),
+      ...this.#sessionItems(keyOf(node), sessionsOf(this.#groups, node.id)),
+    ];
+  }
+
+  #tunnelsOf(node: Node): Item[] {
+    const of = keyOf(node);
+    const tunnels = tunnelsOf(node);
+    if (tunnels?.length === 0) return [{ type: "rest", of, text: "no tunnels" }];
+    return this.#partsOf(of, tunnels?.map((id) => ({ kind: "Tunnel", id })) ?? [], "tunnels");
+  }
+
+  #partsOf(of: string, parts: readonly { kind: string; id: string }[], what: string): Item[] {
+    const items = parts.map((part): Item => ({ type: "part", ...part }));
+    return bounded(items, this.#most, (count) => ({ type: "rest", of, text: `and ${count} more ${what}` }));
+  }
+
+  #sessionItems(of: string, sessions: readonly TunnelSession[]): Item[] {
+    const items = sessions.map((session): Item => ({ type: "session", session }));
+    return bounded(items, this.#most, (count) => ({ type: "rest", of, text: `and ${count} more tunnel sessions` }));
+  }
+}
+
+/** Credentials of sessions that are no remotes of a kind here. */
+const credentialsOf = (groups: readonly SessionGroup[], most: number): Item[] =>
+  bounded(
+    groups.map((group): Item => ({ type: "credential", group })),
+    most,
+    (count) => {
+      const sessions = groups.slice(-count).reduce((sum, group) => sum + group.sessions.length, 0);
+      const text = `and ${count} more credentials with ${sessions} tunnel sessions`;
+      return { type: "rest", of: "Credentials", text };
+    },
+  );
+
+/** The first items, and one that counts the others. */
+function bounded(items: readonly Item[], most: number, rest: (count: number) => Item): Item[] {
+  const more = items.length - most;
+  return more > 0 ? [...items.slice(0, most), rest(more)] : [...items];
+}
+
+function usersOf(item: Item): Item[] {
+  if (item.type !== "node") return [];
+  const { node } = item;
+  const above = [...node.usedBy].filter((user) => !standsBelow(user, node));
+  const users = above.sort(byTitle).map((user): Item => {
+    const through = modulesOf(user).find(({ uses }) => uses.includes(node));
+    return { type: "node", node: user, through: through?.name };
+  });
+  const bases = [...[...node.uses].filter((used) => standsBelow(node, used)), ...node.listensAt];
+  return [...users, ...bases.sort(byTitle).map(itemOf)];
+}
+
+function rootsOf({ nodes }: Graph, below: Forest["below"]): Node[] {
+  const under = new Set<Node>();
+  const note = (items: readonly Item[]): void => {
+    for (const item of items) {
+      if (item.type === "node") under.add(item.node);
+      if (item.type === "module") note(below(item));
+    }
+  };
+  for (const node of nodes) note(below(itemOf(node)));
+  return nodes.filter((node) => !under.has(node)).sort(byTitle);
+}

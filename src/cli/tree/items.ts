@@ -1,0 +1,89 @@
+import type * as z from "zod";
+import { kinds } from "../../kinds/index.ts";
+import { traitsOf } from "../../schema/traits.ts";
+import { returnedAs } from "../../schema/wire/names.ts";
+import { type Node, titleOf } from "../graph/graph.ts";
+import { keyOf } from "../graph/output.ts";
+import type { SessionGroup, TunnelSession } from "../graph/sessions.ts";
+
+/** A line of the tree. */
+export type Item =
+  /** `through`: the module by which it uses what it stands below, where a tree goes upwards. */
+  | { type: "node"; node: Node; through?: string | undefined }
+  | { type: "module"; of: Node; module: Module }
+  /** A part of a remote that has no object: a tunnel of a backend, or an entry of a list. */
+  | { type: "part"; kind: string; id: string }
+  | { type: "session"; session: TunnelSession }
+  | { type: "credential"; group: SessionGroup }
+  /** Says how many more there are. `of`: the key of what it stands below. */
+  | { type: "rest"; of: string; text: string };
+
+/** What a tree is made of. */
+export interface Forest {
+  roots: readonly Item[];
+  below: (item: Item) => readonly Item[];
+}
+
+/** A part of an edge or route that can be switched off. */
+export interface Module {
+  /** The spec field. */
+  name: string;
+  isOn: boolean;
+  uses: readonly Node[];
+}
+
+export const byTitle = (one: Node, other: Node): number => (titleOf(one) < titleOf(other) ? -1 : 1);
+
+/** The modules of a remote, or of a spec where no list shows the remote, in the order of the reference page. */
+export function modulesOf({ kind: { spec }, remote, object, fields }: Node): Module[] {
+  return (Object.entries(spec.shape) as [string, z.ZodType][]).flatMap(([name, schema]) => {
+    if (traitsOf(schema).onRemove === undefined) return [];
+    const value = remote ? (remote as Record<string, unknown>)[returnedAs(name, schema)] : object?.spec[name];
+    const uses = [...fields].flatMap(([used, through]) => (through.has(name) ? used : [])).sort(byTitle);
+    if ((value === undefined || value === null) && uses.length === 0) return [];
+    return [{ name, isOn: (value as { enabled?: unknown } | undefined)?.enabled !== false, uses }];
+  });
+}
+
+/** What a node uses other than by a module. */
+export function usedPlainly(node: Node): Node[] {
+  const inModules = new Set(modulesOf(node).flatMap(({ uses }) => uses));
+  return [...node.uses].filter((used) => !inModules.has(used));
+}
+
+/** The ids of the entries of a list on a remote, as far as no object stands for them, and the kind of such objects. */
+export function entriesOf({ kind, id, remote, usedBy }: Node): { kind: string; id: string }[] {
+  return kinds.flatMap(({ kind: entry, location }) => {
+    if (location.type !== "entry" || location.parent.kind !== kind.kind) return [];
+    const rows = (remote as Record<string, unknown> | undefined)?.[location.parent.list] as Record<string, string>[];
+    const known = new Set([...usedBy].map((user) => user.id));
+    return (rows ?? [])
+      .map((row) => ({ kind: entry, id: `${id}/${row[location.keyMember]}` }))
+      .filter((one) => !known.has(one.id));
+  });
+}
+
+/** The ids of the tunnels of a backend. Undefined: it is no such backend. */
+export function tunnelsOf({ kind, remote }: Node): string[] | undefined {
+  if (!("tunnels" in kind.status.shape)) return undefined;
+  const { tunnels } = (remote ?? {}) as { tunnels?: { id: string }[] | null };
+  return tunnels?.map(({ id }) => id).sort();
+}
+
+/** What tells an item from all others. */
+export function itemKey(item: Item): string {
+  switch (item.type) {
+    case "node":
+      return keyOf(item.node);
+    case "module":
+      return `${keyOf(item.of)} ${item.module.name}`;
+    case "part":
+      return `${item.kind}/${item.id}`;
+    case "session":
+      return `TunnelSession/${item.session.id}`;
+    case "credential":
+      return `Credential/${item.group.credential}`;
+    case "rest":
+      return `${item.of}: ${item.text}`;
+  }
+}

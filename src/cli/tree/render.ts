@@ -1,0 +1,115 @@
+import { type Colour, coloured } from "../colour.ts";
+import { type Node, readyOf, titleOf } from "../graph/graph.ts";
+import type { SessionGroup } from "../graph/sessions.ts";
+import type { Terminal } from "../terminal.ts";
+import { type Forest, type Item, itemKey } from "./items.ts";
+
+interface Row {
+  item: Item;
+  cells: readonly string[];
+}
+
+const GAP = "   ";
+
+/** A name is cut to no less than so many characters. */
+const NARROWEST = 24;
+
+const headings = ["NAME", "NAMESPACE", "READY", "REASON", "ID"];
+
+/** A table with the tree in its first column. `noHeaders`: without headings. */
+export function renderTree({ roots, below }: Forest, terminal: Terminal, noHeaders: boolean): string {
+  const rows = roots.flatMap((root) => branch(root, below, { name: "", rest: "" }, []));
+  const heads = noHeaders ? [] : [headings];
+  const widths = widthsFor([...heads, ...rows.map(({ cells }) => cells)], terminal.columns);
+  const line = (cells: readonly string[]) =>
+    widths
+      .map((width, index) => cellOf(cells[index] ?? "", width))
+      .join(GAP)
+      .trimEnd();
+  return [
+    ...heads.map((head) => coloured(line(head), undefined, terminal)),
+    ...rows.map(({ cells, item }) => coloured(line(cells), colourOf(item), terminal)),
+  ].join("\n");
+}
+
+const cellOf = (cell: string, width: number): string =>
+  cell.length > width ? `${cell.slice(0, width - 1)}…` : cell.padEnd(width);
+
+/** Where there is no room, the ids are left out, and then the names are cut: a reason is worth more than a name's end. */
+function widthsFor(lines: readonly (readonly string[])[], columns: number | undefined): number[] {
+  const widths = headings.map((_, index) => Math.max(0, ...lines.map((cells) => cells[index]?.length ?? 0)));
+  const total = (all: readonly number[]) => all.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+  if (columns === undefined || total(widths) <= columns) return widths;
+  const [name = 0, ...rest] = widths.slice(0, -1);
+  const room = columns - total([0, ...rest]);
+  return [Math.min(name, Math.max(room, NARROWEST)), ...rest];
+}
+
+/** An item with what is below it. `above`: what it stands under, so that a circle ends. */
+function branch(
+  item: Item,
+  below: Forest["below"],
+  prefix: { name: string; rest: string },
+  above: readonly string[],
+): Row[] {
+  const key = itemKey(item);
+  const [name = "", ...cells] = cellsOf(item);
+  const row = { item, cells: [`${prefix.name}${name}`, ...cells] };
+  if (above.includes(key)) return [row];
+  const under = below(item);
+  const more = under.flatMap((child, index) => {
+    const isLast = index === under.length - 1;
+    const next = { name: `${prefix.rest}${isLast ? "└─ " : "├─ "}`, rest: `${prefix.rest}${isLast ? "   " : "│  "}` };
+    return branch(child, below, next, [...above, key]);
+  });
+  return [row, ...more];
+}
+
+function cellsOf(item: Item): string[] {
+  switch (item.type) {
+    case "node":
+      return nodeCells(item.node, item.through);
+    case "module":
+      return [item.module.name, "", "", item.module.isOn ? "" : "(off)"];
+    case "part":
+      return partCells(item.kind, item.id);
+    case "session":
+      return [
+        `TunnelSession ${item.session.id}`,
+        "",
+        "",
+        `(${["online", item.session.region || []].flat().join(", ")})`,
+      ];
+    case "credential":
+      return credentialCells(item.group);
+    case "rest":
+      return [item.text];
+  }
+}
+
+function nodeCells(node: Node, through: string | undefined): string[] {
+  const { object, id = "" } = node;
+  const name = through ? `${titleOf(node)} (${through})` : titleOf(node);
+  if (!object) return [name, "", "", "(no object)"];
+  const { status, reason } = readyOf(node);
+  return [name, object.metadata.namespace, status, reason, id];
+}
+
+/** The id of an entry begins with that of its parent, which stands above. */
+function partCells(kind: string, id: string): string[] {
+  const [name = "", ...above] = id.split("/").reverse();
+  return [`${kind} ${name}`, "", "", "", above.length > 0 ? id : ""];
+}
+
+function credentialCells({ credential, sessions }: SessionGroup): string[] {
+  const name = credential ? `Credential ${credential}` : "Sessions without a credential";
+  return [name, "", "", `(${sessions.length} online)`];
+}
+
+/** What is not Ready stands out, and what has no object steps back. */
+export function colourOf(item: Item): Colour | undefined {
+  if (item.type === "module") return item.module.isOn ? undefined : "grey";
+  if (item.type !== "node") return "grey";
+  if (!item.node.object) return "grey";
+  return readyOf(item.node).status === "True" ? undefined : "red";
+}

@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { ReservedDomain } from "../../kinds/reserved-domain.ts";
+import { SSHCredential } from "../../kinds/ssh-credential.ts";
+import { TCPEdge } from "../../kinds/tcp-edge.ts";
+import { TunnelGroupBackend } from "../../kinds/tunnel-group-backend.ts";
+import type { Kind } from "../../schema/define.ts";
+import { type Graph, graphOf } from "../graph/graph.ts";
+import { groupsOf, type TunnelSession } from "../graph/sessions.ts";
+import { object, small } from "../graph/testing/account.ts";
+import type { Terminal } from "../terminal.ts";
+import { render } from "../tree.ts";
+import { forestOf } from "./forest.ts";
+
+const forest = forestOf(small());
+const inPipe: Terminal = { say: () => {}, warn: () => {} };
+
+type Rows = [Kind, ({ id: string } & Record<string, unknown>)[]][];
+
+/** A graph of remotes, without objects. */
+const remotesOf = (rows: Rows): Graph => graphOf(new Map(rows), new Map());
+
+const withSessions = (graph: Graph, sessions: readonly TunnelSession[]): Graph => ({
+  ...graph,
+  sessions: groupsOf(sessions),
+});
+
+/** The names of a tree, one a line. */
+function namesOf(graph: Graph, sessions: readonly TunnelSession[] = [], most?: number): string[] {
+  const [, ...lines] = render(forestOf(withSessions(graph, sessions), { most }), {}, inPipe).split("\n");
+  return lines.map((line) => line.replace(/ {3}.*$/, (rest) => (/^ *[├└]/.test(rest) ? rest : "")).trimEnd());
+}
+
+const session = (id: string, credential: string | undefined): TunnelSession =>
+  ({ id, region: "eu", ...(credential && { credential: { id: credential } }) }) as TunnelSession;
+
+const sessionsOf = (count: number, credential: string): TunnelSession[] =>
+  Array.from({ length: count }, (_, index) => session(`ts_${credential}_${100 + index}`, credential));
+
+test("in a pipe no line is cut, and there are no colours", () => {
+  expect(render(forest, {}, inPipe)).toMatchInlineSnapshot(`
+    "NAME                                  NAMESPACE   READY   REASON              ID
+    IPPolicy ipp_left                                         (no object)
+    IPPolicy ipp_nobody                                       (no object)
+    IPPolicy/lost                         team        True    Available           ipp_lost
+    ReservedAddress/ssh                   team        True    Available           ra_1
+    └─ TCPEdge/ssh                        team        False   Forbidden           edgtcp_1
+       ├─ backend
+       │  └─ TunnelGroupBackend bkdtg_1                       (no object)
+       └─ ipRestriction
+          └─ IPPolicy/office              team        True    Available           ipp_1
+    TCPEdge/later                         team        False   ReferenceNotReady
+    └─ ipRestriction
+       └─ IPPolicy/office                 team        True    Available           ipp_1"
+  `);
+});
+
+test("without headings there are only the rows", () => {
+  const [heading = "", ...lines] = render(forest, {}, inPipe).split("\n");
+  const text = render(forest, { headers: false }, inPipe);
+  expect(heading).toContain("NAMESPACE");
+  expect(text).not.toContain("NAMESPACE");
+  expect(text.split("\n")).toHaveLength(lines.length);
+});
+
+test.each([80, 160])("at %i columns no line is longer", (columns) => {
+  const text = render(forest, {}, { ...inPipe, columns });
+  expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(columns);
+  expect(text).toContain("TCPEdge/ssh");
+});
+
+test("where there is no room, ids are left out, then names are cut, and reasons never", () => {
+  const long = object(TCPEdge, `edge-${"x".repeat(58)}`, { id: "edgtcp_1", reason: "ReferenceNotReady" });
+  const graph = graphOf(new Map(), new Map([[TCPEdge, [long]]]));
+  const text = render(forestOf(graph), {}, { ...inPipe, columns: 80 });
+  expect(text.split("\n").map(({ length }) => length <= 80)).toEqual([true, true]);
+  expect(text).toMatch(/x… +team +False +ReferenceNotReady$/);
+});
+
+test("what is not Ready is red, and what has no object is grey", () => {
+  const lines = render(forest, {}, { ...inPipe, hasColours: true }).split("\n");
+  const colourOf = (text: string) => lines.find((line) => line.includes(text))?.slice(0, 5);
+  expect([colourOf("TCPEdge/ssh"), colourOf("bkdtg_1")]).toEqual(["\x1b[31m", "\x1b[90m"]);
+  expect(lines.find((line) => line.includes("IPPolicy/office"))).not.toContain("\x1b");
+});
+
+test("for other programs there are JSON, dot and mermaid", () => {
+  expect(JSON.parse(render(forest, { output: "json" }, inPipe))).toContainEqual({
+    key: "TCPEdge/team/ssh",
+    ...{ kind: "TCPEdge", id: "edgtcp_1", namespace: "team", name: "ssh", ready: "False", reason: "Forbidden" },
+    inAccount: true,
+    uses: ["IPPolicy/team/office", "ReservedAddress/team/ssh", "TunnelGroupBackend/bkdtg_1"],
+    usedBy: [],
+    modules: [
+      { name: "backend", isOn: true, uses: ["TunnelGroupBackend/bkdtg_1"] },
+      { name: "ipRestriction", isOn: true, uses: ["IPPolicy/team/office"] },
+    ],
+  });
+  const dot = render(forest, { output: "dot" }, inPipe);
+  expect(dot).toContain('"ReservedAddress/team/ssh" -> "TCPEdge/team/ssh";');
+  expect(dot).toContain('"TCPEdge/team/ssh" -> "IPPolicy/team/office" [label="ipRestriction"];');
+  expect(dot).toContain('"TCPEdge/team/ssh" [color=red, fontcolor=red];');
+  const mermaid = render(forest, { output: "mermaid" }, inPipe);
+  expect(mermaid).toContain('TCPEdge_team_ssh["TCPEdge/team/ssh"] -->|ipRestriction| IPPolicy_team_office');
+  expect(mermaid).toContain("style TCPEdge_team_ssh color:red,stroke:red");
+});
+
+test("modules of a route, which no list shows, are those of its spec", () => {
+  const route = object(HTTPSEdgeRoute, "login", {
+    spec: { edgeId: "edghts_1", routeId: "edghtsrt_1", saml: {}, ipRestriction: { enabled: false } },
+  });
+  const graph = graphOf(new Map(), new Map([[HTTPSEdgeRoute, [route]]]));
+  const text = render(forestOf(graph), {}, inPipe);
+  expect(text).toMatch(/├─ ipRestriction +\(off\)\n└─ saml$/);
+});
+
+describe("an edge stands below the domain at whose host it listens", () => {
+  const edge = (id: string, ...hostports: string[]) => ({ id, hostports });
+  const domain = (id: string, name: string) => ({ id, domain: name });
+
+  test.each<[string, Rows, string[]]>([
+    [
+      "the same host, in any case",
+      [
+        [ReservedDomain, [domain("rd_1", "Shop.example")]],
+        [TCPEdge, [edge("edgtcp_1", "shop.Example:443")]],
+      ],
+      ["ReservedDomain rd_1", "└─ TCPEdge edgtcp_1"],
+    ],
+    [
+      "a wildcard",
+      [
+        [ReservedDomain, [domain("rd_1", "*.shop.example")]],
+        [TCPEdge, [edge("edgtcp_1", "a.shop.example:443"), edge("edgtcp_2", "*.shop.example:443")]],
+      ],
+      ["ReservedDomain rd_1", "├─ TCPEdge edgtcp_1", "└─ TCPEdge edgtcp_2"],
+    ],
+    [
+      "the same host rather than a wildcard",
+      [
+        [ReservedDomain, [domain("rd_1", "*.shop.example"), domain("rd_2", "a.shop.example")]],
+        [TCPEdge, [edge("edgtcp_1", "a.shop.example:443")]],
+      ],
+      ["ReservedDomain rd_1", "ReservedDomain rd_2", "└─ TCPEdge edgtcp_1"],
+    ],
+    [
+      "not the domain above, one that ends alike, or a wildcard further above",
+      [
+        [
+          ReservedDomain,
+          [domain("rd_1", "shop.example"), domain("rd_2", "*.hop.example"), domain("rd_3", "*.example")],
+        ],
+        [TCPEdge, [edge("edgtcp_1", "a.shop.example:443")]],
+      ],
+      ["ReservedDomain rd_1", "ReservedDomain rd_2", "ReservedDomain rd_3", "TCPEdge edgtcp_1"],
+    ],
+  ])("%s", (_, rows, names) => expect(namesOf(remotesOf(rows))).toEqual(names));
+
+  test("also before either of them is in the account", () => {
+    const graph = graphOf(
+      new Map(),
+      new Map([
+        [ReservedDomain, [object(ReservedDomain, "shop", { reason: "Pending", spec: { domain: "shop.example" } })]],
+        [TCPEdge, [object(TCPEdge, "shop", { reason: "Pending", spec: { hostports: ["shop.example:443"] } })]],
+      ]),
+    );
+    expect(namesOf(graph)).toEqual(["ReservedDomain/shop", "└─ TCPEdge/shop"]);
+    const up = forestOf(graph, { up: true });
+    expect(render(up, { headers: false }, inPipe)).toMatch(/^TCPEdge\/shop .*\n└─ ReservedDomain\/shop /);
+  });
+});
+
+describe("tunnels and sessions", () => {
+  const tunnels = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `tn_${100 + index}` }));
+  const backend = (count: number) => remotesOf([[TunnelGroupBackend, [{ id: "bkdtg_1", tunnels: tunnels(count) }]]]);
+  const credential = remotesOf([[SSHCredential, [{ id: "sshcr_1" }]]]);
+
+  test("a backend shows its tunnels, as many as fit, and that it has none", () => {
+    expect(namesOf(backend(3), [], 2)).toEqual([
+      "TunnelGroupBackend bkdtg_1",
+      ...["├─ Tunnel tn_100", "├─ Tunnel tn_101", "└─ and 1 more tunnels"],
+    ]);
+    expect(namesOf(backend(0), [], 2)).toEqual(["TunnelGroupBackend bkdtg_1", "└─ no tunnels"]);
+  });
+
+  test("sessions stand below their credential, those of most sessions first", () => {
+    const all = [...sessionsOf(1, "cr_1"), ...sessionsOf(2, "cr_2"), session("ts_9", "sshcr_1"), session("ts_0", "")];
+    expect(namesOf(credential, all)).toEqual([
+      ...["SSHCredential sshcr_1", "└─ TunnelSession ts_9"],
+      ...["Credential cr_2", "├─ TunnelSession ts_cr_2_100", "└─ TunnelSession ts_cr_2_101"],
+      ...["Sessions without a credential", "└─ TunnelSession ts_0"],
+      ...["Credential cr_1", "└─ TunnelSession ts_cr_1_100"],
+    ]);
+  });
+
+  test("a thousand sessions take a few lines, and programs are told all", () => {
+    const many = [
+      ...sessionsOf(500, "sshcr_1"),
+      ...Array.from({ length: 500 }, (_, index) => session(`ts_${index}`, `cr_${1000 + index}`)),
+    ];
+    const lines = namesOf(credential, many, 20);
+    expect(lines).toHaveLength(1 + 21 + 20 * 2 + 1);
+    expect(lines).toContain("└─ and 480 more tunnel sessions");
+    expect(lines.at(-1)).toBe("and 480 more credentials with 480 tunnel sessions");
+    const nodes = JSON.parse(render(forestOf(withSessions(credential, many)), { output: "json" }, inPipe)) as {
+      kind: string;
+    }[];
+    expect(nodes.filter(({ kind }) => kind === "TunnelSession")).toHaveLength(1000);
+  });
+
+  test("an object without a remote has no sessions", () => {
+    const graph = graphOf(new Map(), new Map([[SSHCredential, [object(SSHCredential, "new", { reason: "Pending" })]]]));
+    expect(namesOf(graph, [session("ts_1", "")])[0]).toBe("SSHCredential/new");
+    expect(namesOf(graph, [session("ts_1", "")])[1]).toBe("Sessions without a credential");
+  });
+});

@@ -1,0 +1,27 @@
+import { Account } from "../account/account.ts";
+import { RequestBudget } from "../account/request-budget.ts";
+import type { Remote } from "../gateway/resource.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Kind } from "../schema/define.ts";
+import { AccountCopy, type AccountSource } from "./account-copy.ts";
+import { PassingClock } from "./passing-clock.ts";
+
+const DEADLINE_MS = 30_000;
+
+/** The account of a reconciler that works on a copy. `undocumented`: operations that the API page does not show are tried. */
+export const accountOf = (copy: AccountCopy, clock: Clock, { undocumented }: { undocumented: boolean }): Account =>
+  new Account({
+    client: copy.asClient(),
+    // The source of the copy keeps to the real budget.
+    budget: new RequestBudget({ perMinute: 0, clock }),
+    ...{ clock, deadlineMs: DEADLINE_MS, undocumented, deletesPerMinute: 0 },
+    ...{ signal: new AbortController().signal, assertMaySend: () => {} },
+  });
+
+/** A remote as the reconciler sees it, with all of its modules. Undefined: the account has none with this id. */
+export function readRemote(source: AccountSource, kind: Kind, id: string): Promise<Remote | undefined> {
+  const clock = new PassingClock();
+  const account = accountOf(new AccountCopy(source, clock, [kind]), clock, { undocumented: true });
+  const request = { lane: "edit", signal: new AbortController().signal } as const;
+  return account.remotes(kind).read(id, request, Object.keys(kind.modules));
+}
