@@ -1,4 +1,4 @@
-import { asText, defineProgram, listOf, UsageError, wholeNumber } from "../shared/program.ts";
+import { asText, defineProgram, flag, listOf, UsageError, wholeNumber } from "../shared/program.ts";
 
 export const PHASES = ["create", "restart", "resync", "update", "delete", "trickle", "big"] as const;
 export type Phase = (typeof PHASES)[number];
@@ -23,6 +23,7 @@ service, each in a process of its own. See docs/performance.md for what the colu
     repeat: { value: "n", about: "and show medians", initial: 3, read: wholeNumber(1) },
     bigObjects: { value: "n", about: "for the phase big", initial: 10_000, read: wholeNumber(1) },
     trickleSeconds: { value: "n", about: "of 20 objects each", initial: 30, read: wholeNumber(1) },
+    peer: flag("measure a small operator on controller-runtime as well, and print ratios"),
     operator: { value: "file", about: "what to measure", initial: "dist/main.js", read: asText },
     json: { value: "file", about: "write the figures there", initial: undefined, read: asText },
     baseline: {

@@ -27,6 +27,11 @@ describe("medians", () => {
     expect(medians([run(0, 3, 1), run(0, 1, 3), run(0, 2, 2), run(50, 9)])).toEqual([run(0, 2, 2), run(50, 9)]);
   });
 
+  it("are taken for the peer by itself", () => {
+    const peer = (wallSeconds: number): Figures => ({ ...run(0, wallSeconds), peer: true });
+    expect(medians([run(0, 1), peer(2), peer(4)])).toEqual([run(0, 1), peer(3)]);
+  });
+
   it("of an even number lie between the two in the middle", () => {
     expect(medians([run(0, 1), run(0, 2)])).toEqual([run(0, 1.5)]);
   });

@@ -6,6 +6,8 @@ export interface Figures {
   /** The latency of the service. */
   latencyMs: number;
   objects: number;
+  /** Measured on the operator that is compared with. */
+  peer?: true;
   wallSeconds?: number;
   operatorCPU?: number;
   apiServerCPU?: number;
@@ -34,12 +36,23 @@ const median = (values: readonly number[]): number | undefined => {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 };
 
+/** The same phase of another run. */
+export const isSameRun = (one: Figures, other: Figures): boolean =>
+  one.phase === other.phase &&
+  one.latencyMs === other.latencyMs &&
+  one.objects === other.objects &&
+  one.peer === other.peer;
+
+/** What was measured on the operator that is compared with, in the phase of these figures. */
+export const peerOf = (measured: readonly Figures[], figures: Figures): Figures | undefined =>
+  figures.peer ? undefined : measured.find((other) => isSameRun(other, { ...figures, peer: true }));
+
 /** The medians of all runs, for each phase and latency. */
 export function medians(runs: readonly Figures[]): Figures[] {
-  const groups = Map.groupBy(runs, ({ phase, latencyMs, objects }) => `${phase} ${latencyMs} ${objects}`);
+  const groups = Map.groupBy(runs, ({ phase, latencyMs, objects, peer }) => `${phase} ${latencyMs} ${objects} ${peer}`);
   return [...groups.values()].map((group) => {
-    const [{ phase, latencyMs, objects }] = group as [Figures, ...Figures[]];
-    return { phase, latencyMs, objects, ...medianOf(group), ...medianMore(group) };
+    const [{ phase, latencyMs, objects, peer }] = group as [Figures, ...Figures[]];
+    return { phase, latencyMs, objects, ...(peer && { peer }), ...medianOf(group), ...medianMore(group) };
   });
 }
 

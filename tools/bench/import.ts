@@ -4,22 +4,9 @@ import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { OPERATOR } from "../shared/operator.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { ed25519PublicKey, sampleBodies } from "../simulator/testing/samples.ts";
+import { fill } from "./account.ts";
 
 const { values } = parseArgs({ options: { resources: { type: "string", default: "3000" } } });
-
-/** Resources of all types in equal parts, as people have made them. */
-function fill({ control }: Simulator, count: number): void {
-  const bodies = Object.entries(sampleBodies(control));
-  for (let made = 0; made < count; made += 1) {
-    const [collection, body] = bodies[made % bodies.length] as (typeof bodies)[number];
-    const own = {
-      ...("domain" in body && { domain: `host-${made}.example.org` }),
-      ...("public_key" in body && { public_key: ed25519PublicKey() }),
-    };
-    control.insert(collection, { ...body, ...own, description: `Resource ${made}` });
-  }
-}
 
 async function importAll({ url, apiKey }: Simulator): Promise<{ seconds: number; text: string; code: number }> {
   const startedAt = performance.now();

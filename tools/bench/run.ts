@@ -6,7 +6,7 @@ import { create } from "./phases/create.ts";
 import type { Pace } from "./phases/pace.ts";
 import { restart, resync } from "./phases/restart.ts";
 import { trickle } from "./phases/trickle.ts";
-import { Stage, type StageSettings } from "./stage.ts";
+import { type MeasuredOperator, Stage, type StageSettings } from "./stage.ts";
 
 export interface RunOptions {
   objects: number;
@@ -16,7 +16,9 @@ export interface RunOptions {
   repeat: number;
   bigObjects: number;
   cluster: StageSettings["cluster"];
-  operator: string;
+  operator: MeasuredOperator;
+  /** Goes through the same phases but `big`, after the operator each time. */
+  peer?: MeasuredOperator | undefined;
   pace: Pace;
   onFigures?: (figures: Figures) => void;
 }
@@ -29,25 +31,34 @@ export async function runBench(options: RunOptions): Promise<Figures[]> {
     options.onFigures?.(figures);
   };
   for (let round = 0; round < options.repeat; round++) {
-    for (const latencyMs of options.latencies) await throughPhases(options, latencyMs, note);
+    for (const latencyMs of options.latencies) {
+      await throughPhases(options, latencyMs, note, options.operator);
+      if (options.peer) await throughPhases(options, latencyMs, (one) => note({ ...one, peer: true }), options.peer);
+    }
   }
   if (options.phases.includes("big")) await bigPhase(options, note);
   return all;
 }
 
-async function throughPhases(options: RunOptions, latencyMs: number, note: (figures: Figures) => void): Promise<void> {
-  const { objects, phases, cluster, operator, pace } = options;
+async function throughPhases(
+  options: RunOptions,
+  latencyMs: number,
+  note: (figures: Figures) => void,
+  operator: MeasuredOperator,
+): Promise<void> {
+  const { objects, phases, cluster, pace } = options;
   const wanted = (phase: Figures["phase"]) => phases.includes(phase);
   if (phases.every((phase) => phase === "big")) return;
   await using stage = await Stage.open({ cluster, operator, latencyMs });
-  const made = await create(stage, objects, { floor: wanted("create") });
+  const isPeer = operator === options.peer;
+  const made = await create(stage, objects, { floor: wanted("create") && !isPeer });
   if (wanted("create")) note(made.figures);
   if (wanted("restart")) note(await restart(stage, objects));
   if (wanted("resync")) note(await resync(stage, objects, pace.resync));
   if (wanted("update")) note(await update(stage, made.subjects));
   const gone = await deleteAll(stage, made.subjects);
   if (wanted("delete")) note(gone);
-  if (wanted("trickle")) note(await trickle(stage, pace.trickle));
+  if (wanted("trickle")) note(await trickle(stage, pace.trickle, { floor: !isPeer }));
 }
 
 /** In the phase `big` the service is always as slow as one in another data centre. */

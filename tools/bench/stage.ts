@@ -8,7 +8,7 @@ import { Transport } from "../../src/runtime/connection/transport.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { Operator, undisturbed } from "../shared/operator.ts";
 import { nodeFlags } from "./image.ts";
-import { type Subject, subjects } from "./objects.ts";
+import { type Subject, subjects, type Types, types } from "./objects.ts";
 import { concurrently } from "./phases/concurrently.ts";
 import { apiServerAt } from "./processes.ts";
 import { type Service, startService } from "./service.ts";
@@ -17,10 +17,18 @@ import { Watcher } from "./watcher.ts";
 /** The number of concurrent writes to the API server. */
 export const WRITERS = 64;
 
+/** The operator that is measured. */
+export interface MeasuredOperator {
+  /** The file that node runs, or an executable. */
+  main: string;
+  isExecutable?: true;
+  /** The kinds of its objects. Default: those of this project. */
+  types?: Types;
+}
+
 export interface StageSettings {
   cluster: Pick<Cluster, "kubeconfig" | "url" | "kubectlRun">;
-  /** The file that node runs as the operator. */
-  operator: string;
+  operator: MeasuredOperator;
   latencyMs: number;
 }
 
@@ -58,7 +66,7 @@ export class Stage implements AsyncDisposable {
     await kubectlRun(["create", "namespace", namespace]);
     const [service, watcher, apiServer, directory] = await Promise.all([
       startService(settings.latencyMs),
-      Watcher.start(kubeconfig, namespace),
+      Watcher.start(kubeconfig, namespace, settings.operator.types ?? types),
       apiServerAt(url),
       mkdtemp(join(tmpdir(), "bench-")),
     ]);
@@ -73,8 +81,9 @@ export class Stage implements AsyncDisposable {
   async startOperator(env: Readonly<Record<string, string>> = {}): Promise<Operator> {
     await this.stopOperator();
     const { namespace, service, settings } = this;
+    const { main, isExecutable } = settings.operator;
     const operator = new Operator({
-      main: settings.operator,
+      ...{ main, isExecutable },
       nodeFlags: await nodeFlags(),
       kubeconfig: settings.cluster.kubeconfig,
       gateway: service,
@@ -91,9 +100,18 @@ export class Stage implements AsyncDisposable {
     this.#operator = undefined;
   }
 
+  get types(): Types {
+    return this.settings.operator.types ?? types;
+  }
+
+  /** Objects that do not exist yet, of the API that is measured. */
+  subjects(count: number, namespace = this.namespace): Subject[] {
+    return subjects(count, namespace, this.types);
+  }
+
   /** Creates objects. */
   async createSubjects(count: number): Promise<Subject[]> {
-    const made = subjects(count, this.namespace);
+    const made = this.subjects(count);
     await concurrently(made, WRITERS, ({ type, object }) => this.client.create(type, object));
     return made;
   }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Figures } from "./figures.ts";
-import { table } from "./table.ts";
+import { ratioTable, table } from "./table.ts";
 
 const figures: Figures = { phase: "create", latencyMs: 0, objects: 2000, wallSeconds: 4.256, requests: 1 };
 
@@ -16,4 +16,14 @@ it("puts the figures of a like run of the baseline beside its own", () => {
     { ...figures, latencyMs: 50, wallSeconds: 6 },
   ];
   expect(table([figures], baseline)).toContain("4.26 (5.00)");
+});
+
+it("shows each figure as a multiple of that of the peer, where both were measured", () => {
+  const peer: Figures = { phase: "create", latencyMs: 0, objects: 2000, peer: true, wallSeconds: 4, p50: 3 };
+  const [, line, ...others] = ratioTable([{ ...figures, wallSeconds: 6 }, peer, { ...figures, latencyMs: 50 }]).split(
+    "\n",
+  );
+  expect(line?.split(/\s+/)).toEqual(["create", "0", "2000", "1.50"]);
+  expect(others).toEqual([]);
+  expect(ratioTable([figures])).toBe("");
 });

@@ -1,8 +1,8 @@
-import type { Figures } from "./figures.ts";
+import { type Figures, isSameRun, peerOf } from "./figures.ts";
 import type { Verdict } from "./targets.ts";
 
 const columns: readonly [heading: string, of: (figures: Figures) => number | string | undefined][] = [
-  ["phase", ({ phase }) => phase],
+  ["phase", ({ phase, peer }) => (peer ? `${phase} (peer)` : phase)],
   ["latency ms", ({ latencyMs }) => String(latencyMs)],
   ["objects", ({ objects }) => String(objects)],
   ["wall s", ({ wallSeconds }) => wallSeconds],
@@ -25,9 +25,6 @@ export function table(measured: readonly Figures[], baseline: readonly Figures[]
   return lines([columns.map(([heading]) => heading), ...rows]);
 }
 
-const isSameRun = (one: Figures, other: Figures): boolean =>
-  one.phase === other.phase && one.latencyMs === other.latencyMs && one.objects === other.objects;
-
 function cell(value: number | string | undefined, before: number | string | undefined): string {
   if (value === undefined) return "";
   return before === undefined ? text(value) : `${text(value)} (${text(before)})`;
@@ -38,13 +35,28 @@ export function text(value: number | string): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
 
+/** Each figure as a multiple of that of the peer. Empty if it was not measured. */
+export function ratioTable(measured: readonly Figures[]): string {
+  const rows = measured.flatMap((figures) => {
+    const peer = peerOf(measured, figures);
+    if (!peer) return [];
+    const cells = columns.map(([, of], index) => {
+      const [ours, theirs] = [of(figures), of(peer)];
+      if (index <= 2) return String(ours);
+      return typeof ours === "number" && typeof theirs === "number" && theirs > 0 ? text(ours / theirs) : "";
+    });
+    return [cells];
+  });
+  return rows.length > 0 ? lines([columns.map(([heading]) => heading), ...rows]) : "";
+}
+
 /** The figures that only some phases have. */
 export function details(measured: readonly Figures[]): string {
   return measured
     .filter(({ more }) => more)
-    .map(({ phase, latencyMs, more = {} }) => {
+    .map(({ phase, latencyMs, peer, more = {} }) => {
       const parts = Object.entries(more).map(([name, value]) => `${name} ${text(value)}`);
-      return `${phase} at ${latencyMs} ms: ${parts.join(", ")}`;
+      return `${phase}${peer ? " (peer)" : ""} at ${latencyMs} ms: ${parts.join(", ")}`;
     })
     .join("\n");
 }

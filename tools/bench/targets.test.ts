@@ -20,3 +20,9 @@ it("judges a share of what the API server took", () => {
 it("says nothing of what was not measured", () => {
   expect(verdicts([{ phase: "resync", latencyMs: 0, objects: 1 }])).toEqual([]);
 });
+
+it("compares with the peer, and does not judge it", () => {
+  const figures: Figures = { phase: "create", latencyMs: 50, objects: 1, wallSeconds: 2 };
+  const found = verdicts([figures, { ...figures, peer: true, wallSeconds: 4 }]);
+  expect(found).toEqual([expect.objectContaining({ value: 0.5, kept: true })]);
+});

@@ -1,11 +1,11 @@
 import type { Phase } from "./arguments.ts";
-import type { Figures } from "./figures.ts";
+import { type Figures, peerOf } from "./figures.ts";
 
 export interface Target {
   phase: Phase;
   text: string;
-  /** The figure that is compared. Undefined if it was not measured. */
-  of: (figures: Figures) => number | undefined;
+  /** The figure that is compared. Undefined if it was not measured. `peer`: what was measured on the peer. */
+  of: (figures: Figures, peer: Figures | undefined) => number | undefined;
   atMost: number;
   /** Default: every latency. */
   latencyMs?: number;
@@ -29,7 +29,19 @@ const more = (phase: Phase, name: string, text: string, atMost: number): Target 
   of: (figures) => figures.more?.[name],
 });
 
-/** The targets. The operator keeps all of them on an idle machine with 2 cores. */
+/** Compared with the peer. */
+const toPeer = (
+  phase: Phase,
+  name: "wallSeconds" | "apiServerCPU" | "p50",
+  text: string,
+  atMost: number,
+  latencyMs?: number,
+): Target => ({
+  ...{ phase, text: `${text}, as a multiple of the peer's`, atMost, ...(latencyMs !== undefined && { latencyMs }) },
+  of: (figures, peer) => ratio(figures[name], peer?.[name]),
+});
+
+/** What is aimed at, on an idle machine with 2 cores. */
 export const targets: readonly Target[] = [
   requests("create", 1.01),
   writes("create", 2),
@@ -60,6 +72,10 @@ export const targets: readonly Target[] = [
   },
   more("big", "editP99", "ms until an edit during a list is at the service, p99", 1000),
   more("big", "limitedEditMax", "the same at 100 requests a minute, at the most", 2000),
+  toPeer("create", "wallSeconds", "wall time", 1.1, 0),
+  toPeer("create", "wallSeconds", "wall time", 0.9, 50),
+  toPeer("create", "apiServerCPU", "CPU time of the API server", 1.15),
+  toPeer("trickle", "p50", "ms to Ready, p50", 1.15),
 ];
 
 export interface Verdict {
@@ -74,10 +90,11 @@ const rounded = (value: number): number => Math.round(value * 100) / 100;
 
 /** Compares what was measured with the targets. Figures that are missing are left out. */
 export function verdicts(measured: readonly Figures[]): Verdict[] {
-  return measured.flatMap((figures) =>
+  const ours = measured.filter(({ peer }) => !peer);
+  return ours.flatMap((figures) =>
     targets.flatMap((target) => {
       const { phase, latencyMs = figures.latencyMs, atMost, of } = target;
-      const value = of(figures);
+      const value = of(figures, peerOf(measured, figures));
       if (phase !== figures.phase || latencyMs !== figures.latencyMs || value === undefined) return [];
       return [{ target, latencyMs, value, kept: rounded(value) <= atMost }];
     }),

@@ -4,9 +4,9 @@ import { KubeClient } from "../../src/runtime/connection/client.ts";
 import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 import { Transport } from "../../src/runtime/connection/transport.ts";
 import { silentLogger } from "../../src/runtime/log.ts";
-import type { KubeObject } from "../../src/runtime/object.ts";
+import type { KubeObject, ResourceType } from "../../src/runtime/object.ts";
 import { nameOf } from "../shared/objects.ts";
-import { type Subject, types } from "./objects.ts";
+import type { Subject } from "./objects.ts";
 
 /** When each object was done, by its name. In milliseconds since the epoch, with a fraction. */
 export type Times = ReadonlyMap<string, number>;
@@ -26,7 +26,7 @@ export class Watcher {
   readonly #informers: Informer[];
   readonly #waits = new Set<Wait>();
 
-  private constructor(kubeconfig: string, namespace: string) {
+  private constructor(kubeconfig: string, namespace: string, types: readonly ResourceType[]) {
     this.#transport = new Transport(loadConnection({ kubeconfig }), { userAgent: "bench" });
     const client = new KubeClient(this.#transport, { fieldManager: "bench" });
     this.#informers = types.map((type) => {
@@ -36,8 +36,8 @@ export class Watcher {
     });
   }
 
-  static async start(kubeconfig: string, namespace: string): Promise<Watcher> {
-    const watcher = new Watcher(kubeconfig, namespace);
+  static async start(kubeconfig: string, namespace: string, types: readonly ResourceType[]): Promise<Watcher> {
+    const watcher = new Watcher(kubeconfig, namespace, types);
     for (const informer of watcher.#informers) informer.start();
     await Promise.all(watcher.#informers.map(({ synced }) => synced));
     return watcher;

@@ -8,7 +8,7 @@ import { freePort } from "./processes/port.ts";
 import { type Endpoint, probe, until } from "./processes/probe.ts";
 import { type Processes, startProcesses } from "./processes/processes.ts";
 
-const READY_MS = 60_000;
+const READY_MS = 300_000;
 const PORTS_TRIED = 5;
 
 /** Runs etcd, kube-apiserver and, when it is among the binaries, kube-controller-manager. */

@@ -4,10 +4,11 @@ import { program } from "./arguments.ts";
 
 describe("arguments", () => {
   it.each([
-    [[], { once: false, timeout: 120 }],
-    [["--once"], { once: true, timeout: 120 }],
-    [["--once", "--timeout", "5"], { once: true, timeout: 5 }],
-    [["--timeout=600"], { once: false, timeout: 600 }],
+    [[], { once: false, dns: false, timeout: 120 }],
+    [["--once"], { once: true, dns: false, timeout: 120 }],
+    [["--dns"], { once: false, dns: true, timeout: 120 }],
+    [["--once", "--timeout", "5"], { once: true, dns: false, timeout: 5 }],
+    [["--timeout=600", "--dns"], { once: false, dns: true, timeout: 600 }],
     [["-h"], undefined],
   ])("%j", (given, expected) => expect(readArguments(program, given)).toEqual(expected));
 

@@ -6,6 +6,7 @@ export const program = defineProgram({
 becoming Ready. Stays until Ctrl-C, when everything is stopped and removed.`,
   options: {
     once: flag("end when all are Ready, with exit code 0; or 1 when they are not"),
+    dns: flag("show how a domain gets its DNS record and its certificate, with external-dns and BIND 9"),
     timeout: { value: "seconds", about: "how long they may take", initial: 120, read: wholeNumber(1) },
   },
 });

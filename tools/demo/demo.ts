@@ -4,27 +4,35 @@ import { exampleRoutes } from "../shared/examples.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { accountTables } from "./account.ts";
 import type { Arguments } from "./arguments.ts";
-import { applyExamples, createNamespace, isShared, NAMESPACE, removeNamespace } from "./manifests.ts";
+import { startBind, startExternalDNS } from "./dns.ts";
+import { applyExamples, askForRecord, createNamespace, isShared, removeNamespace } from "./manifests.ts";
+import { NAMESPACE } from "./namespace.ts";
 import { keyOf, readObjects } from "./objects.ts";
 import { startOperator } from "./operator.ts";
+import { recordChanges } from "./records.ts";
 import { watchBecomingReady } from "./screen/becoming-ready.ts";
 import { follow } from "./screen/following.ts";
 import { hints } from "./screen/hints.ts";
-import { line } from "./screen/line.ts";
+import { type Line, line } from "./screen/line.ts";
 import { report } from "./screen/report.ts";
 import type { Screen } from "./screen/screen.ts";
+import { connectAgents } from "./sessions.ts";
 import { step } from "./steps.ts";
 
 const RESYNC_SECONDS = 30;
 // slow, so that people can see what happens
-const SERVICE = { latencyMs: 100, certificates: { provisionMs: 3000 } };
+const LATENCY_MS = 100;
+const PROVISION_MS = 3000;
 
 /**
  * Runs the whole demo. With `--once` it resolves with the exit code, once everything that was started has ended.
  * Without `--once` it runs until the signal aborts, and throws the signal's reason.
  */
-export async function demo({ once, timeout }: Arguments, screen: Screen, signal: AbortSignal): Promise<number> {
+export async function demo({ once, dns, timeout }: Arguments, screen: Screen, signal: AbortSignal): Promise<number> {
   await using started = new AsyncDisposableStack();
+
+  const bind = dns ? await startBind(screen) : undefined;
+  started.defer(async () => bind?.stop());
 
   const cluster = await step(screen, {
     title: "Kubernetes",
@@ -36,9 +44,14 @@ export async function demo({ once, timeout }: Arguments, screen: Screen, signal:
 
   const simulator = await step(screen, {
     title: "Service",
-    work: async () => startSimulator({ ...SERVICE, routes: await exampleRoutes() }),
+    work: async () => {
+      // with BIND, a certificate needs its record there; otherwise the simulator takes all records for granted
+      const certificates = { provisionMs: PROVISION_MS, resolver: bind?.address };
+      return startSimulator({ latencyMs: LATENCY_MS, certificates, routes: await exampleRoutes() });
+    },
     outcome: ({ url }) => `simulator at ${url}`,
   });
+  const sessions = connectAgents(simulator.control);
   started.defer(() => simulator.stop());
 
   await createNamespace(cluster);
@@ -50,12 +63,20 @@ export async function demo({ once, timeout }: Arguments, screen: Screen, signal:
   });
   signal.throwIfAborted();
 
+  const externalDNS = bind && (await startExternalDNS(screen, cluster, bind));
+  started.defer(async () => externalDNS?.stop());
+  signal.throwIfAborted();
+
   const { kubeconfig, kubectl, kubectlRun } = cluster;
   const { url: baseURL, apiKey, control } = simulator;
   const namespaces = isShared(cluster) ? [NAMESPACE] : [];
   const operator = await step(screen, {
     title: "Operator",
-    work: () => startOperator({ kubeconfig, baseURL, apiKey, namespaces, resyncSeconds: RESYNC_SECONDS, signal }),
+    work: () =>
+      startOperator({
+        ...{ kubeconfig, baseURL, apiKey, namespaces, signal },
+        ...{ resyncSeconds: RESYNC_SECONDS, resolver: bind?.address },
+      }),
     outcome: ({ log }) => `log in ${log}`,
   });
   started.defer(() => operator.stop());
@@ -68,14 +89,17 @@ export async function demo({ once, timeout }: Arguments, screen: Screen, signal:
     work: () => applyExamples(cluster),
     outcome: (objects) => `${objects.length} from examples/, in namespace ${NAMESPACE}`,
   });
+  if (bind) await askForRecord(cluster);
 
-  const read = () => readObjects(kubectlRun, NAMESPACE);
+  const read = () => readObjects(kubectlRun, isShared(cluster) ? "demo" : "everywhere");
   const until = AbortSignal.any([signal, operator.ended]);
   const end = await watchBecomingReady(screen, { read, expected, timeoutMs: timeout * 1000, signal: until });
   screen.print(...report(end, expected, operator.lastLines()));
   if (once && end.verdict !== "ready") return 1;
   screen.print([], line("  The account", "bold"));
   screen.printClipped(...accountTables(control));
+  const records = bind ? recordChanges(bind, control) : async () => [];
+  if (bind) screen.print([], line("  The records in BIND", "bold"), ...(await records()).map(indented));
   if (once) return 0;
 
   const backend = end.objects.find((object) => keyOf(object) === "TunnelGroupBackend/database");
@@ -89,10 +113,14 @@ export async function demo({ once, timeout }: Arguments, screen: Screen, signal:
       operatorURL: operator.url,
       operatorLog: operator.log,
       backendID: backend?.id ?? "",
+      session: sessions[0] ?? "",
       resyncSeconds: RESYNC_SECONDS,
+      hasDNS: dns,
     }),
     line("\n  Stays until Ctrl-C. What happens is shown here:\n", "bold"),
   );
   // awaited here: otherwise everything would be stopped at once
-  return await follow(screen, { read, control, objects: end.objects, signal: until });
+  return await follow(screen, { read, control, records, objects: end.objects, signal: until });
 }
+
+const indented = (text: Line): Line => [{ text: "  " }, ...text];

@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
 import type { Cluster } from "../cluster/cluster.ts";
+import { NAMESPACE } from "./namespace.ts";
 import { keyOf } from "./objects.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-
-export const NAMESPACE = "demo";
 
 /** Whether others may use the cluster too. Then the demo changes nothing outside of its namespace but the kinds. */
 export const isShared = (cluster: Cluster): boolean => cluster.stopAPIServer === undefined;
@@ -18,6 +17,12 @@ export async function createNamespace({ kubectlRun }: Cluster): Promise<void> {
 export async function removeNamespace(cluster: Cluster): Promise<void> {
   if (!isShared(cluster)) return;
   await cluster.kubectlRun(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=60s"]);
+}
+
+/** Has external-dns make the record of ReservedDomain/shop. */
+export async function askForRecord({ kubectlRun }: Cluster): Promise<void> {
+  const patch = JSON.stringify({ spec: { dns: { externalDNS: { ttl: 1 } } } });
+  await kubectlRun(["patch", "reserveddomain", "shop", `--namespace=${NAMESPACE}`, "--type=merge", `--patch=${patch}`]);
 }
 
 interface Applied {

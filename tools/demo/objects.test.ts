@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { isReady, type KubeObject, stateOf } from "./objects.ts";
+import type { KubectlRun } from "../cluster/kubectl.ts";
+import { isReady, type KubeObject, readObjects, stateOf } from "./objects.ts";
 
 const object = (status?: KubeObject["status"]): KubeObject => ({
   kind: "IPPolicy",
-  metadata: { name: "office", generation: 2 },
+  metadata: { namespace: "demo", name: "office", generation: 2 },
   ...(status && { status }),
 });
 
@@ -39,6 +40,11 @@ describe("the state of an object", () => {
     expect(isReady(state)).toBe(true);
   });
 
+  it("has its namespace in the name, if that is not the one of the demo", () => {
+    const { metadata, ...rest } = object();
+    expect(stateOf({ ...rest, metadata: { ...metadata, namespace: "team-a" } }).name).toBe("team-a/office");
+  });
+
   it("is not Ready while the condition speaks of an earlier generation", () => {
     const state = stateOf(object({ conditions: [condition("Ready", "True", 1)] }));
     expect(state).toMatchObject({ ready: "True", current: false });
@@ -54,5 +60,22 @@ describe("the state of an object", () => {
   it("is stalled only while that condition is True", () => {
     expect(stateOf(object({ conditions: [condition("Stalled", "True")] })).stalled).toBe(true);
     expect(stateOf(object({ conditions: [condition("Stalled", "False")] })).stalled).toBe(false);
+  });
+});
+
+describe("the objects that are shown", () => {
+  const items = [object(), { ...object(), kind: "TunnelSession" }];
+  const asked: string[][] = [];
+  const kubectlRun = (async (args: string[]) => {
+    asked.push(args);
+    return { stdout: JSON.stringify({ items }), stderr: "", code: 0 };
+  }) as KubectlRun;
+
+  it.each([
+    ["demo", "--namespace=demo"],
+    ["everywhere", "--all-namespaces"],
+  ] as const)("are those of the kinds with conditions: %s", async (where, scope) => {
+    expect((await readObjects(kubectlRun, where)).map(({ kind }) => kind)).toEqual(["IPPolicy"]);
+    expect(asked.at(-1)).toContain(scope);
   });
 });

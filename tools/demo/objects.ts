@@ -1,8 +1,10 @@
 import type { KubectlRun } from "../cluster/kubectl.ts";
+import { NAMESPACE } from "./namespace.ts";
 
 /** What `kubectl get` shows of an object. */
 export interface ObjectState {
   readonly kind: string;
+  /** With its namespace before it, `team-a/web`, if that is not the one of the demo. */
   readonly name: string;
   readonly ready: "True" | "False" | "Unknown";
   readonly reason: string;
@@ -27,7 +29,7 @@ interface Condition {
 
 export interface KubeObject {
   kind: string;
-  metadata: { name: string; generation: number; deletionTimestamp?: string };
+  metadata: { namespace: string; name: string; generation: number; deletionTimestamp?: string };
   status?: { id?: string; conditions?: Condition[] };
 }
 
@@ -36,10 +38,12 @@ export const isReady = ({ ready, current }: ObjectState): boolean => ready === "
 /** `ReservedDomain/shop` */
 export const keyOf = ({ kind, name }: Pick<ObjectState, "kind" | "name">): string => `${kind}/${name}`;
 
-/** The objects of all kinds of the operator, in the order of kubectl. */
-export async function readObjects(kubectlRun: KubectlRun, namespace: string): Promise<ObjectState[]> {
-  const { stdout } = await kubectlRun(["get", "tunnelgateway", `--namespace=${namespace}`, "--output=json"]);
-  return (JSON.parse(stdout) as { items: KubeObject[] }).items.map(stateOf);
+/** The objects of all kinds with conditions, in the order of kubectl: of the demo alone, or of all namespaces. */
+export async function readObjects(kubectlRun: KubectlRun, where: "demo" | "everywhere"): Promise<ObjectState[]> {
+  const scope = where === "demo" ? `--namespace=${NAMESPACE}` : "--all-namespaces";
+  const { stdout } = await kubectlRun(["get", "tunnelgateway", scope, "--output=json"]);
+  const { items } = JSON.parse(stdout) as { items: KubeObject[] };
+  return items.filter(({ kind }) => kind !== "TunnelSession").map(stateOf);
 }
 
 export function stateOf({ kind, metadata, status }: KubeObject): ObjectState {
@@ -47,7 +51,7 @@ export function stateOf({ kind, metadata, status }: KubeObject): ObjectState {
   const ready = conditions.find(({ type }) => type === "Ready");
   return {
     kind,
-    name: metadata.name,
+    name: metadata.namespace === NAMESPACE ? metadata.name : `${metadata.namespace}/${metadata.name}`,
     ready: ready?.status ?? "Unknown",
     reason: ready?.reason ?? "",
     message: ready?.message ?? "",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startProcesses } from "../cluster/processes/processes.ts";
 import { Operator, type OperatorSettings } from "../shared/operator.ts";
+import { NAMESPACE } from "./namespace.ts";
 
 const READY_MS = 30_000;
 const STOP_MS = 5_000;
@@ -11,6 +12,8 @@ export interface DemoOperatorOptions extends Pick<OperatorSettings, "kubeconfig"
   readonly baseURL: string;
   readonly apiKey: string;
   readonly resyncSeconds: number;
+  /** Who is asked for DNS records, as `DNS_RESOLVERS` takes it. Default: the resolver of the system. */
+  readonly resolver: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -42,14 +45,18 @@ export async function startOperator(options: DemoOperatorOptions): Promise<DemoO
 async function startIn(
   directory: string,
   removeDirectory: () => Promise<void>,
-  { kubeconfig, namespaces = [], baseURL, apiKey, resyncSeconds, signal }: DemoOperatorOptions,
+  { kubeconfig, namespaces = [], baseURL, apiKey, resyncSeconds, resolver, signal }: DemoOperatorOptions,
 ): Promise<DemoOperator> {
   const [log, apiKeyFile] = [join(directory, "operator.log"), join(directory, "api-key")];
   await writeFile(apiKeyFile, apiKey, { mode: 0o600 });
   const operator = new Operator({
     ...{ kubeconfig, namespaces, log, gateway: { url: baseURL, apiKeyFile } },
     // the simulator has no limit, and at the default of 100 the demo would be slow
-    env: { RESYNC_INTERVAL: `${resyncSeconds}s`, REQUESTS_PER_MINUTE: "600" },
+    env: {
+      ...{ RESYNC_INTERVAL: `${resyncSeconds}s`, REQUESTS_PER_MINUTE: "600" },
+      ...{ POD_NAMESPACE: NAMESPACE, SESSION_SYNC_INTERVAL: "5s" },
+      ...(resolver !== undefined && { DNS_RESOLVERS: resolver }),
+    },
   });
   await atWork(operator, signal);
 

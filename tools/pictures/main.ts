@@ -82,7 +82,7 @@ async function draw(chromium: string, folder: string, row: Row, file: string): P
   if (bytes > LARGEST_BYTES) throw new Error(`${file} has more than ${LARGEST_BYTES} bytes`);
 }
 
-const browser = await debianPrograms("chromium", ["chromium"], { PATH: process.env["PATH"] });
+const browser = await debianPrograms("chromium", ["chromium"], { env: { PATH: process.env["PATH"] } });
 if (!browser) throw new Error(`Chromium draws the pictures: ${howToGet("chromium")}`);
 const folder = await mkdtemp(join(tmpdir(), "pictures-"));
 try {

@@ -9,6 +9,8 @@ const POLL_MS = 5;
 const LAST_LINES = 20;
 
 export interface ChildSettings {
+  /** `main` is an executable, and no file for node. It has to end when its file descriptor 3 is closed. */
+  readonly isExecutable?: true | undefined;
   readonly args?: readonly string[];
   readonly nodeFlags?: readonly string[];
   /** Default: the environment of this process. */
@@ -20,7 +22,7 @@ export interface ChildSettings {
 }
 
 /**
- * A program that node runs in a process of its own. It ends with this process, even if this process is killed. Ctrl-C in
+ * A program in a process of its own. It ends with this process, even if this process is killed. Ctrl-C in
  * the terminal does not reach it.
  */
 export class Child {
@@ -32,10 +34,14 @@ export class Child {
   readonly #closed: Promise<void>;
   #isRunning = true;
 
-  constructor(main: string, { args = [], nodeFlags = [], env = process.env, log, stderr }: ChildSettings = {}) {
+  constructor(main: string, settings: ChildSettings = {}) {
+    const { args = [], nodeFlags = [], isExecutable, env = process.env, log, stderr } = settings;
+    const [program, first] = isExecutable
+      ? [main, []]
+      : [process.execPath, ["--import", endWithParent, ...nodeFlags, main]];
     const output = log === undefined ? "pipe" : openSync(log, "w");
     this.#log = log;
-    this.#process = spawn(process.execPath, ["--import", endWithParent, ...nodeFlags, main, ...args], {
+    this.#process = spawn(program, [...first, ...args], {
       env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
       stdio: ["ignore", output, stderr ?? output, "ipc"],
       detached: true,

@@ -19,8 +19,10 @@ async function script(path: string, text = "exit 0"): Promise<void> {
   await chmod(path, 0o755);
 }
 
-const find = (env: Record<string, string> = {}) =>
-  debianPrograms("watcher", ["watch", "look"], { PATH: bin(), XDG_CACHE_HOME: join(folder, "cache"), ...env });
+const environment = (env: Record<string, string>) => ({ PATH: bin(), XDG_CACHE_HOME: join(folder, "cache"), ...env });
+
+const find = (env: Record<string, string> = {}, libraries = false) =>
+  debianPrograms("watcher", ["watch", "look"], { env: environment(env), libraries });
 
 describe("programs of a package", () => {
   it("are those on the PATH", async () => {
@@ -65,6 +67,18 @@ describe("programs of a package", () => {
     it("are downloaded by new lists of packages, if those of the machine are of no use", async () => {
       await aptGet('case "$*" in', '"download watcher") exit 100;;', `*download*) ${arrives};;`, "esac");
       expect(await find({ CI: "true" })).toBeDefined();
+    });
+
+    it("come with the packages that the machine lacks, if they are asked for", async () => {
+      const both = ": > watcher_1.0_amd64.deb; : > libwatch_1.0_amd64.deb";
+      await aptGet(
+        'case "$*" in',
+        "*--simulate*) echo 'Inst libwatch (1.0 Debian)'; echo 'Inst watcher (1.0 Debian)'; echo 'Conf watcher';;",
+        `"download libwatch watcher") ${both};;`,
+        "*) exit 100;;",
+        "esac",
+      );
+      expect(await find({ CI: "true" }, true)).toBeDefined();
     });
 
     it("fail the run, if the package cannot be had, and nothing is left in the cache", async () => {

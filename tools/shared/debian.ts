@@ -12,6 +12,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Paths of programs, by their names. */
 export type Programs<Name extends string> = Readonly<Record<Name, string>>;
 
+export interface DebianOptions {
+  readonly env?: Environment;
+  /** What the machine lacks of the packages that it depends on is unpacked too: see `librariesOf`. */
+  readonly libraries?: boolean;
+}
+
 /**
  * Programs of a package of Debian or Ubuntu: those on the PATH, else those in the user's cache folder. Where they are
  * missing and `CI` is set, the package is downloaded and unpacked there. Nothing is installed, so no service starts and
@@ -24,7 +30,7 @@ export type Programs<Name extends string> = Readonly<Record<Name, string>>;
 export async function debianPrograms<Name extends string>(
   name: string,
   programs: readonly Name[],
-  env: Environment = process.env,
+  { env = process.env, libraries = false }: DebianOptions = {},
 ): Promise<Programs<Name> | undefined> {
   const folders = (env["PATH"] ?? "").split(delimiter).filter(Boolean);
   const installed = await findIn(folders, programs);
@@ -35,7 +41,7 @@ export async function debianPrograms<Name extends string>(
   if (before || !env["CI"]) return before;
   await mkdir(dirname(directory), { recursive: true });
   await withLock(`${directory}.lock`, `the package ${name}`, {}, async () => {
-    if (!(await unpacked())) await unpack(name, directory, env);
+    if (!(await unpacked())) await unpack(name, directory, { env, libraries });
   });
   const after = await unpacked();
   if (!after) throw new Error(`The package ${name} does not have ${programs.join(", ")}`);
@@ -66,14 +72,23 @@ const executable = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-async function unpack(name: string, directory: string, env: Environment): Promise<void> {
+/** The folders with the libraries of a program that was unpacked. Empty for one that is installed. */
+export async function librariesOf(program: string): Promise<string[]> {
+  const folder = join(dirname(program), "../lib");
+  if (!program.startsWith(toolsCache())) return [];
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+}
+
+async function unpack(name: string, directory: string, { env, libraries }: Required<DebianOptions>): Promise<void> {
   const unfinished = `${directory}.unpacking`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(join(unfinished, "package"), { recursive: true });
   try {
-    await download(name, unfinished, env);
-    const [file] = (await readdir(unfinished)).filter((entry) => entry.endsWith(".deb"));
-    await run("dpkg", ["--extract", join(unfinished, file ?? ""), join(unfinished, "package")], { env });
+    await download(name, unfinished, { env, libraries });
+    const files = (await readdir(unfinished)).filter((entry) => entry.endsWith(".deb"));
+    for (const file of files)
+      await run("dpkg", ["--extract", join(unfinished, file), join(unfinished, "package")], { env });
     await rm(directory, { recursive: true, force: true });
     await rename(join(unfinished, "package"), directory);
   } catch (error) {
@@ -84,9 +99,12 @@ async function unpack(name: string, directory: string, env: Environment): Promis
 }
 
 /** The machine's lists of packages may be missing, or so old that the package is gone. Then it takes lists of its own. */
-async function download(name: string, folder: string, env: Environment): Promise<void> {
+async function download(name: string, folder: string, { env, libraries }: Required<DebianOptions>): Promise<void> {
   const aptGet = (...args: string[]) => run("apt-get", args, { cwd: folder, env });
-  const get = (...options: string[]) => aptGet(...options, "download", name);
+  const get = async (...options: string[]) => {
+    const names = libraries ? await lacking(name, (...args) => aptGet(...options, ...args)) : [name];
+    await aptGet(...options, "download", ...names);
+  };
   await get().catch(async () => {
     const state = join(folder, "state");
     await mkdir(join(state, "lists/partial"), { recursive: true });
@@ -95,4 +113,10 @@ async function download(name: string, folder: string, env: Environment): Promise
     await aptGet(...options, "update");
     await get(...options);
   });
+}
+
+/** What an installation of the package would install. Nothing is installed. */
+async function lacking(name: string, aptGet: (...args: string[]) => Promise<{ stdout: string }>): Promise<string[]> {
+  const { stdout } = await aptGet("install", "--simulate", "--no-install-recommends", name);
+  return [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, one = ""]) => one);
 }

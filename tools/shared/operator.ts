@@ -13,7 +13,7 @@ export const undisturbed = {
 } as const;
 
 export interface OperatorSettings extends ChildSettings {
-  /** The file that node runs. Default: src/main.ts. */
+  /** The file that runs. Default: src/main.ts. */
   readonly main?: string;
   readonly kubeconfig: string;
   readonly gateway: { readonly url: string } & ({ readonly apiKey: string } | { readonly apiKeyFile: string });

@@ -21,12 +21,19 @@ export interface SimulatorOptions {
   readonly latencyMs?: number | undefined;
   /** Milliseconds since the epoch, for certificate jobs and agents. Latency and delays pass in real time. */
   readonly clock?: (() => number) | undefined;
+  /** How far the clock is ahead: that of `Date` in answers, and of all that the service dates. Default 0. */
+  readonly clockOffsetMs?: number | undefined;
   /**
    * How long it takes until a certificate job starts, during which the answers show a policy and no job, and how long
    * the job runs. Defaults 0 and 300.
    */
   readonly certificates?:
-    | { readonly startMs?: number | undefined; readonly provisionMs?: number | undefined }
+    | {
+        readonly startMs?: number | undefined;
+        readonly provisionMs?: number | undefined;
+        /** A DNS server, `address:port`: a job succeeds only if it has the CNAME record, and looks again until then. */
+        readonly resolver?: string | undefined;
+      }
     | undefined;
   /** How long an agent takes to come back, and to update itself. Defaults 300 and 10,000. */
   readonly sessions?: { readonly restartMs?: number | undefined; readonly updateMs?: number | undefined } | undefined;
@@ -51,6 +58,8 @@ export interface SimulatorOptions {
   readonly echo?: boolean | undefined;
   /** Members that answers leave out, of any resource. Default: none. */
   readonly unanswered?: readonly string[] | undefined;
+  /** Members that lists leave out and a GET shows, of any resource. Default: none. */
+  readonly unlisted?: readonly string[] | undefined;
   /** Members that an update is refused for with 400, of any resource. Default: none. */
   readonly refusedOnUpdate?: readonly string[] | undefined;
   /** Members that are refused in one update even when one of them is null. Default: none. */
@@ -70,6 +79,7 @@ export interface Settings {
   readonly clock: () => number;
   readonly startMs: number;
   readonly provisionMs: number;
+  readonly resolver: string | undefined;
   readonly restartMs: number;
   readonly updateMs: number;
   readonly undocumented: boolean;
@@ -81,6 +91,7 @@ export interface Settings {
   readonly quoteInErrors: ((body: string) => string) | undefined;
   readonly echo: boolean;
   readonly unanswered: readonly string[];
+  readonly unlisted: readonly string[];
   readonly refusedOnUpdate: readonly string[];
   readonly refusedTogether: readonly string[];
   readonly routes: readonly RouteId[];
@@ -90,14 +101,15 @@ export interface Settings {
 
 /** Options that are left out have their defaults. */
 export function settingsOf(options: SimulatorOptions): Settings {
-  const { certificates, sessions, ...others } = options;
+  const { certificates, sessions, clock = Date.now, clockOffsetMs = 0, ...others } = options;
   const defaults: Settings = {
     pageSize: 100,
     seed: randomInt(2 ** 32 - 1),
     latencyMs: 0,
-    clock: Date.now,
+    clock: () => clock() + clockOffsetMs,
     startMs: 0,
     provisionMs: 300,
+    resolver: undefined,
     restartMs: 300,
     updateMs: 10_000,
     undocumented: true,
@@ -109,6 +121,7 @@ export function settingsOf(options: SimulatorOptions): Settings {
     quoteInErrors: undefined,
     echo: false,
     unanswered: [],
+    unlisted: [],
     refusedOnUpdate: [],
     refusedTogether: [],
     routes: [],

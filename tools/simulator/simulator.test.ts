@@ -18,6 +18,19 @@ describe("a simulator", () => {
     expect(await ids()).not.toEqual(await ids());
   });
 
+  it.each([0, -600_000, 600_000])("dates answers and rows by its own clock, %d ms ahead", async (clockOffsetMs) => {
+    const { url, apiKey, stop } = await startSimulator({
+      clockOffsetMs,
+      clock: () => Date.parse("2026-01-01T12:00:00Z"),
+    });
+    const headers = { authorization: `Bearer ${apiKey}`, "svc-version": "2", "content-type": "application/json" };
+    const answer = await fetch(`${url}/ip_policies`, { method: "POST", headers, body: "{}" });
+    const made = (await answer.json()) as { created_at: string };
+    const times = [answer.headers.get("date"), made.created_at].map((time) => Date.parse(time ?? ""));
+    expect(times.map((time) => time - Date.parse("2026-01-01T12:00:00Z"))).toEqual([clockOffsetMs, clockOffsetMs]);
+    await stop();
+  });
+
   it("stops although somebody still waits for an answer", async () => {
     const { url, control, stop } = await startSimulator();
     control.fault({ action: { hang: true } });

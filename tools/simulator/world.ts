@@ -1,5 +1,6 @@
 import { Agenda } from "./agenda.ts";
 import { CertificateJobs } from "./certificates/jobs.ts";
+import { recordCheck } from "./certificates/record-check.ts";
 import { reservedDomains } from "./families/reserved-domains.ts";
 import { Agents } from "./families/sessions/agents.ts";
 import { issueCertificate } from "./families/tls-certificates.ts";
@@ -33,6 +34,7 @@ export function createWorld(settings: Settings): World {
     clock,
     startMs: settings.startMs,
     provisionMs: settings.provisionMs,
+    hasRecord: settings.resolver === undefined ? undefined : recordCheck(settings.resolver),
     issue: (row) => (row.collection === reservedDomains ? issueCertificate(row, { store, clock }) : undefined),
   });
   const agents = new Agents({ store, agenda, clock, restartMs: settings.restartMs, updateMs: settings.updateMs });

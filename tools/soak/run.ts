@@ -36,7 +36,7 @@ export interface SoakResult {
 }
 
 export async function soak({ cluster, operator, minutes, objects, seed, tell }: SoakOptions): Promise<SoakResult> {
-  await using stage = await Stage.open({ cluster, operator, latencyMs: 5 });
+  await using stage = await Stage.open({ cluster, operator: { main: operator }, latencyMs: 5 });
   const subjects = await stage.createSubjects(objects);
   const allReady = stage.watcher.until(subjects, isReady);
   await stage.startOperator({ RESYNC_INTERVAL: `${RESYNC_SECONDS}s`, REQUEST_TIMEOUT: "3s" });

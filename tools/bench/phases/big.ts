@@ -69,11 +69,11 @@ interface Editing {
 
 /** Edits objects during a resync, and measures when each edit arrives at the service. */
 async function editsDuringResync(stage: Stage, subjects: readonly Subject[], editing: Editing): Promise<Resync> {
-  const operator = await stage.startOperator({
+  await stage.startOperator({
     REQUESTS_PER_MINUTE: String(editing.limit),
     RESYNC_INTERVAL: `${editing.resyncSeconds}s`,
   });
-  await observed(operator, subjects.length, 300);
+  await observed(stage, subjects.length, 300);
   await stage.quiet();
   const lists = await listsSince(stage);
   while ((await lists()).length === 0) await sleep(POLL_MS);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isReady, nameOf } from "../../shared/objects.ts";
 import { type Figures, percentile } from "../figures.ts";
 import { startFollower } from "../floor.ts";
-import { type Subject, subjects } from "../objects.ts";
+import type { Subject } from "../objects.ts";
 import { figuresOf, readingOf } from "../reading.ts";
 import type { Stage } from "../stage.ts";
 import { preciseNow } from "../watcher.ts";
@@ -13,8 +13,8 @@ const PER_SECOND = 20;
  * Applies one object after another, and measures for each how long it takes to become Ready. Before that, measures a
  * plain client in the same way, which only watches the objects and makes the necessary writes.
  */
-export async function trickle(stage: Stage, seconds: number): Promise<Figures> {
-  const floor = await floorOf(stage, seconds);
+export async function trickle(stage: Stage, seconds: number, options: { floor: boolean }): Promise<Figures> {
+  const floor = options.floor ? await floorOf(stage, seconds) : undefined;
   await stage.startOperator();
   await stage.quiet();
 
@@ -25,8 +25,7 @@ export async function trickle(stage: Stage, seconds: number): Promise<Figures> {
   const figures = await figuresOf(stage, {
     ...{ phase: "trickle", objects: made.length, before, after, took },
     more: {
-      ...floor,
-      floorRatio: (percentile(took, 0.5) as number) / floor.floorP50,
+      ...(floor && { ...floor, floorRatio: (percentile(took, 0.5) as number) / floor.floorP50 }),
       applyAnswered: percentile(answered, 0.5) as number,
     },
   });
@@ -49,10 +48,10 @@ async function floorOf(stage: Stage, seconds: number): Promise<{ floorP50: numbe
   return { floorP50: percentile(took, 0.5) as number, floorP99: percentile(took, 0.99) as number };
 }
 
-const applied = ({ namespace }: Stage, seconds: number, prefix: string): Subject[] =>
-  subjects(seconds * PER_SECOND, `${namespace}-${prefix}`).map(({ type, object }) => ({
+const applied = (stage: Stage, seconds: number, prefix: string): Subject[] =>
+  stage.subjects(seconds * PER_SECOND, `${stage.namespace}-${prefix}`).map(({ type, object }) => ({
     type,
-    object: { ...object, metadata: { namespace, name: `${prefix}-${object.metadata.name}` } },
+    object: { ...object, metadata: { namespace: stage.namespace, name: `${prefix}-${object.metadata.name}` } },
   }));
 
 /** The milliseconds from each apply until the object was Ready, and until the apply was answered. */

@@ -3,10 +3,20 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** What can be built from the Go modules in `tools/`. `kubectl` alone is for clusters of others. */
-export type ToolName = "kubernetes" | "kubectl" | "etcd" | "helm" | "actionlint" | "verdict";
+export type ToolName =
+  | "kubernetes"
+  | "kubectl"
+  | "etcd"
+  | "helm"
+  | "actionlint"
+  | "verdict"
+  | "kustomize-controller"
+  | "source-controller"
+  | "external-dns"
+  | "peer";
 
 interface Tool {
-  /** A folder in `tools/`. */
+  /** A folder, from `tools/`. */
   readonly module: string;
   /** The module that has the version of the tool. */
   readonly versionOf: string;
@@ -24,6 +34,12 @@ function kubernetesVersion(version: string): string[] {
     ([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`,
   );
   return [...stripped(), ...settings];
+}
+
+/** A controller of Flux. Each replaces modules, so each is built from a go.mod of its own. */
+function fluxController(name: string): Tool {
+  const module = `github.com/fluxcd/${name}`;
+  return { module: name, versionOf: module, binaries: { [name]: module }, ldflags: stripped };
 }
 
 const kubernetes = { module: "kubernetes", versionOf: "k8s.io/kubernetes", ldflags: kubernetesVersion };
@@ -63,6 +79,22 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     binaries: { verdict: "tools/verdict" },
     ldflags: stripped,
   },
+  "kustomize-controller": fluxController("kustomize-controller"),
+  "source-controller": fluxController("source-controller"),
+  // a program of this project with the parts of external-dns that the tests need
+  "external-dns": {
+    module: "external-dns",
+    versionOf: "sigs.k8s.io/external-dns",
+    binaries: { "external-dns": "tools/external-dns" },
+    ldflags: stripped,
+  },
+  // a program of this project: the operator that the bench compares with
+  peer: {
+    module: "../../../bench/peer",
+    versionOf: "sigs.k8s.io/controller-runtime",
+    binaries: { peer: "tools/peer" },
+    ldflags: stripped,
+  },
 };
 
 /** A tool in the version that its go.mod pins. */
@@ -70,6 +102,8 @@ export interface PinnedTool {
   readonly name: ToolName;
   readonly version: string;
   readonly moduleDirectory: string;
+  /** The module that has the version. */
+  readonly versionOf: string;
   readonly binaries: Readonly<Record<string, string>>;
   readonly ldflags: string;
   /** A hash of everything that the binaries depend on. */
@@ -87,7 +121,7 @@ export async function pinnedTool(name: ToolName): Promise<PinnedTool> {
     .update(JSON.stringify([...contents, ldflags, tool.binaries]))
     .digest("hex")
     .slice(0, 12);
-  return { name, version, moduleDirectory, binaries: tool.binaries, ldflags, digest };
+  return { name, version, moduleDirectory, versionOf: tool.versionOf, binaries: tool.binaries, ldflags, digest };
 }
 
 /** The version of a module that a go.mod requires. */

@@ -11,12 +11,14 @@ const POLL_MS = 1000;
 export interface Followed {
   readonly read: () => Promise<ObjectState[]>;
   readonly control: Pick<Control, "requests">;
+  /** Resolves with a line for each DNS record that has changed since the last call. */
+  readonly records: () => Promise<Line[]>;
   readonly objects: readonly ObjectState[];
   readonly signal: AbortSignal;
 }
 
-/** Prints each change of the objects, and each write to the account, until the signal aborts. Throws its reason. */
-export async function follow(screen: Screen, { read, control, objects, signal }: Followed): Promise<never> {
+/** Prints each change of the objects and of the DNS records, and each write to the account, until the signal aborts. Throws its reason. */
+export async function follow(screen: Screen, { read, control, records, objects, signal }: Followed): Promise<never> {
   let before = objects;
   let seen = lastOf(control.requests());
   for (;;) {
@@ -25,9 +27,10 @@ export async function follow(screen: Screen, { read, control, objects, signal }:
     // goes on if the API server is busy, or somebody has deleted the kinds
     const after = await read().catch(() => before);
     signal.throwIfAborted();
+    const dns = await records().catch(() => []);
     const requests = control.requests({ after: seen }).filter(({ status }) => status !== null);
     seen = Math.max(seen, lastOf(requests));
-    screen.print(...[...writes(requests), ...changes(before, after)].map(stamped));
+    screen.print(...[...dns, ...writes(requests), ...changes(before, after)].map(stamped));
     before = after;
   }
 }

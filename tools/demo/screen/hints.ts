@@ -10,7 +10,11 @@ export interface Place {
   readonly operatorLog: string;
   /** Remote id of TunnelGroupBackend/database. */
   readonly backendID: string;
+  /** Name of the TunnelSession of an agent that can restart. */
+  readonly session: string;
   readonly resyncSeconds: number;
+  /** Whether external-dns makes the record of ReservedDomain/shop. */
+  readonly hasDNS: boolean;
 }
 
 /** Commands to try in another terminal. */
@@ -29,8 +33,10 @@ export function hints(place: Place): Line[] {
     command(`kubectl -n ${namespace} patch gwtcp git --type=merge -p '{"spec":{"description":"Git over SSH"}}'`),
 
     title("Delete: the first goes at once, the second waits until no edge refers to it"),
-    command(`kubectl -n ${namespace} delete gwes new-policies`),
+    command(`kubectl -n ${namespace} delete gwesrc changed-policies`),
     command(`kubectl -n ${namespace} delete gwipp office --wait=false; kubectl -n ${namespace} get gwipp -o wide`),
+
+    ...(place.hasDNS ? dnsHints(namespace) : []),
 
     title(
       `Change the account behind the operator's back: put right within ${place.resyncSeconds} s, or at once when asked`,
@@ -40,6 +46,14 @@ export function hints(place: Place): Line[] {
       `kubectl -n ${namespace} annotate gwtg database --overwrite tunnelgateway.dev/reconcile-requested-at=$(date +%s)`,
     ),
     call(`${control}/get -d '["${place.backendID}"]'`),
+
+    title("See who is online, and restart an agent: it comes back as another session"),
+    command(`kubectl -n ${namespace} get gwts`),
+    command(
+      `kubectl -n ${namespace} create -f - <<< '{"apiVersion":"tunnelgateway.dev/v1","kind":"AgentCommand",` +
+        `"metadata":{"name":"restart"},"spec":{"command":"Restart","sessionRef":{"name":"${place.session}"}}}'`,
+    ),
+    command(`kubectl -n ${namespace} get gwcmd,gwts`),
 
     title("Take the service away, and bring it back: what is Ready stays Ready"),
     call(`${control}/outage -d '[true]'`),
@@ -56,6 +70,12 @@ export function hints(place: Place): Line[] {
     ),
   ];
 }
+
+const dnsHints = (namespace: string): Line[] => [
+  title("Delete a domain: external-dns removes the record first, and the account follows within a minute"),
+  command(`kubectl -n ${namespace} get dnsendpoint reserveddomain-shop -o yaml`),
+  command(`kubectl -n ${namespace} delete gwrd shop --wait=false`),
+];
 
 const title = (text: string): Line => line(`\n  ${text}`, "bold");
 // echo, because answers do not end with a newline

@@ -34,6 +34,8 @@ export interface CertificateJobsOptions {
   readonly provisionMs: number;
   /** Issues a certificate where rows of this collection show one. Returns its id. */
   readonly issue: (row: Row) => string | undefined;
+  /** Whether the DNS record of a row is there, as a job finds it. Undefined: the name alone decides. */
+  readonly hasRecord: ((row: Row) => Promise<boolean>) | undefined;
 }
 
 const troubles = {
@@ -111,10 +113,28 @@ export class CertificateJobs {
   }
 
   #finish(id: string, job: Job): void {
+    const row = this.#rowOf(id, job);
+    if (!row) return;
+    const { hasRecord } = this.#options;
+    if (hasRecord) void hasRecord(row).then((isThere) => this.#conclude(id, job, isThere));
+    else this.#conclude(id, job, !String(row.members.domain).endsWith(unresolvable));
+  }
+
+  /** The row, if this is still its job. */
+  #rowOf(id: string, job: Job): Row | undefined {
     const row = this.#options.store.find(id);
-    if (!row || statusOf(row).provisioning_job !== job) return;
-    const state = String(row.members.domain).endsWith(unresolvable) ? "dns_error" : "issued";
-    this.force(row, { state });
+    return row && statusOf(row).provisioning_job === job ? row : undefined;
+  }
+
+  /** A job that looks for the record tries again. */
+  #conclude(id: string, job: Job, isThere: boolean): void {
+    const row = this.#rowOf(id, job);
+    if (!row) return;
+    this.force(row, { state: isThere ? "issued" : "dns_error" });
+    const { store, agenda, clock, provisionMs, hasRecord } = this.#options;
+    const failed = store.find(id);
+    const next = failed && statusOf(failed).provisioning_job;
+    if (hasRecord && next) agenda.at(clock() + provisionMs, () => this.#finish(id, next));
   }
 
   #issue(id: string): void {

@@ -135,6 +135,15 @@ describe("a service that takes and answers less", () => {
     expect(body).toHaveProperty("addr");
   });
 
+  it("leaves members out of its lists, which a GET shows", async () => {
+    await using brief = await openAccount({ unlisted: ["region"] });
+    const { body } = await brief.send("POST", "/reserved_addrs", { region: "eu" });
+    const list = await brief.send("GET", "/reserved_addrs");
+    expect(list.body.reserved_addrs).toMatchObject([{ id: body.id, addr: body.addr }]);
+    expect(list.body.reserved_addrs[0]).not.toHaveProperty("region");
+    expect((await brief.send("GET", `/reserved_addrs/${body.id}`)).body.region).toBe("eu");
+  });
+
   it("refuses members in updates, alone or together", async () => {
     await using strict = await openAccount({
       refusedOnUpdate: ["metadata"],

@@ -36,6 +36,7 @@ async function serve(parts: ServerParts, message: IncomingMessage, response: Ser
   const [path = "", query = ""] = (message.url ?? "").split(/\?(.*)/s);
   if (path.startsWith("/_control/")) return serveControl(parts.control, path, message, response);
 
+  response.setHeader("date", new Date(parts.service.world.clock()).toUTCString());
   const entry = logged(parts, message, path, query);
   if (parts.outage.kind) return refuse(parts.outage.kind, entry, response);
 

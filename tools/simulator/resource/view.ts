@@ -22,11 +22,14 @@ export function viewOf(
     refs: (ids) => ((ids ?? []) as unknown[]).map((id) => view.ref(id)).filter((ref) => ref !== null),
     show(row) {
       const members = { ...show(row, view), ...(echo && echoOf(row)) };
-      return Object.fromEntries(Object.entries(members).filter(([name]) => !unanswered.includes(name)));
+      return without(members, unanswered);
     },
   };
   return view;
 }
+
+export const without = (members: Members, names: readonly string[]): Members =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
 
 /** All that was sent for a row, in a member that the API page does not have. */
 export const echoOf = ({ members }: Row): Members => ({ x_echo: JSON.stringify(members) });

@@ -1,0 +1,2 @@
+/** Where the demo has its objects, and the operator its own. */
+export const NAMESPACE = "demo";

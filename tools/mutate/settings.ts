@@ -1,0 +1,34 @@
+import { join } from "node:path";
+
+const here = (name: string): string => join(import.meta.dirname, name);
+
+/** The rooms whose unit tests run for any change. */
+const TESTED = ["reconcile", "account", "objects"];
+
+/** The unit tests that run for changes of these folders and files. */
+export function testsFor(paths: readonly string[]): string[] {
+  const rooms = paths.map((path) => path.split("/")[1] ?? "").filter((room) => room !== "" && !room.endsWith(".ts"));
+  return [...new Set([...TESTED, ...rooms])].map((room) => `src/${room}/**/*.test.ts`);
+}
+
+/** The settings of StrykerJS for changes of these folders and files. `folder` is for the files of this run. */
+export const settings = (paths: readonly string[], folder: string) => ({
+  mutate: [
+    ...paths.map((path) => (path.endsWith(".ts") ? path : join(path, "**/*.ts"))),
+    ...["!**/*.test.ts", "!**/testing/**"],
+  ],
+  // texts, and objects, lists and functions as a whole: almost all of these are messages and names, or break everything
+  mutator: { excludedMutations: ["StringLiteral", "Regex", "ObjectLiteral", "ArrayDeclaration", "ArrowFunction"] },
+  // a copy of the project, with all changes in it, of which at most one is switched on at a time
+  tempDirName: join(folder, "copy"),
+  ignorePatterns: ["site", "dist"],
+  // to adapt it, StrykerJS would call the JavaScript API of TypeScript, and TypeScript 7 has none
+  tsconfigFile: "none",
+  testRunner: "vitest",
+  vitest: { configFile: here("vitest.config.ts"), related: false },
+  plugins: ["@stryker-mutator/vitest-runner", here("plugins.ts")],
+  checkers: ["sample"],
+  reporters: ["json", "progress-append-only"],
+  jsonReporter: { fileName: join(folder, "report.json") },
+  logLevel: "warn",
+});
