@@ -25,7 +25,7 @@ class LongestFirst extends BaseSequencer {
 const siteTests = ["test/site/**/*.test.ts"];
 
 // These limits end what hangs, also on a machine that has much else to do. No test takes nearly as long.
-const limits = { testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 20_000 } } };
+const limits = { testTimeout: 300_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
 
 export default defineConfig({
   test: {
@@ -40,6 +40,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...clusterTests, ...siteTests],
           // importing everything anew for each file took more than half of the time
           isolate: false,
+          setupFiles: ["src/runtime/testing/seeded.ts"],
           unstubEnvs: true,
           ...limits,
         },

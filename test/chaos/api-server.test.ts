@@ -28,7 +28,7 @@ beforeAll(async () => {
   };
   world = new World({ ...cluster, freshNamespace }, { env: ORDEAL_ENV, simulator: { latencyMs: 50 } });
   await world.open();
-}, 120_000);
+});
 
 afterAll(async () => {
   await world.close();

@@ -30,8 +30,9 @@ const requests = (code: string, values: string) =>
   series("tunnelgateway_remote_requests_total", values, { resource: "ip_policies", method: "GET", code });
 const resources = (reason: string, ready: string, values: string) =>
   series("tunnelgateway_resources", values, { kind: "IPPolicy", ready, reason });
-const certificate = (validDays: number, daysLeft: number) => {
-  const about = { kind: "TLSCertificate", object_namespace: "team-a", object_name: "shop" };
+const shop = { kind: "TLSCertificate", object_namespace: "team-a", object_name: "shop" };
+
+const certificate = (validDays: number, daysLeft: number, about: Readonly<Record<string, string>> = shop) => {
   const end = daysLeft * 86_400;
   return [
     series("tunnelgateway_certificate_expiry_timestamp_seconds", `${end}x120`, about),
@@ -55,6 +56,11 @@ const cases: readonly Case[] = [
       series("leader_election_master_status", "1x9 0x10 0x20"),
       series("leader_election_master_status", "0x9 0x10 1x20", { pod: "two" }),
     ],
+    ...{ quiet: [14, 21], firing: [16, 19] },
+  },
+  {
+    ...{ alert: "TunnelGatewayWatchDisconnected", about: "a kind is not watched for five minutes" },
+    input: [series("tunnelgateway_watch_connected", "1x9 0x10 1x20", { kind: "IPPolicy" })],
     ...{ quiet: [14, 21], firing: [16, 19] },
   },
   {
@@ -145,6 +151,17 @@ const cases: readonly Case[] = [
   {
     ...{ alert: "TunnelGatewayCertificateEnding", about: "13 of 90 days are too many" },
     ...{ input: certificate(90, 13), quiet: [65, 100], firing: [] },
+  },
+  {
+    ...{ alert: "TunnelGatewayCertificateExpiring", about: "a certificate without an object, 13 of 90 days are left" },
+    ...{ input: certificate(90, 13, { kind: "TLSCertificate", account: "" }), quiet: [55], firing: [65] },
+  },
+  {
+    ...{ alert: "TunnelGatewayCertificateNotRenewed", about: "a renewal was due two days ago, for an hour" },
+    input: [
+      series("tunnelgateway_certificate_renewal_timestamp_seconds", `${-2 * 86_400 + 600}x120 ${60 * 86_400}x20`, shop),
+    ],
+    ...{ quiet: [65, 125], firing: [75] },
   },
   {
     ...{ alert: "TunnelGatewayCertificateRenewalFailing", about: "a renewal fails for an hour" },

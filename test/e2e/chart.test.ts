@@ -66,6 +66,7 @@ describe("values", () => {
     ["a policy that there is not", { "uninstall.policy": "purge" }],
     ["a duration without a unit", { "gateway.resyncInterval": "5" }],
     ["less time than a stop takes", { terminationGracePeriodSeconds: 10 }],
+    ["a collector without a scheme", { "tracing.otlpEndpoint": "collector:4318" }],
     ["credentials in the address", { "gateway.baseURL": "https://me:secret@api.gateway.example" }],
   ])("%s is refused", async (_, values) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
@@ -196,6 +197,16 @@ describe("rendered", () => {
     );
   });
 
+  test.each([
+    ["four minutes", {}, "4m"],
+    ["four minutes where nothing is deleted", { "externalDNS.enabled": true }, "4m"],
+    ["as long as records may take to go", { "externalDNS.optIn": true, "uninstall.policy": "delete" }, "14m"],
+    ["as long as it is told", { "uninstall.timeout": "1h", "uninstall.policy": "delete" }, "1h"],
+  ])("the uninstallation may take %s", async (_, values, expected) => {
+    const { spec } = find(await render(...set(values)), "Job");
+    expect(spec.template.spec.containers[0].args).toContain(`--timeout=${expected}`);
+  });
+
   const watched = set({ "watchNamespaces[0]": "one", "watchNamespaces[1]": "two" });
   test.each([
     ["everywhere by default", [], ["-"], "*"],
@@ -253,11 +264,21 @@ describe("rendered", () => {
     ["of https", { "gateway.baseURL": "https://api.gateway.example" }, [443, 6443]],
     ["of its own", { "gateway.baseURL": "https://api.gateway.example:8443/v1" }, [443, 6443, 8443]],
     ["of a proxy", { "proxy.https": "http://proxy.example:3128", "proxy.http": "http://other" }, [443, 6443, 80, 3128]],
+    ["of a collector of traces", { "tracing.otlpEndpoint": "http://collector:4318" }, [443, 6443, 4318]],
     ["of other hosts", { "gateway.allowedHosts[0]": "other.example:9443" }, [443, 6443, 9443]],
   ])("the network policy lets the operator reach the port %s", async (_, values, expected) => {
     const { spec } = find(await render(...set({ "networkPolicy.enabled": true, ...values })), "NetworkPolicy");
     const ports = spec.egress[0].ports.map(({ port }: KubeJSON) => port);
     expect(ports.filter((port: number) => port !== 53)).toEqual(expected);
+  });
+
+  test.each([
+    ["off by default", {}, []],
+    ["sent to a collector", { "tracing.otlpEndpoint": "http://collector:4318" }, ["http://collector:4318"]],
+  ])("traces are %s", async (_, values, expected) => {
+    const { env } = find(await render(...set(values)), "Deployment").spec.template.spec.containers[0];
+    const variables = env.filter(({ name }: KubeJSON) => name === "OTEL_EXPORTER_OTLP_ENDPOINT");
+    expect(variables.map(({ value }: KubeJSON) => value)).toEqual(expected);
   });
 
   test("the address of a proxy can come from a Secret", async () => {

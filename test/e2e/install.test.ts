@@ -130,7 +130,7 @@ describe("a release with one value", () => {
   test("doctor finds nothing to say", async () => {
     await using doctor = await release.doctor();
     expect({ code: await doctor.ended(), output: doctor.output }).toEqual({ code: 0, output: expect.any(String) });
-    expect(doctor.lines.filter((line) => line.startsWith("ok"))).toHaveLength(5);
+    expect(doctor.lines.filter((line) => line.startsWith("ok"))).toHaveLength(6);
   });
 
   test("doctor names a right that is missing", async () => {

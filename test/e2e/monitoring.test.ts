@@ -193,10 +193,19 @@ describe.skipIf(!programs)(`a real Prometheus ${programs ? "" : withoutPrometheu
     const policy = { certificateManagementPolicy: { authority: "freeca" } };
     await world.kube.apply(manifest("ReservedDomain", "unrenewed", { ...policy, domain: "unrenewed.example.org" }));
     const domain = await world.ready("ReservedDomain", "unrenewed");
-    const alerts = ["Expiring", "Ending", "RenewalFailing"].map((what) => `TunnelGatewayCertificate${what}`);
+    const reasons = ["Expiring", "Ending", "RenewalFailing", "NotRenewed"];
+    const alerts = reasons.map((reason) => `TunnelGatewayCertificate${reason}`);
     await fire(alerts, async () => {
       await world.kube.apply(secret(days(-88), days(2)), certificate);
+      const overdue = { renews_at: days(-3).toISOString(), provisioning_job: null };
+      control().patch(domain.status.id, { certificate_management_status: overdue });
       control().certificate(domain.status.id, { state: "dns_error" });
+    });
+    await until("the certificate without an object is told too", async () => {
+      const ends = { not_before: days(-88).toISOString(), not_after: days(2).toISOString() };
+      control().patch(domain.status.certificate.id, ends);
+      const firing = 'ALERTS{alertname="TunnelGatewayCertificateEnding",alertstate="firing",object_name=""}';
+      return (await prometheus.query(firing)).length > 0;
     });
     control().certificate(domain.status.id, { state: "issued" });
     await world.kube.apply(secret(days(-1), days(89)));
@@ -220,6 +229,22 @@ describe.skipIf(!programs)(`a real Prometheus ${programs ? "" : withoutPrometheu
       await world.kube.apply(manifest("TunnelGroupBackend", "unsaid", { labels: { a: "b" } }));
     });
     cluster.guard = () => undefined;
+  });
+
+  test("a watch that is refused: an alert, until it is allowed", async () => {
+    const body = JSON.stringify({
+      kind: "Status",
+      apiVersion: "v1",
+      status: "Failure",
+      reason: "Forbidden",
+      code: 403,
+    });
+    await fire(["TunnelGatewayWatchDisconnected"], () => {
+      cluster.guard = ({ path }) => (/\/failoverbackends\?/.test(path) ? { status: 403, body } : undefined);
+      cluster.endWatches(`{"type":"ERROR","object":{"kind":"Status","code":500,"reason":"InternalError"}}`);
+    });
+    cluster.guard = () => undefined;
+    await resolves("TunnelGatewayWatchDisconnected");
   });
 
   test("a service that does not answer: alerts on the queue, until it does", async () => {

@@ -137,6 +137,15 @@ describe("with Helm", () => {
     expect(inAccount()).toBe(before);
   }, 120_000);
 
+  test("a namespace is deleted after its objects", async () => {
+    const before = inAccount();
+    await kubectl("create", "namespace", "team-a");
+    await kubectl("apply", "-n", "team-a", "-f", join(directory, "first.yaml"));
+    await kubectl("wait", "-n", "team-a", "--for=condition=Ready", "tcpedge/ssh", "--timeout=30s");
+    await pages.uninstall.run("A namespace");
+    expect(inAccount()).toBe(before);
+  }, 120_000);
+
   test("it is uninstalled with all that it made, by its hook", async () => {
     expect(inAccount()).toBeGreaterThan(0);
     await pages.uninstall.run("Helm");

@@ -74,5 +74,15 @@ test("the workflow posts the plan, and fails when something is wrong", async () 
 
 test("once it is applied there is nothing to do", async () => {
   await page.run("Apply it");
+  expect(world.simulator.control.objects("edges/tcp")).toHaveLength(1);
+}, 240_000);
+
+test("an object is compared with the account, also after somebody has changed it there", async () => {
+  const [policy] = world.simulator.control.objects("ip_policies");
+  await page.run("Compare an object with the account");
+  await page.run("Compare an object with the account");
+  const changes = { description: "changed by hand", metadata: '{"team":"shop"}' };
+  world.simulator.control.patch(String(policy?.["id"]), changes);
+  await page.run("Compare an object with the account");
   expect(page.unused).toEqual([]);
 }, 240_000);

@@ -205,7 +205,12 @@ const edge: Omit<Rule, "kind">[] = [
       [1],
     ]),
   },
-  references("addressRefs", (reference) => ({ addressRefs: [reference] })),
+  {
+    rule: "an address is named, since the service takes no id in its place",
+    field: "addressRefs",
+    good: [{ addressRefs: [{ name: "one" }, { name: "two" }] }],
+    bad: [{}, { id: "ra_1" }, { name: "" }, { name: "No_Name" }].map((reference) => ({ addressRefs: [reference] })),
+  },
   references("backend.backendRef", (backendRef) => ({ backend: { backendRef } }), "TunnelGroupBackend"),
   {
     rule: "a backend module has a backend",

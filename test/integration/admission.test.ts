@@ -125,6 +125,16 @@ test.each([
   ["ReservedDomain", { domain: "localhost" }, "must be a host name with a dot in it, such as shop.example.com"],
   ["TunnelGroupBackend", { labels: {} }, "must have a label"],
   ["TCPEdge", { backend: { backendRef: { id: "a/b" } } }, "must be an id: letters, digits and _"],
+  ["TCPEdge", { hostports: ["a"] }, "must be host:port"],
+  ["EventSource", { type: "created" }, "must be an event type, <thing>_<action>.v<N>"],
+  ["SSHCredential", { acl: ["a"] }, "must be * or bind:<target>"],
+  ["SSHHostCertificate", { validAfter: "soon" }, "must be a time in RFC 3339"],
+  ["SSHHostCertificate", { renewBefore: "30d" }, "must be a duration in hours"],
+  [
+    "GatewayAccount",
+    { apiKeySecretRef: { name: "a", key: "a" }, baseURL: "a" },
+    "must be a URL that begins with https://",
+  ],
 ])("the refusal of a wrong %s says what is expected, without a regular expression", async (kind, spec, words) => {
   const { message } = await world.kube.create(objectOf(kind, spec), { dryRun: true }).then(
     () => ({ message: "accepted" }),
@@ -132,6 +142,16 @@ test.each([
   );
   expect(message).toContain(words);
   expect(message).not.toMatch(/should match|\^/);
+});
+
+test("adopt.id can be corrected until the object has its remote, and removed at any time", async () => {
+  const { name } = (await world.kube.create(objectOf("IPPolicy", { adopt: { id: "ipp_wrong" } }))).metadata;
+  const change = (adopt: object | null) => refused(world.kube.patch("IPPolicy", name, { spec: { adopt } }));
+  expect(await change({ id: "ipp_right" })).toBeUndefined();
+  await world.kube.patchStatus("IPPolicy", name, { id: "ipp_right" });
+  expect(await change({ id: "ipp_other" })).toEqual(["spec.adopt.id"]);
+  expect(await change({ id: "ipp_right", from: "team-a/office" })).toBeUndefined();
+  expect(await change(null)).toBeUndefined();
 });
 
 /** The short names of released kinds. People know them, so they stay. */

@@ -1,11 +1,14 @@
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BUILD_MS, externalDNSBinary } from "../../tools/cluster/build/build.ts";
+import { Bind } from "../../tools/dns/bind.ts";
+import { definition, ExternalDNS } from "../../tools/dns/external-dns.ts";
+import { bindPrograms, withoutBind } from "../../tools/dns/programs.ts";
 import { conditionOf, type KubeJSON } from "../../tools/shared/objects.ts";
+import { Page } from "../e2e/support/page.ts";
+import { pluginDesk } from "../e2e/support/plugin-desk.ts";
 import { DNSServer } from "../support/dns-server.ts";
 import { manifestOf } from "../support/samples.ts";
-import { useWorld } from "../support/world.ts";
-
-const definition = join(import.meta.dirname, "../support/dns-endpoint-crd.yaml");
+import { useWorld, World } from "../support/world.ts";
 
 /** A minute, the time between two questions for a name, takes six seconds. */
 const RATE = 10;
@@ -127,4 +130,89 @@ test("the DNSEndpoint of a domain that stays in the account outlives the object"
   await world.delete("ReservedDomain", "kept");
   expect((await endpoint("kept"))?.metadata.ownerReferences).toBeUndefined();
   expect(rowOf("kept.example.org")).toBeDefined();
+});
+
+const programs = await bindPrograms();
+
+describe.skipIf(!programs)(`external-dns and BIND ${programs ? "" : withoutBind}`, () => {
+  const name = "shop.example.org";
+  /** The record, as it was when the service got each DELETE. */
+  const atDelete: Promise<string[]>[] = [];
+  let bind: Bind;
+  let externalDNS: ExternalDNS | undefined;
+  let story: World;
+
+  beforeAll(async () => {
+    if (!programs) return;
+    await world.cluster.kubectlRun(["apply", "-f", definition]);
+    bind = await Bind.start(programs, "example.org");
+    story = new World(world.cluster, {
+      startOperator: false,
+      simulator: {
+        certificates: { provisionMs: 200, resolver: bind.address },
+        onHandled: ({ method }) => method === "DELETE" && atDelete.push(bind.cname(name)),
+      },
+    });
+    await story.open();
+    const env = { DNS_RESOLVERS: bind.address, EXTERNAL_DNS: "true", REQUEST_TIMEOUT: "300s" };
+    await story.startOperator(env, { clock: { rate: RATE } });
+    await externalDNSBinary();
+    // external-dns may have to be built
+  }, BUILD_MS);
+
+  afterAll(async () => {
+    if (!programs) return;
+    await story?.close();
+    await externalDNS?.stop();
+    await bind?.stop();
+  });
+
+  const dnsLog = async (error: Error) => {
+    throw new Error(`${error.message}\nexternal-dns:\n${await externalDNS?.lastLines()}`);
+  };
+
+  /** Resolves with the object when each of these conditions has this status or reason. */
+  const until = (what: string, wanted: Readonly<Record<string, string>>) =>
+    story.until(
+      what,
+      async () => {
+        const object = await story.get("ReservedDomain", "shop");
+        const isSo = ([type, text]: [string, string]) => {
+          const { status, reason } = conditionOf(object, type) ?? {};
+          return text === status || text === reason;
+        };
+        return Object.entries(wanted).every(isSo) && object;
+      },
+      90,
+    );
+
+  test("make a domain Ready without a person, as the page shows it", async () => {
+    await story.kube.apply(domain("shop", { certificateManagementPolicy: {} }));
+    const missing = { DNSReady: "DNSRecordMissing", CertificateReady: "CertificateDNSError" };
+    const { status: before } = await until("the record is missed", missing);
+    const substitutions = new Map([
+      ["shop.example.com", name],
+      ["2xk4.cname.gateway.example", before.cnameTarget],
+    ]);
+    await using desk = await pluginDesk(story, { substitutions });
+    const page = await Page.read("docs/how-to/external-dns.md", desk);
+    await page.run("From apply to Ready");
+
+    const { kubeconfig } = world.cluster;
+    externalDNS = await ExternalDNS.start({ kubeconfig, namespace: story.namespace, bind });
+    const good = { Ready: "True", DNSReady: "True", CertificateReady: "True" };
+    const { status } = await until("the record is made, and the certificate is issued", good).catch(dnsLog);
+    expect(await bind.cname(name)).toEqual([status.cnameTarget]);
+    expect(status.certificate.id).toBe(story.simulator.control.objects("tls_certificates")[0]?.["id"]);
+    await page.run("From apply to Ready");
+  });
+
+  test("have the record removed before the service gets the DELETE", async () => {
+    expect(await bind.cname(name)).toHaveLength(1);
+    await story.delete("ReservedDomain", "shop", "--wait=false");
+    await story.until("the object is gone", async () => !(await story.get("ReservedDomain", "shop")), 90).catch(dnsLog);
+    expect(atDelete).toHaveLength(1);
+    expect(await Promise.all(atDelete)).toEqual([[]]);
+    expect(story.simulator.control.objects("reserved_domains")).toEqual([]);
+  });
 });

@@ -33,10 +33,19 @@ test("creating, changing and deleting what gives no trouble makes no event", asy
   await world.allReady(objects);
   await world.kube.apply(manifest("IPPolicy", "easy", { description: "changed" }));
   await world.ready("IPPolicy", "easy");
-  await world.kube.delete("IPPolicy", "easy");
-  await world.gone("IPPolicy", "easy");
+  await world.kube.delete("HTTPResponseBackend", "easy");
+  await world.gone("HTTPResponseBackend", "easy");
   await world.quiet();
   expect((await eventsOf("easy")).map(short)).toEqual([]);
+});
+
+test("what nobody can see at a deletion is told", async () => {
+  await world.kube.apply(manifest("IPPolicy", "unseen", {}));
+  await world.ready("IPPolicy", "unseen");
+  await world.kube.delete("IPPolicy", "unseen");
+  const [told] = await events("unseen", 1);
+  expect(short(told)).toBe("Normal Deleting Delete");
+  expect(told.note).toContain("HTTPS edge route that no object names");
 });
 
 test("trouble and its end are events that kubectl describe shows", async () => {
@@ -90,7 +99,10 @@ test("waiting is an event once, whatever it waits through", async () => {
   await world.quiet();
   // the end of the edge may be seen before it is over
   const reasons = (await eventsOf("guard")).map(({ reason }) => reason);
-  expect([["InUse"], ["InUse", "Deleting"]]).toContainEqual(reasons);
+  expect([
+    ["InUse", "Deleting"],
+    ["InUse", "Deleting", "Deleting"],
+  ]).toContainEqual(reasons);
   expect(await eventsOf("patient")).toHaveLength(3);
 });
 

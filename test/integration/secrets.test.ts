@@ -255,6 +255,8 @@ async function expectNoneInSight(): Promise<void> {
     metrics: await world.operator.read("/metrics"),
     health: (await world.operator.read("/readyz")) + (await world.operator.read("/healthz")),
   };
+  // Each request was logged, at the level debug.
+  expect(texts.log).toContain("Sent to the service");
   for (const [what, text] of Object.entries(texts)) expect(canaries.in(text).slice(0, 5), what).toEqual([]);
   // what the service repeated did come this far
   expect(texts.writes).toContain("[redacted]");

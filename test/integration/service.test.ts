@@ -90,6 +90,26 @@ describe("an account", () => {
     expect(control().objects("reserved_addrs")).toHaveLength(1);
   });
 
+  test("each request is a line of the log, at the level debug", async () => {
+    const body = { error_code: "ERR_100", msg: "No", details: { operation_id: "op_1" } };
+    control().fault({ method: "POST", path: "/reserved_addrs", action: { status: 400, body } });
+    await world.kube.apply(manifest("ReservedAddress", "logged", { description: "no line has this" }));
+    await world.condition("ReservedAddress", "logged", { type: "Ready", reason: "InvalidSpec" });
+    const lines = world.operator.lines.flatMap((line) =>
+      line.includes('"Sent to the service"') ? JSON.parse(line) : [],
+    );
+    const own = lines.filter(({ name, method }) => name === "logged" && method === "POST");
+    const about = {
+      level: "debug",
+      controller: "reservedaddress",
+      namespace: world.namespace,
+      path: "/reserved_addrs",
+    };
+    const timed = { ...about, milliseconds: expect.any(Number) };
+    expect(own).toMatchObject([{ ...timed, status: 400, code: "ERR_100", operationID: "op_1" }]);
+    expect(JSON.stringify(lines)).not.toContain("no line has this");
+  });
+
   const plain = { metadata: "not ours to mark" };
   const known = [
     { by: "mark", collection: "ip_policies", of: (name: string) => manifest("IPPolicy", name, {}) },

@@ -36,7 +36,7 @@ export type Guard = (passage: Passage, side: Side) => Promise<Substitute | undef
 
 interface Behind {
   readonly server: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly tls?: object;
 }
 

@@ -99,7 +99,7 @@ function objectStep({ method, path, headers, body }: Passage): Step | undefined 
 function isAnnouncement(operations: readonly { op: string; path: string; value: Members | null }[]): boolean {
   const [before, after] = ["test", "add"].map((wanted) => {
     const { value } = operations.find(({ op, path }) => op === wanted && path === "/status") ?? {};
-    const { appliedFields: _, ...rest } = value ?? {};
+    const { appliedFields: _fields, moduleOrigins: _origins, ...rest } = value ?? {};
     return rest;
   });
   return isDeepStrictEqual(before, after);

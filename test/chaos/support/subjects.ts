@@ -203,7 +203,7 @@ export const subjects: readonly Subject[] = [
         "DELETE webhook_verification",
         "status",
       ],
-      delete: ["DELETE saml", "GET saml", "DELETE webhook_verification", "finalizer"],
+      delete: ["DELETE saml", "DELETE webhook_verification", "finalizer"],
     },
   },
   {

@@ -114,10 +114,15 @@ export class Release {
 
   /** The operator, as the Deployment in the cluster says. Resolves when it is at work. */
   async operator(): Promise<Pod> {
-    const { spec } = await this.#in.get("deployment", `${this.name}-tunnel-gateway-operator`, "-n", this.namespace);
-    const pod = await this.#pod(spec.template.spec, this.#in.proxy.url);
+    const pod = await this.startOperator();
     await pod.said('"msg":"Started"');
     return pod;
+  }
+
+  /** The same, however far it gets. */
+  async startOperator(): Promise<Pod> {
+    const { spec } = await this.#in.get("deployment", `${this.name}-tunnel-gateway-operator`, "-n", this.namespace);
+    return this.#pod(spec.template.spec, this.#in.proxy.url);
   }
 
   /** What `helm test` would run. */
@@ -152,7 +157,7 @@ export class Release {
 }
 
 /** Asks until the answer is true. */
-export async function until(what: string, isSo: () => Promise<boolean>, seconds = 25): Promise<void> {
+export async function until(what: string, isSo: () => Promise<boolean>, seconds = 60): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error(`Not within ${seconds} s: ${what}`);

@@ -40,6 +40,22 @@ export async function argoScripts(kind = "IPPolicy"): Promise<Record<string, str
   return { health, discovery: actions["discovery.lua"], ...Object.fromEntries(named) };
 }
 
+/**
+ * The object that Argo CD sends after an action. Lua has one kind of empty table, so where the action has left one of the
+ * members empty, Argo CD takes what was there before.
+ */
+export function sentByArgo(returned: KubeJSON, before: KubeJSON): KubeJSON {
+  const isMap = (value: unknown): value is KubeJSON =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  const members = Object.entries(returned).map(([name, value]) => {
+    const known = before[name];
+    if (!isMap(known)) return [name, value];
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    return [name, isEmpty ? known : isMap(value) ? sentByArgo(value, known) : value];
+  });
+  return Object.fromEntries(members);
+}
+
 /** The two words that decide: of kstatus, and of Argo CD, which looks at no script when an object is being deleted. */
 export function words(object: KubeJSON, verdict: Verdict | undefined): string {
   const health = object.metadata.deletionTimestamp ? "Progressing" : said(verdict?.scripts["health"]);

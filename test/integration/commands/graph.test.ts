@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { manifest } from "../../../tools/shared/objects.ts";
+import { ed25519PublicKey } from "../../../tools/simulator/testing/samples.ts";
 import { command } from "../../support/command.ts";
 import { useWorld } from "../../support/world.ts";
 
@@ -60,11 +61,29 @@ test("tree shows what is below an edge, and what is not Ready", async () => {
     lines: [
       expect.stringMatching(/^NAME +NAMESPACE +READY +REASON +ID$/),
       expect.stringMatching(/^TCPEdge\/ssh .*True +Available +edgtcp_/),
-      expect.stringMatching(/^└─ IPPolicy\/office .*True +Available +ipp_/),
+      "└─ ipRestriction",
+      expect.stringMatching(/^ {3}└─ IPPolicy\/office .*True +Available +ipp_/),
     ],
   });
   expect((await run("tree")).stdout).toMatch(/TCPEdge\/later .*False +ReferenceNotReady/);
   expect(JSON.parse((await run("tree", "-o", "json")).stdout)).toBeInstanceOf(Array);
+});
+
+test("tree shows sessions below the credential that they use, and edges below their domain", async () => {
+  const { control } = world.simulator;
+  const credential = String(control.insert("ssh_credentials", { public_key: ed25519PublicKey() })["id"]);
+  const session = String(control.addSession({ credential_id: credential, region: "eu" })["id"]);
+  const other = String(control.addSession({ credential_id: "cr_1", region: "eu" })["id"]);
+  control.insert("reserved_domains", { domain: "*.shop.example.org" });
+  const edge = String(control.insert("edges/tls", { hostports: ["www.shop.example.org:443"] })["id"]);
+  const { code, stdout } = await run("tree");
+  const lines = stdout.split("\n");
+  const below = (text: string) => lines[lines.findIndex((line) => line.startsWith(text)) + 1];
+  expect(code).toBe(0);
+  expect(below(`SSHCredential ${credential}`)).toMatch(`└─ TunnelSession ${session} `);
+  expect(below("Credential cr_1")).toMatch(`└─ TunnelSession ${other} `);
+  expect(below("ReservedDomain ")).toMatch(`└─ TLSEdge ${edge} `);
+  expect((await run("tree", edge, "--up")).stdout).toContain("└─ ReservedDomain ");
 });
 
 test("why follows causes to the root", async () => {
@@ -74,7 +93,16 @@ test("why follows causes to the root", async () => {
       /^TCPEdge\/later is not Ready: ReferenceNotReady\n {2}Create TunnelGroupBackend "none"/,
     ),
   });
-  expect((await run("why", "tcpedge/ssh")).stdout.trim()).toBe("TCPEdge/ssh is Ready");
+  expect((await run("why", "tcpedge/ssh")).stdout).toMatch(/^TCPEdge\/ssh is Ready$/m);
+});
+
+test("why shows the events of the object", async () => {
+  // The operator writes events in the background.
+  await world.until("why shows the event", async () => {
+    const { stdout } = await run("why", "tcpedge/later", "-o", "json");
+    const [{ events }] = JSON.parse(stdout) as [{ events: { reason: string }[] }];
+    return events.some(({ reason }) => reason === "ReferenceNotReady");
+  });
 });
 
 test("status counts objects by reason", async () => {
@@ -115,12 +143,21 @@ describe("what nobody manages", () => {
     const held = String(control.insert("ip_policies", { description: "held" })["id"]);
     await world.apply(manifest("TCPEdge", "by-id", { ipRestriction: { ipPolicyRefs: [{ id: held }] } }));
     await world.ready("TCPEdge", "by-id");
+    const domain = String(control.insert("reserved_domains", { domain: "listened.example.org" })["id"]);
+    await world.apply(manifest("TCPEdge", "at-domain", { hostports: ["listened.example.org:443"] }));
+    await world.ready("TCPEdge", "at-domain");
+    expect((await run("users", domain)).stdout).toContain("TCPEdge/at-domain");
+    const credential = String(control.insert("ssh_credentials", { public_key: ed25519PublicKey() })["id"]);
+    control.addSession({ credential_id: credential });
+    expect((await run("users", credential)).stderr).toMatch(/^1 tunnel session uses SSHCredential /);
     control.clearRequests();
     const { code, stdout, stderr } = await run("orphans", "--unmanaged", "--delete", "--yes");
     expect({ code, stderr }).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`Kept IPPolicy ${held}: TCPEdge/by-id uses it`),
     });
+    expect(stderr).toContain(`Kept ReservedDomain ${domain}: TCPEdge/at-domain uses it`);
+    expect(stderr).toContain(`Kept SSHCredential ${credential}: 1 tunnel session uses it`);
     expect(stdout).toContain(`Deleted IPPolicy ${free}`);
     expect(stdout.indexOf(`Deleted TCPEdge ${edge}`)).toBeLessThan(stdout.indexOf(`Deleted IPPolicy ${used}`));
     expect(new Set(world.changesSent().map(({ method }) => method))).toEqual(new Set(["DELETE"]));

@@ -93,8 +93,13 @@ test("what cannot be listed is named, and the rest is written", async () => {
 
 test.each<[what: string, args: string[], env: Record<string, string>, message: RegExp]>([
   ["an unknown kind", ["import", "tcpedgs"], {}, /^There is no kind, and no id of one, like tcpedgs/],
-  ["an account that is away", ["import", "--all"], { GATEWAY_BASE_URL: "http://127.0.0.1:1" }, /cannot be reached/],
-  ["a wrong key", ["import", "ippolicy"], { GATEWAY_API_KEY: "wrong" }, /^.*\nReplace the API key/],
+  [
+    "an account that is away",
+    ["import", "--all"],
+    { GATEWAY_BASE_URL: "http://127.0.0.1:1" },
+    /^The account cannot be reached: .*\n$/,
+  ],
+  ["a wrong key", ["import", "ippolicy"], { GATEWAY_API_KEY: "wrong" }, /^Replace the API key: .*\n$/],
   ["no account", ["import", "ippolicy"], { GATEWAY_API_KEY: "" }, /^Say which account is meant/],
   ["a GatewayAccount that does not exist", ["import", "--all", "--account", "x"], {}, /no GatewayAccount "x"/],
 ])("%s gets one clear line", async (_, args, env, message) => {

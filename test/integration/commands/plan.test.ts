@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
@@ -95,7 +95,25 @@ test("a list that the key may not read makes the plan a part, which it says", as
   world.simulator.control.clearFaults();
   expect({ code, stderr }).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("This is only a part of the plan"),
+    stderr: expect.stringContaining("This is only a part"),
   });
   expect(stdout).toContain(`+   IPPolicy ${world.namespace}/new`);
+});
+
+test("a folder with a kustomization is planned as kubectl applies it", async () => {
+  const path = await file(office("of a kustomization"));
+  await writeFile(join(path, "../kustomization.yaml"), stringify({ resources: ["objects.yaml"], namePrefix: "main-" }));
+  const kubectl = { WATCH_NAMESPACES: world.namespace, PATH: dirname(world.cluster.kubectl) };
+  const planned = (...args: string[]) => command(world, ["plan", ...args, "-n", world.namespace], kubectl);
+  const { code, stdout, stderr } = await planned("-k", dirname(path));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain(`+   IPPolicy ${world.namespace}/main-office`);
+
+  expect(await planned("-k", "/nowhere")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^Correct -k: kubectl kustomize \/nowhere says: [^\n]+\n$/),
+  });
+  expect(await planned("-k", dirname(path), "-f", path)).toMatchObject({ code: 2 });
+  const without = await command(world, ["plan", "-k", dirname(path)], { PATH: "/nowhere" });
+  expect(without).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Install kubectl: -k needs it/) });
 });

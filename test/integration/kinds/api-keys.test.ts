@@ -98,7 +98,8 @@ describe("an API key", () => {
 describe("a Secret that is somebody else's", () => {
   test("is never overwritten, and no key is made for it", async () => {
     const before = posts();
-    await world.kube.apply(secret("taken", { token: "mine" }), key("refused", "taken"));
+    await world.kube.apply(secret("taken", { token: "mine" }));
+    await world.kube.apply(key("refused", "taken"));
     const refused = await world.condition("APIKey", "refused", { type: "Stalled", reason: "SecretNotReady" });
     expect(conditionOf(refused, "Ready")?.message).toContain('Secret "taken"');
     await world.quiet();

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { conditionOf, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
+import { secret } from "../../support/samples.ts";
 import { useWorld } from "../../support/world.ts";
 
 // provisioning ends when a test says so
@@ -142,4 +143,31 @@ test("a wildcard domain names both records", async () => {
   const said = message(await look("wildcard"));
   expect(said).toContain(`*.wild.example.org CNAME ${status.cnameTarget}`);
   expect(said).toContain(`_acme-challenge.wild.example.org CNAME ${status.acmeChallengeCnameTarget}`);
+});
+
+describe("the end of a certificate", () => {
+  const ending = useWorld({ simulator: { certificates: { provisionMs: 100 } }, env: { RESYNC_INTERVAL: "2s" } });
+
+  test("that has an object is told by that, and of one that the service issued by its GatewayAccount", async () => {
+    const key = { name: "api-key", key: "key" };
+    await ending.kube.apply(secret(key.name, { key: ending.simulator.apiKey }));
+    await ending.kube.apply(manifest("GatewayAccount", "default", { apiKeySecretRef: key }));
+    await ending.kube.apply(manifest("ReservedDomain", "managed", { ...policy, domain: "managed.example.org" }));
+    const { status } = await ending.ready("ReservedDomain", "managed");
+    const { not_after: end } = ending.simulator.control.get(status.certificate.id) as KubeJSON;
+    const account = await ending.condition("GatewayAccount", "default", { type: "CertificateReady", status: "True" });
+    expect(message(account, "CertificateReady")).toContain(
+      `TLSCertificate ${status.certificate.id} ends first, at ${end}`,
+    );
+
+    // A person takes it under management: from then on its object tells its end.
+    const spec = { secretName: "not-read", adopt: { id: status.certificate.id }, managementPolicy: "ObserveOnly" };
+    await ending.kube.apply(manifest("TLSCertificate", "taken", spec));
+    const taken = await ending.condition("TLSCertificate", "taken", { type: "CertificateReady", status: "True" });
+    expect(message(taken, "CertificateReady")).toBe(`The certificate is valid until ${end}`);
+    await ending.until("the account has no such certificate any more", async () => {
+      const object = await ending.get("GatewayAccount", "default");
+      return object && !conditionOf(object, "CertificateReady");
+    });
+  });
 });

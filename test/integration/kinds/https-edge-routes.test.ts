@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type * as z from "zod";
 import { HTTPSEdgeRoute } from "../../../src/kinds/https-edge-route.ts";
 import { unwrap } from "../../../src/schema/traits.ts";
-import { conditionOf } from "../../../tools/shared/objects.ts";
+import { conditionOf, manifest } from "../../../tools/shared/objects.ts";
 import {
   allModules,
   idpMetadata,
@@ -162,6 +162,16 @@ describe("a route", () => {
     expect(routes.lines("foreign", after).slice(1)).toEqual(["DELETE webhook_verification"]);
   });
 
+  test("keeps what was there before its object, and loses what the object has set first", async () => {
+    routes.add("before");
+    await routes.put("before", "oidc", oidc.put({}));
+    const { status } = await routes.apply("before", { oidc: oidc.spec, webhookVerification: { provider: "sns" } });
+    expect(status.moduleOrigins).toEqual({ oidc: "Adopted", webhookVerification: "Created" });
+    await world.kube.delete("HTTPSEdgeRoute", "before");
+    await world.gone("HTTPSEdgeRoute", "before");
+    expect(routes.set("before")).toEqual(["oidc"]);
+  });
+
   test("takes what the service chooses for what it leaves open, and gives back what it had chosen itself", async () => {
     const { maximumDuration: _, ...open } = oidc.spec;
     await routes.given("choosing", { oidc: open });
@@ -278,6 +288,21 @@ describe("a route", () => {
     await world.kube.delete("HTTPSEdgeRoute", "retained");
     await world.gone("HTTPSEdgeRoute", "retained");
     expect(routes.set("retained")).toEqual(["webhook_verification"]);
+  });
+
+  test("that is left with a policy keeps it", async () => {
+    await world.kube.apply(manifest("IPPolicy", "kept", {}));
+    const { status } = await world.ready("IPPolicy", "kept");
+    await routes.given("left", { ipRestriction: { ipPolicyRefs: [{ name: "kept" }] }, deletionPolicy: "Retain" });
+    await world.kube.delete("HTTPSEdgeRoute", "left");
+    await world.gone("HTTPSEdgeRoute", "left");
+    await world.restartOperator();
+    await world.kube.delete("IPPolicy", "kept");
+    const waiting = await world.condition("IPPolicy", "kept", { type: "Ready", status: "False", reason: "InUse" });
+    expect(conditionOf(waiting, "Ready")?.message).toContain("HTTPS edge route edghts_left/edghtsrt_left");
+    expect(world.simulator.control.get(status.id)).toBeDefined();
+    world.simulator.control.patch("edghtsrt_left", { ip_restriction: null });
+    await world.gone("IPPolicy", "kept");
   });
 
   test("is only watched where the object says so", async () => {

@@ -87,7 +87,6 @@ describe("the mirror", () => {
       "TRANSPORT",
       "AGENT",
       "IP",
-      "ID",
       "SINCE",
       "AGE",
     ]);

@@ -7,9 +7,7 @@ import { useWorld } from "../../support/world.ts";
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
 
-/** How far the service's clock is off: certificates that it signs begin and end that much earlier. */
-let late = 0;
-const world = useWorld({ simulator: { clock: () => Date.now() - late } });
+const world = useWorld();
 
 const control = () => world.simulator.control;
 const rows = () => control().objects("ssh_host_certificates");
@@ -22,13 +20,15 @@ const hostCertificate = (name: string, more: object = {}) =>
     ...more,
   });
 
-/** A certificate that is created now and due for renewal in so many milliseconds, if the service's clock is right. */
+/** A certificate that is due for renewal in so many milliseconds, as if it had been signed long ago. */
 async function dueIn(milliseconds: number, name: string, before: number, more: object = {}): Promise<KubeJSON> {
-  late = YEAR - before - milliseconds;
   await world.kube.apply(hostCertificate(name, more));
   const object = await world.ready("SSHHostCertificate", name);
-  late = 0;
-  return object;
+  const end = Date.now() + before + milliseconds;
+  const [after, until] = [new Date(end - YEAR), new Date(end)].map((time) => time.toISOString());
+  control().patch(object.status.id, { created_at: after, valid_after: after, valid_until: until });
+  const [seen] = await world.reconcileNow(object);
+  return seen as KubeJSON;
 }
 
 const certificateIn = async (name: string): Promise<string> =>

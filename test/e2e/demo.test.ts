@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { BUILD_MS, externalDNSBinary } from "../../tools/cluster/build/build.ts";
+import { bindPrograms, withoutBind } from "../../tools/dns/programs.ts";
+import { Child } from "../../tools/shared/child.ts";
+
+const DEMO = join(import.meta.dirname, "../../tools/demo/main.ts");
+
+/** Runs lines as a person would paste them. A line that fails, or does not end, ends all. */
+async function paste(lines: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const script = [
+    "shopt -s expand_aliases",
+    "set -e -o pipefail",
+    ...lines.flatMap((line) => [`echo '$' ${quoted(line)}`, line]),
+  ];
+  const shell = spawn("bash", ["-c", script.join("\n")], { timeout: 200_000, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.on("data", (chunk) => {
+      output += chunk;
+    });
+  }
+  const [code] = await once(shell, "close");
+  return { code, output };
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+// With BIND, the demo prints all that it prints without it, and more.
+const programs = await bindPrograms();
+
+test(
+  `each command that the demo prints ends well${programs ? "" : `, but those for DNS are ${withoutBind}`}`,
+  async () => {
+    if (programs) await externalDNSBinary();
+    // With a cluster of its own, which is removed as a whole at the end.
+    const { TEST_KUBECONFIG: _, ...env } = process.env;
+    const demo = new Child(DEMO, { env, args: programs ? ["--dns"] : [] });
+    try {
+      await demo.said("Stays until Ctrl-C");
+      const commands = demo.lines
+        .map((line) => line.trim())
+        .filter((line) => /^(export|alias|kubectl|curl) /.test(line));
+      expect(commands.length).toBeGreaterThan(12);
+      const { code, output } = await paste(commands);
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/tunnelsession\.tunnelgateway\.dev\/ts-\S+ +eu +linux/);
+      expect(output).toContain("agentcommand.tunnelgateway.dev/restart");
+      await demo.said("AgentCommand/restart");
+      if (programs) await expectOrder(demo, output);
+    } finally {
+      demo.signal("SIGINT");
+      await demo.exited();
+    }
+  },
+  BUILD_MS,
+);
+
+/** The domain had its record when all was Ready. It was deleted by one of the commands, and goes after its record. */
+async function expectOrder(demo: Child, pasted: string): Promise<void> {
+  expect(pasted).toContain("kind: DNSEndpoint");
+  const made = await demo.said("CNAME shop.example.com → ");
+  const recordGone = await demo.said("CNAME shop.example.com is gone");
+  const released = await demo.said("DELETE /reserved_domains/");
+  const places = [made, recordGone, released].map((line) => demo.lines.indexOf(line));
+  expect(places).toEqual(places.toSorted((one, other) => one - other));
+  expect(released).toContain("204");
+}

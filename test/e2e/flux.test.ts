@@ -1,0 +1,170 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { BUILD_MS } from "../../tools/cluster/build/build.ts";
+import { examples } from "../../tools/shared/examples.ts";
+import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
+import { isOurs } from "../support/kube.ts";
+import { useWorld } from "../support/world.ts";
+import { Flux } from "./support/flux.ts";
+import { type Files, type GitServer, startGitServer } from "./support/git-server.ts";
+
+/**
+ * Flux itself, with the GitRepository and the Kustomizations of examples/gitops/flux, follows a repository. Only the
+ * address of the repository is another one. The operator is a process of the test, so the folder operator/ has only a
+ * ConfigMap in place of operator.yaml.
+ */
+const NAMESPACE = "flux-system";
+const MANY = 500;
+
+const world = useWorld({ env: { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" } });
+const read = (file: string) => readFile(join(import.meta.dirname, "../../examples/gitops/flux", file), "utf8");
+
+let git: GitServer;
+let flux: Flux;
+let requests = 0;
+
+beforeAll(async () => {
+  git = await startGitServer();
+  await world.cluster.kubectlRun(["create", "namespace", NAMESPACE]);
+  flux = await Flux.start(world.cluster, NAMESPACE);
+}, BUILD_MS);
+
+afterAll(async () => {
+  await flux?.stop();
+  await git?.close();
+  await world.cluster.kubectlRun(["delete", "namespace", NAMESPACE, "--wait=false"]);
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state !== "fail") return;
+  console.error(JSON.stringify((await objects()).status, undefined, 2), await flux.lastLines());
+});
+
+const kubectl = async (args: string[], input?: string) =>
+  (await world.cluster.kubectlRun(["--namespace", NAMESPACE, ...args], input === undefined ? {} : { input })).stdout;
+const objects = async (): Promise<KubeJSON> =>
+  JSON.parse(await kubectl(["get", "kustomization", "gateway-objects", "-o", "json"]));
+
+/** The objects as a file of the repository. */
+const file = (...given: KubeJSON[]): string =>
+  given
+    .map((object) => stringify({ ...object, metadata: { ...object.metadata, namespace: world.namespace } }))
+    .join("---\n");
+const policy = (name: string, spec: object = {}): KubeJSON => manifest("IPPolicy", name, spec) as KubeJSON;
+
+/** What `flux reconcile kustomization --with-source` does. */
+async function reconcile(): Promise<void> {
+  const request = `reconcile.fluxcd.io/requestedAt=${++requests}`;
+  await kubectl(["annotate", "--overwrite", "gitrepository", "gateway", request]);
+  await world.until("the repository is read", async () => {
+    const { status } = JSON.parse(await kubectl(["get", "gitrepository", "gateway", "-o", "json"]));
+    return status?.lastHandledReconcileAt === String(requests);
+  });
+  await kubectl(["annotate", "--overwrite", "kustomization", "gateway-objects", request]);
+}
+
+/** Resolves with the Kustomization of the objects when its condition Ready for this commit is as wanted. */
+async function kustomization(commit: string, wanted: { status: string; reason?: string }, seconds = 60) {
+  return world.until(
+    `the Kustomization is ${JSON.stringify(wanted)}`,
+    async () => {
+      const object = await objects();
+      const { status = {} } = object;
+      const { status: now, reason } = conditionOf(object, "Ready") ?? {};
+      const revision = now === "True" ? status.lastAppliedRevision : status.lastAttemptedRevision;
+      const fits = now === wanted.status && (wanted.reason === undefined || wanted.reason === reason);
+      return fits && revision?.endsWith(commit) && object;
+    },
+    seconds,
+  );
+}
+
+async function commit(files: Files): Promise<string> {
+  const id = await git.commit(files);
+  await reconcile();
+  return id;
+}
+
+const remotes = (): KubeJSON[] => world.simulator.control.objects("ip_policies") as KubeJSON[];
+const descriptions = () => remotes().map(({ description }) => description);
+
+test("every example becomes Ready without a health expression", async () => {
+  const all = (await examples()).filter((object) => isOurs(object) || ["ConfigMap", "Secret"].includes(object.kind));
+  const first = await git.commit({
+    "operator/operator.yaml": file({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "operator" } } as KubeJSON),
+    "objects/examples.yaml": file(...all),
+  });
+  const text = await read("kustomizations.yaml");
+  await kubectl(["apply", "-f", "-"], text.replace(/url: .*/, `url: ${git.url}`));
+  await kustomization(first, { status: "True" });
+  expect((await world.kube.list(...new Set(all.filter(isOurs).map(({ kind }) => kind as string)))).every(isReady)).toBe(
+    true,
+  );
+}, 120_000);
+
+test("a commit changes the remote", async () => {
+  const id = await commit({ "objects/one.yaml": file(policy("one", { description: "first" })) });
+  await kustomization(id, { status: "True" });
+  expect(descriptions()).toContain("first");
+  const next = await commit({ "objects/one.yaml": file(policy("one", { description: "second" })) });
+  await kustomization(next, { status: "True" });
+  expect(descriptions()).toContain("second");
+  expect(descriptions()).not.toContain("first");
+}, 120_000);
+
+test("while it is suspended nothing changes, and when it is resumed all does", async () => {
+  await kubectl(["patch", "kustomization", "gateway-objects", "--type=merge", "-p", '{"spec":{"suspend":true}}']);
+  const id = await commit({ "objects/one.yaml": file(policy("one", { description: "third" })) });
+  await world.quiet();
+  expect(descriptions()).toContain("second");
+  await kubectl(["patch", "kustomization", "gateway-objects", "--type=merge", "-p", '{"spec":{"suspend":false}}']);
+  await kustomization(id, { status: "True" });
+  expect(descriptions()).toContain("third");
+}, 120_000);
+
+test("an object that waits for another one holds the Kustomization back until that is there", async () => {
+  const edge = manifest("TCPEdge", "waiting", {
+    hostports: ["1.tcp.gateway.example:20200"],
+    backend: { backendRef: { kind: "TunnelGroupBackend", name: "later" } },
+  }) as KubeJSON;
+  const id = await commit({ "objects/edge.yaml": file(edge) });
+  const now = await kustomization(id, { status: "Unknown" });
+  expect(conditionOf(now, "Ready")).toMatchObject({ reason: "Progressing" });
+  await world.condition("TCPEdge", "waiting", { type: "Ready", status: "False" });
+  await world.kube.apply(manifest("TunnelGroupBackend", "later", { labels: { app: "later" } }));
+  await kustomization(id, { status: "True" });
+}, 120_000);
+
+test("an object that is Stalled fails the Kustomization early, and a commit that repairs it is followed", async () => {
+  const broken = manifest("IPPolicy", "adopted", { adopt: { id: "ipp_nothing" } }) as KubeJSON;
+  const id = await commit({ "objects/broken.yaml": file(broken) });
+  const failed = await kustomization(id, { status: "False", reason: "HealthCheckFailed" });
+  const { message } = conditionOf(failed, "Ready") ?? {};
+  expect(message).toContain("failed early due to stalled resources");
+  expect(message).toContain(`IPPolicy/${world.namespace}/adopted`);
+  const repaired = await commit({ "objects/broken.yaml": file(policy("adopted")) });
+  await kustomization(repaired, { status: "True" });
+}, 120_000);
+
+test("what leaves the repository leaves the account", async () => {
+  const id = await commit({ "objects/one.yaml": undefined, "objects/broken.yaml": undefined });
+  await kustomization(id, { status: "True" });
+  await world.gone("IPPolicy", "one");
+  expect(descriptions()).not.toContain("third");
+}, 120_000);
+
+test(`${MANY} objects become Ready together`, async () => {
+  const many = Array.from({ length: MANY }, (_, index) => policy(`many-${index}`, { description: `many ${index}` }));
+  const id = await commit({ "objects/many.yaml": file(...many) });
+  await kustomization(id, { status: "True" }, 180);
+  expect(descriptions().filter((text) => String(text).startsWith("many "))).toHaveLength(MANY);
+}, 300_000);
+
+test("when the Kustomization is deleted it waits until nothing is left in the account", async () => {
+  await kubectl(["delete", "kustomization", "gateway-objects", "--timeout=200s"]);
+  expect(remotes()).toEqual([]);
+  const left = (await world.kube.custom()).filter(isOurs);
+  expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(["TunnelGroupBackend later"]);
+}, 300_000);

@@ -1,0 +1,39 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { manifest } from "../../tools/shared/objects.ts";
+import { useWorld } from "../support/world.ts";
+import { Page } from "./support/page.ts";
+import { pluginDesk } from "./support/plugin-desk.ts";
+
+/** Does what the page says with the command. What it says about moving by hand is tested in src/reconcile/find. */
+const world = useWorld();
+
+let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let page: Page;
+let id: string;
+
+beforeAll(async () => {
+  await world.apply(manifest("IPPolicy", "office", { description: "Office" }));
+  ({ id } = (await world.ready("IPPolicy", "office")).status);
+  desk = await pluginDesk(world);
+  page = await Page.read("docs/how-to/move.md", desk);
+});
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]();
+});
+
+test("an object moves to another name, and so does what refers to it", async () => {
+  await page.run("Move it");
+  expect(await world.get("IPPolicy", "office")).toBeUndefined();
+  const edge = manifest("TCPEdge", "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "headquarters" }] } });
+  await mkdir(join(desk.directory, "manifests"));
+  await writeFile(join(desk.directory, "manifests/edge.yaml"), stringify(edge));
+  await desk.run("kubectl apply -f manifests/");
+  await world.ready("TCPEdge", "ssh");
+  await page.run("What refers to it");
+  expect(await world.get("IPPolicy", "headquarters")).toBeUndefined();
+  expect((await world.ready("IPPolicy", "office")).status.id).toBe(id);
+  expect(world.simulator.control.objects("ip_policies").map((policy) => policy["id"])).toEqual([id]);
+}, 240_000);
