@@ -31,8 +31,8 @@ export const parts: readonly Part[] = [
   {
     title: "Operations",
     pages: [
-      ...["docs/install.md", "docs/upgrade.md", "docs/uninstall.md", "docs/performance.md"],
-      ...["docs/alerts.md", "docs/troubleshooting.md", "docs/backup.md", "docs/disaster-recovery.md"],
+      ...["docs/install.md", "docs/upgrade.md", "docs/uninstall.md", "docs/performance.md", "docs/scale.md"],
+      ...["docs/alerts.md", "docs/traces.md", "docs/troubleshooting.md", "docs/backup.md", "docs/disaster-recovery.md"],
     ],
   },
   { title: "Security and tenancy", pages: ["docs/security.md", "docs/tenancy.md", "SECURITY.md"] },

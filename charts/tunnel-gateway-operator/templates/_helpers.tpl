@@ -75,6 +75,11 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{/* As leaseNameOf in src/schema/contract.ts. */}}
+{{- define "tunnel-gateway-operator.leaseName" -}}
+{{- eq .Values.installation "default" | ternary "tunnel-gateway-operator" (printf "tunnel-gateway-operator-%s" .Values.installation) }}
+{{- end }}
+
 {{- define "tunnel-gateway-operator.secretName" -}}
 {{- default (printf "%s-credentials" (include "tunnel-gateway-operator.fullname" .)) .Values.credentials.existingSecret }}
 {{- end }}
@@ -93,6 +98,8 @@ annotations:
 - name: WATCH_NAMESPACES
   value: {{ join "," . | quote }}
 {{- end }}
+- name: INSTALLATION
+  value: {{ .Values.installation | quote }}
 - name: LOG_LEVEL
   value: {{ .Values.logLevel }}
 {{- end }}
@@ -170,6 +177,10 @@ annotations:
 {{- end }}
 {{- with .Values.proxy.noProxy }}
 - name: NO_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.tracing.otlpEndpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
   value: {{ . | quote }}
 {{- end }}
 {{- if .Values.trustBundle.configMap }}
@@ -286,10 +297,10 @@ securityContext:
 {{- if and .Values.proxy.existingSecret (or .Values.proxy.http .Values.proxy.https) }}{{ fail "proxy.existingSecret takes the place of proxy.http and proxy.https: choose one" }}{{ end }}
 {{- end }}
 
-{{/* The TCP ports of the service and of a proxy, beside 443 and 6443. As YAML. */}}
+{{/* The TCP ports of the service, of a proxy and of the collector of traces, beside 443 and 6443. As YAML. */}}
 {{- define "tunnel-gateway-operator.gatewayPorts" -}}
 {{- $ports := list 443 6443 }}
-{{- range list (include "tunnel-gateway-operator.baseURL" .) .Values.proxy.http .Values.proxy.https }}
+{{- range list (include "tunnel-gateway-operator.baseURL" .) .Values.proxy.http .Values.proxy.https .Values.tracing.otlpEndpoint }}
 {{- if . }}
 {{- $port := regexFind ":[0-9]+$" (urlParse .).host | trimPrefix ":" }}
 {{- $ports = append $ports (int (default (hasPrefix "https:" (lower .) | ternary "443" "80") $port)) }}
