@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { basename } from "node:path";
-import { terminalOf } from "./cli/terminal.ts";
+import { terminalOf } from "./cli/terminal/terminal.ts";
 import { version } from "./cli/version.ts";
 import { type Config, ConfigError, readConfig, readTerminalConfig } from "./config.ts";
 import { kinds } from "./kinds/index.ts";

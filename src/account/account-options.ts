@@ -1,11 +1,11 @@
 import type { GatewayClient } from "../gateway/client.ts";
 import type { Remote, Resource } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { ListDelta } from "./inventory.ts";
 import type { KeyProofOptions } from "./key-proof.ts";
 import type { ObjectMemory } from "./object-memory.ts";
 import type { OperationSupport } from "./operation-support.ts";
-import type { RequestBudget } from "./request-budget.ts";
+import type { ListDelta } from "./remotes/inventory.ts";
+import type { RequestBudget } from "./requests/request-budget.ts";
 
 export interface AccountOptions {
   client: GatewayClient;

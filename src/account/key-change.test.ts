@@ -10,7 +10,7 @@ import { keyedClient } from "../reconcile/testing/keyed-client.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import { Account } from "./account.ts";
 import { digestOf } from "./key-proof.ts";
-import { RequestBudget } from "./request-budget.ts";
+import { RequestBudget } from "./requests/request-budget.ts";
 
 // Nothing is recorded in most of these accounts, and another key is used in the middle of something.
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { UsageError } from "./terminal.ts";
+import { UsageError } from "./terminal/terminal.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 

@@ -1,9 +1,9 @@
 import { CommanderError } from "commander";
 import { isForbidden, isUnauthorized } from "../runtime/connection/errors.ts";
 import { textOf } from "../runtime/log.ts";
-import { outageOf } from "./outage.ts";
+import { outageOf } from "./cluster/outage.ts";
 import { programOf } from "./program.ts";
-import { CommandError, type Terminal, UsageError } from "./terminal.ts";
+import { CommandError, type Terminal, UsageError } from "./terminal/terminal.ts";
 
 /**
  * Runs the command that the arguments name; without one, the operator. Resolves with the exit code, which is 2 for

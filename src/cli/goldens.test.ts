@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { outputs } from "./outputs.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 import { type Ended, useFixedServices } from "./testing/run.ts";
 
 // What each command prints for one account at one time: in a pipe, and on terminals of 80 and 160 columns. After a

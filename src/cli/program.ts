@@ -1,18 +1,18 @@
 import { Command, Option } from "commander";
 import { completionOf, shells } from "./completion.ts";
-import { doctor } from "./doctor.ts";
+import { doctor } from "./doctor/doctor.ts";
 import { namedBy } from "./graph/find.ts";
 import { importAccount } from "./import/import.ts";
-import { move } from "./move.ts";
-import { orphans } from "./orphans.ts";
-import { status } from "./status.ts";
-import { formatOf, structured } from "./structured.ts";
-import type { Terminal } from "./terminal.ts";
-import { tree } from "./tree.ts";
-import { uninstall } from "./uninstall.ts";
+import { move } from "./move/move.ts";
+import { orphans } from "./orphans/orphans.ts";
+import { status } from "./status/status.ts";
+import { formatOf, structured } from "./terminal/structured.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { tree } from "./tree/tree.ts";
+import { uninstall } from "./uninstall/uninstall.ts";
 import { users } from "./users.ts";
 import { version } from "./version.ts";
-import { why } from "./why.ts";
+import { why } from "./why/why.ts";
 
 export interface ProgramParts {
   /** How the user calls the program. */
@@ -87,12 +87,14 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("--detailed-exitcode", "2 when there is something to do")
     .addHelpText("after", PLAN)
     // Other commands do not load the reconciler.
-    .action(ending(async (options) => (await import("./plan.ts")).plan(options, terminal)));
+    .action(ending(async (options) => (await import("./plan/plan.ts")).plan(options, terminal)));
   withNamespaces(add("diff <name...>", "an object beside its remote in the account, field by field, as both are now"))
     .option("-o, --output <format>", "json or yaml")
     .option("--detailed-exitcode", "2 when something differs")
     .addHelpText("after", DIFF)
-    .action(ending(async (words: string[], options) => (await import("./diff.ts")).diff(words, options, terminal)));
+    .action(
+      ending(async (words: string[], options) => (await import("./diff/diff.ts")).diff(words, options, terminal)),
+    );
   withTable(
     withNamespaces(add("users <name|id...>", "who uses a remote, with or without an object, in any namespace")),
   ).action(ending((words: string[], options) => users(namedBy(words), options, terminal)));

@@ -1,11 +1,11 @@
 import { type AccountFlags, namespaceMeant } from "./account/credentials.ts";
+import { reportPartial } from "./cluster/partial.ts";
 import { findNodes } from "./graph/find.ts";
 import { type Node, readyOf, titleOf, usersOf } from "./graph/graph.ts";
 import { load } from "./graph/load.ts";
 import { type OutputFlags, printNodes } from "./graph/output.ts";
 import { sessionsOf, sessionsUse } from "./graph/sessions.ts";
-import { reportPartial } from "./partial.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** `users`: what has a remote in it, with or without an object, in any namespace. Reads only. */
 export async function users(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {

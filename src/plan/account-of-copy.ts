@@ -1,5 +1,5 @@
 import { Account } from "../account/account.ts";
-import { RequestBudget } from "../account/request-budget.ts";
+import { RequestBudget } from "../account/requests/request-budget.ts";
 import type { Remote } from "../gateway/resource.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Kind } from "../schema/define.ts";

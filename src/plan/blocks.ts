@@ -1,4 +1,4 @@
-import { withoutSecrets } from "../account/calls.ts";
+import { withoutSecrets } from "../account/requests/calls.ts";
 import { conditionOf, type ManagedObject } from "../objects/object.ts";
 import { withoutOwnerMark } from "../objects/ownership.ts";
 import type { Change } from "../reconcile/context.ts";

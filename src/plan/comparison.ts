@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { withoutSecrets } from "../account/calls.ts";
+import { withoutSecrets } from "../account/requests/calls.ts";
 import type { ManagedObject, SecretVersion } from "../objects/object.ts";
 import { withoutOwnerMark } from "../objects/ownership.ts";
 import { isReconcileError } from "../objects/reconcile-error.ts";

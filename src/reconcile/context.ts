@@ -1,14 +1,14 @@
 import type { Account } from "../account/account.ts";
-import type { RequestOptions } from "../account/calls.ts";
-import type { Turn } from "../account/patience.ts";
 import {
   type CreatableRemotes,
   isCreatable,
   isUpdatable,
   type Remotes,
   type UpdatableRemotes,
-} from "../account/remotes.ts";
-import type { Lane } from "../account/request-budget.ts";
+} from "../account/remotes/remotes.ts";
+import type { RequestOptions } from "../account/requests/calls.ts";
+import type { Turn } from "../account/requests/patience.ts";
+import type { Lane } from "../account/requests/request-budget.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
 import { isObserver, type ManagedObject, retiringIDs, type SecretVersion, type Status } from "../objects/object.ts";

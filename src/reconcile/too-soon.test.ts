@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Lane } from "../account/request-budget.ts";
+import type { Lane } from "../account/requests/request-budget.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { CertificateAuthority } from "../kinds/certificate-authority.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";

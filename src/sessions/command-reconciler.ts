@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Collection } from "../account/collection.ts";
+import type { Collection } from "../account/remotes/collection.ts";
 import type { GatewayClient, CallOptions as GatewayOptions } from "../gateway/client.ts";
 import { isGatewayError } from "../gateway/errors.ts";
 import { reconcileErrorOf, retryAfterSeconds } from "../objects/map-error.ts";

@@ -1,5 +1,5 @@
 import type { Account } from "../account/account.ts";
-import type { Collection } from "../account/collection.ts";
+import type { Collection } from "../account/remotes/collection.ts";
 import { tunnelSessions } from "../gateway/resources/index.ts";
 import type { Store } from "../runtime/cache/store.ts";
 import type { Clock } from "../runtime/clock.ts";

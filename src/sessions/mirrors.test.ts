@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Collection } from "../account/collection.ts";
+import type { Collection } from "../account/remotes/collection.ts";
 import { Store } from "../runtime/cache/store.ts";
 import { silentLogger } from "../runtime/log.ts";
 import { VirtualClock } from "../runtime/testing/virtual-clock.ts";

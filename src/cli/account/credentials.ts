@@ -5,9 +5,9 @@ import { isForbidden, isKindAbsent, isNotFound } from "../../runtime/connection/
 import { textOf } from "../../runtime/log.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
-import { type ClusterFlags, connect } from "../connect.ts";
-import { typeOf } from "../objects.ts";
-import { CommandError } from "../terminal.ts";
+import { type ClusterFlags, connect } from "../cluster/connect.ts";
+import { typeOf } from "../cluster/objects.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 /** The flags with which a user says which cluster, namespace and account is meant. */
 export interface AccountFlags extends ClusterFlags {

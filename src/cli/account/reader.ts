@@ -1,11 +1,11 @@
-import { RequestBudget } from "../../account/request-budget.ts";
+import { RequestBudget } from "../../account/requests/request-budget.ts";
 import { GatewayClient, type Page } from "../../gateway/client.ts";
 import { isForbidden, isGatewayError, isLimited, isNotFound, isUnauthorized } from "../../gateway/errors.ts";
 import type { Module, ModuleOwner, Remote, Resource } from "../../gateway/resource.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { textOf } from "../../runtime/log.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
-import { CommandError } from "../terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** How often a request is sent again that the service answered with 429. */

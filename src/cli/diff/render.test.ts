@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { type ComparedObject, renderDiff } from "./render.ts";
 
 const about = (kind: string, name: string) => ({ kind, namespace: "team", name });

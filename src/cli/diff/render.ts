@@ -1,7 +1,7 @@
 import type { ComparedField } from "../../plan/comparison.ts";
-import { type Colour, coloured, paragraph } from "../colour.ts";
-import { type FieldLine, fieldLines, valueText } from "../field-lines.ts";
-import type { Terminal } from "../terminal.ts";
+import { type Colour, coloured, paragraph } from "../terminal/colour.ts";
+import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 export interface ComparedObject {
   kind: string;

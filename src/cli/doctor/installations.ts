@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts";
 import { INSTALLATIONS, messageOf, rivalsAmong } from "../../operator/kubernetes/installations.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { type Lease, leases } from "../../runtime/process/lease.ts";
-import { isHeld } from "../running-operator.ts";
+import { isHeld } from "../cluster/running-operator.ts";
 
 /** Looks for another installation that has the same objects and runs, or waits. */
 export async function checkInstallations(

@@ -14,7 +14,7 @@ import {
   secretWatchGrants,
   secretWriteGrants,
 } from "../../schema/access.ts";
-import { forEachConcurrently } from "../concurrently.ts";
+import { forEachConcurrently } from "../cluster/concurrently.ts";
 
 const reviews: ResourceType = {
   group: "authorization.k8s.io",

@@ -1,4 +1,4 @@
-import { CommandError, UsageError } from "../terminal.ts";
+import { CommandError, UsageError } from "../terminal/terminal.ts";
 import type { Graph, Node } from "./graph.ts";
 
 /** What a user has named as kubectl takes it: `NAME`, `KIND/NAME`, or `KIND NAME`. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TCPEdge } from "../../kinds/tcp-edge.ts";
 import type { Kind } from "../../schema/define.ts";
-import { markedWithoutObject, unmanaged, withoutRemote } from "../orphans.ts";
+import { markedWithoutObject, unmanaged, withoutRemote } from "../orphans/orphans.ts";
 import { findNodes } from "./find.ts";
 import { graphOf, usersOf } from "./graph.ts";
 import { keyOf } from "./output.ts";

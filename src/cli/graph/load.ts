@@ -10,9 +10,9 @@ import { DEFAULT_ACCOUNT, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type AccountFlags, type Credentials, findCredentials } from "../account/credentials.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
-import { connect } from "../connect.ts";
-import { MISSING_CRDS, typeOf } from "../objects.ts";
-import { CommandError, type Terminal } from "../terminal.ts";
+import { connect } from "../cluster/connect.ts";
+import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
+import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { type Graph, graphOf, type IsRead } from "./graph.ts";
 import { groupsOf } from "./sessions.ts";
 

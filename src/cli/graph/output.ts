@@ -1,6 +1,6 @@
-import { structured } from "../structured.ts";
-import { table } from "../table.ts";
-import { type Terminal, UsageError } from "../terminal.ts";
+import { structured } from "../terminal/structured.ts";
+import { table } from "../terminal/table.ts";
+import { type Terminal, UsageError } from "../terminal/terminal.ts";
 import { type Node, readyOf, usersOf } from "./graph.ts";
 
 export interface OutputFlags {

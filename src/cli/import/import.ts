@@ -8,7 +8,7 @@ import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import type { Kind, ModulesLocation } from "../../schema/define.ts";
 import { type AccountFlags, findCredentials } from "../account/credentials.ts";
 import { AccountFailure, AccountReader } from "../account/reader.ts";
-import { CommandError, type Terminal } from "../terminal.ts";
+import { CommandError, type Terminal } from "../terminal/terminal.ts";
 import { type Imported, lookupOf, type Manifest, manifestOf, secretsYAML } from "./manifest.ts";
 import { nameSourceOf, namesOf } from "./names.ts";
 import { type Filters, type Selection, selectionOf } from "./select.ts";

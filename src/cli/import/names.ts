@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Answer, Kind } from "../../schema/define.ts";
 import { snakeCase } from "../../schema/wire/names.ts";
-import { UsageError } from "../terminal.ts";
+import { UsageError } from "../terminal/terminal.ts";
 
 /** Where the names of objects are taken from. What has no such value is named by its id. */
 export type NameSource =

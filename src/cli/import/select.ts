@@ -1,7 +1,7 @@
 import type { Remote } from "../../gateway/resource.ts";
 import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
-import { CommandError, UsageError } from "../terminal.ts";
+import { CommandError, UsageError } from "../terminal/terminal.ts";
 import { metadataOf } from "./names.ts";
 
 /** What is imported. */

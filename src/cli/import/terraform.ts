@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Kind } from "../../schema/define.ts";
-import { CommandError } from "../terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 import { legal } from "./names.ts";
 
 /** A resource that Terraform manages, and whose id is one of the service. */

@@ -7,7 +7,7 @@ import { API_VERSION } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { filesOf } from "../plan/manifests.ts";
-import { CommandError } from "../terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 import { keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
 
 export interface Rewriting {

@@ -6,9 +6,9 @@ import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
-import { MISSING_CRDS, typeOf } from "../objects.ts";
-import { CommandError } from "../terminal.ts";
-import type { Wait } from "../wait.ts";
+import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
+import type { Wait } from "../cluster/wait.ts";
+import { CommandError } from "../terminal/terminal.ts";
 import { kindOfReference, type Move, movedManifest, namedReferences, type Place, takesID, textOf } from "./manifest.ts";
 
 /** What a move needs of the API server. */

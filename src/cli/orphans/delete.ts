@@ -8,7 +8,7 @@ import { type Graph, type Node, titleOf, usersOf } from "../graph/graph.ts";
 import { isListener } from "../graph/listeners.ts";
 import { load } from "../graph/load.ts";
 import { sessionsOf, sessionsUse } from "../graph/sessions.ts";
-import { CommandError, type Terminal } from "../terminal.ts";
+import { CommandError, type Terminal } from "../terminal/terminal.ts";
 
 interface Options {
   flags: AccountFlags & { yes?: boolean };

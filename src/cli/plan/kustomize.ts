@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { CommandError } from "../terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 
 /** The manifests that `kubectl apply -k` would apply. kubectl builds them, so that both understand a folder alike. */
 export async function kustomize(folder: string): Promise<string> {

@@ -5,7 +5,7 @@ import { LineCounter, parseAllDocuments } from "yaml";
 import { customResources } from "../../kinds/index.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
-import { CommandError, UsageError } from "../terminal.ts";
+import { CommandError, UsageError } from "../terminal/terminal.ts";
 import { kustomize } from "./kustomize.ts";
 
 /** An object as a file describes it. */

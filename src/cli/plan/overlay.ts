@@ -6,7 +6,7 @@ import { textOf } from "../../runtime/log.ts";
 import { keyOf } from "../../runtime/object.ts";
 import { customResourceOf, initialManagedStatus } from "../../schema/common.ts";
 import type { Kind } from "../../schema/define.ts";
-import { typeOf } from "../objects.ts";
+import { typeOf } from "../cluster/objects.ts";
 import { duplicate, type Manifest } from "./manifests.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Block } from "../../plan/blocks.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { renderPlan } from "./render.ts";
 
 const about = (kind: string, name: string) => ({ kind, namespace: "team", name, requests: [] });

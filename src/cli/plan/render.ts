@@ -1,8 +1,8 @@
 import type { Action, Block } from "../../plan/blocks.ts";
 import type { FieldChange } from "../../plan/field-changes.ts";
-import { type Colour, coloured, paragraph } from "../colour.ts";
-import { type FieldLine, fieldLines, valueText } from "../field-lines.ts";
-import type { Terminal } from "../terminal.ts";
+import { type Colour, coloured, paragraph } from "../terminal/colour.ts";
+import { type FieldLine, fieldLines, valueText } from "../terminal/field-lines.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colour }>> = {
   create: { sign: "+", done: "to create", colour: "green" },

@@ -6,7 +6,7 @@ import type { AccountSource } from "../../plan/account-copy.ts";
 import type { ClusterSource } from "../../plan/cluster-copy.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { AccountReader } from "../account/reader.ts";
-import { CommandError } from "../terminal.ts";
+import { CommandError } from "../terminal/terminal.ts";
 import type { Manifest } from "./manifests.ts";
 
 /**

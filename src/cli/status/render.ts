@@ -1,7 +1,7 @@
-import { ageOf } from "../age.ts";
-import { type Colour, painted } from "../colour.ts";
-import { type TableOptions, tableRows } from "../table.ts";
-import type { Terminal } from "../terminal.ts";
+import { ageOf } from "../terminal/age.ts";
+import { type Colour, painted } from "../terminal/colour.ts";
+import { type TableOptions, tableRows } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import type { Summary } from "./summary.ts";
 
 /** So many rows of what needs a person fit on a screen beside the rest. */

@@ -3,7 +3,7 @@ import { figuresOn } from "../../operator/kubernetes/account-figures.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import type { Lease } from "../../runtime/process/lease.ts";
 import type { Kind } from "../../schema/define.ts";
-import { isHeld } from "../running-operator.ts";
+import { isHeld } from "../cluster/running-operator.ts";
 
 /** What a cluster says about itself. */
 export interface Observed {

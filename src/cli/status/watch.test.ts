@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { status } from "../status.ts";
 import { useFixedServices } from "../testing/run.ts";
+import { status } from "./status.ts";
 
 const { failing } = useFixedServices();
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { stringify } from "yaml";
 import { dispatch } from "../dispatch.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { version } from "../version.ts";
 import { type Fault, type FixedServices, startFixedServices, type Writes } from "./fixed-services.ts";
 

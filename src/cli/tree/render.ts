@@ -1,7 +1,7 @@
-import { type Colour, coloured } from "../colour.ts";
 import { type Node, readyOf, titleOf } from "../graph/graph.ts";
 import type { SessionGroup } from "../graph/sessions.ts";
-import type { Terminal } from "../terminal.ts";
+import { type Colour, coloured } from "../terminal/colour.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { type Forest, type Item, itemKey } from "./items.ts";
 
 interface Row {

@@ -8,9 +8,9 @@ import type { Kind } from "../../schema/define.ts";
 import { type Graph, graphOf } from "../graph/graph.ts";
 import { groupsOf, type TunnelSession } from "../graph/sessions.ts";
 import { object, small } from "../graph/testing/account.ts";
-import type { Terminal } from "../terminal.ts";
-import { render } from "../tree.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { forestOf } from "./forest.ts";
+import { render } from "./tree.ts";
 
 const forest = forestOf(small());
 const inPipe: Terminal = { say: () => {}, warn: () => {} };

@@ -1,5 +1,5 @@
 import type { Account } from "../../account/account.ts";
-import { type Patience, Turn, waitFor } from "../../account/patience.ts";
+import { type Patience, Turn, waitFor } from "../../account/requests/patience.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";

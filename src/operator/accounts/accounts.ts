@@ -1,5 +1,5 @@
 import type { Account } from "../../account/account.ts";
-import { type Patience, waitFor } from "../../account/patience.ts";
+import { type Patience, waitFor } from "../../account/requests/patience.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";

@@ -1,6 +1,6 @@
 import type { Account } from "../../account/account.ts";
 import type { RecordedIDs } from "../../account/key-proof.ts";
-import type { RequestCount } from "../../account/request-count.ts";
+import type { RequestCount } from "../../account/requests/request-count.ts";
 import type { GatewayClient } from "../../gateway/client.ts";
 
 /** The code of an error: the Secret, or its entry, does not exist. */

@@ -1,9 +1,9 @@
 import { Account } from "../../account/account.ts";
-import type { ListDelta } from "../../account/inventory.ts";
 import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
 import type { ObjectMemory } from "../../account/object-memory.ts";
-import { type Lane, RequestBudget } from "../../account/request-budget.ts";
-import { RequestCount } from "../../account/request-count.ts";
+import type { ListDelta } from "../../account/remotes/inventory.ts";
+import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
+import { RequestCount } from "../../account/requests/request-count.ts";
 import type { Config } from "../../config.ts";
 import { type ExchangeEvent, GatewayClient } from "../../gateway/client.ts";
 import type { Resource } from "../../gateway/resource.ts";

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../account/account.ts";
-import { RequestBudget } from "../../account/request-budget.ts";
+import { RequestBudget } from "../../account/requests/request-budget.ts";
 import { ipPolicies, reservedDomains, sshHostCertificates, tlsCertificates } from "../../gateway/resources/index.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject, Status } from "../../objects/object.ts";

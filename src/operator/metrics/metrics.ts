@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { lanes } from "../../account/request-budget.ts";
+import { lanes } from "../../account/requests/request-budget.ts";
 import type { AccountMetrics } from "../accounts/open-account.ts";
 import { certificateMetrics } from "./certificate-metrics.ts";
 import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";

@@ -1,5 +1,5 @@
-import type { ListDelta } from "../../account/inventory.ts";
-import type { Lane } from "../../account/request-budget.ts";
+import type { ListDelta } from "../../account/remotes/inventory.ts";
+import type { Lane } from "../../account/requests/request-budget.ts";
 import { conditionOf, isDeleting, type ManagedObject } from "../../objects/object.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Controller } from "../../runtime/controller/controller.ts";

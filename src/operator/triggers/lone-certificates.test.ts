@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { Account } from "../../account/account.ts";
-import { RequestBudget } from "../../account/request-budget.ts";
+import { RequestBudget } from "../../account/requests/request-budget.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import {
   certificateAuthorities,

@@ -1,4 +1,4 @@
-import { type Lane, lanes } from "../../account/request-budget.ts";
+import { type Lane, lanes } from "../../account/requests/request-budget.ts";
 
 /** The work queue's priority for each lane of the request budget. */
 export const priorities: Readonly<Record<Lane, number>> = { edit: 0, retry: -50, sync: -100 };

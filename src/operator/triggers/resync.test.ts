@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../account/account.ts";
-import { RequestBudget } from "../../account/request-budget.ts";
+import { RequestBudget } from "../../account/requests/request-budget.ts";
 import { reservedDomains, tunnelGroupBackends } from "../../gateway/resources/index.ts";
 import { ReservedDomain } from "../../kinds/reserved-domain.ts";
 import { TLSCertificate } from "../../kinds/tls-certificate.ts";

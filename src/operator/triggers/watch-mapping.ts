@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Lane } from "../../account/request-budget.ts";
+import type { Lane } from "../../account/requests/request-budget.ts";
 import { naturalKeyOf, remoteIDsOf, setsNoModule } from "../../objects/identity.ts";
 import { isObserver, isReleased, type ManagedObject } from "../../objects/object.ts";
 import type { Change } from "../../runtime/cache/store.ts";

@@ -1,6 +1,6 @@
 import type { Account } from "../../account/account.ts";
-import type { RequestOptions } from "../../account/calls.ts";
-import type { CreatableRemotes } from "../../account/remotes.ts";
+import type { CreatableRemotes } from "../../account/remotes/remotes.ts";
+import type { RequestOptions } from "../../account/requests/calls.ts";
 import { type GatewayError, isGatewayError } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { idFromSpec } from "../../objects/identity.ts";

@@ -1,4 +1,4 @@
-import type { Modules } from "../../account/modules.ts";
+import type { Modules } from "../../account/remotes/modules.ts";
 import { isForbidden } from "../../gateway/errors.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { remoteIDsOf } from "../../objects/identity.ts";

@@ -1,4 +1,4 @@
-import type { Find } from "../../account/remotes.ts";
+import type { Find } from "../../account/remotes/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { type Intent, mayHaveCreated, wasCreatedInLifetimeOf } from "../../objects/intent.ts";
 import { isDeleting } from "../../objects/object.ts";

@@ -1,7 +1,7 @@
 import { Account } from "../../account/account.ts";
 import { digestOf, type RecordedIDs } from "../../account/key-proof.ts";
 import { OperationSupport } from "../../account/operation-support.ts";
-import { type Lane, RequestBudget } from "../../account/request-budget.ts";
+import { type Lane, RequestBudget } from "../../account/requests/request-budget.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { Condition, ManagedObject } from "../../objects/object.ts";
 import { conditionOf } from "../../objects/object.ts";

@@ -1,0 +1,376 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Remote } from "../../gateway/resource.ts";
+import { eventDestinations, ipPolicies, tcpEdgePolicy, tcpEdges } from "../../gateway/resources/index.ts";
+import { IPPolicy } from "../../kinds/ip-policy.ts";
+import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
+import { Scene } from "../../reconcile/testing/scene.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { CircuitBreaker } from "../requests/circuit-breaker.ts";
+import { RequestBudget } from "../requests/request-budget.ts";
+import { Turns } from "../requests/turns.ts";
+import { Collection } from "./collection.ts";
+import type { CollectionOptions } from "./collection-options.ts";
+import { Inventory, type ListDelta } from "./inventory.ts";
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let deltas: ListDelta[];
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  deltas = [];
+});
+
+const of = (resource: CollectionOptions["resource"], more: Partial<CollectionOptions> = {}) =>
+  new Collection({
+    ...{ client: gateway.asClient(), resource, clock },
+    turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
+    breaker: new CircuitBreaker({ clock }),
+    signal: new AbortController().signal,
+    assertMaySend: () => {},
+    onListDelta: (delta) => deltas.push(delta),
+    ...more,
+  });
+
+const request = { lane: "edit" as const, signal: new AbortController().signal };
+
+describe("a list", () => {
+  it("is read page by page, to the end", async () => {
+    gateway.pageSize = 2;
+    for (let count = 0; count < 5; count += 1) gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.listed(0, { lane: "sync" });
+    expect(collection.allCached()).toHaveLength(5);
+    expect(gateway.takeCalls()).toEqual(["list", "list", "list"]);
+  });
+
+  it("needs nobody to be told of it", async () => {
+    gateway.seed(ipPolicies, {});
+    const { onSweep: _, ...rest } = { onSweep: undefined };
+    const collection = new Collection({
+      ...{ client: gateway.asClient(), resource: ipPolicies, clock, ...rest },
+      ...{
+        turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
+        breaker: new CircuitBreaker({ clock }),
+      },
+      ...{ signal: request.signal, assertMaySend: () => {} },
+    });
+    await collection.listed(0, { lane: "sync" });
+    expect(collection.allCached()).toHaveLength(1);
+  });
+
+  it("is shared by all who ask while it is under way", async () => {
+    const collection = of(ipPolicies);
+    await Promise.all([
+      collection.listed(0, { lane: "edit" }),
+      collection.listed(0, { lane: "sync" }),
+      collection.get("ipp_1", request),
+    ]);
+    expect(gateway.takeCalls()).toEqual(["list", "get ipp_1"]);
+  });
+
+  it("is not asked for again by who is content with an older one", async () => {
+    const collection = of(ipPolicies);
+    await collection.listed(clock.now(), { lane: "sync" });
+    await clock.advance(1000);
+    await collection.listed(clock.now() - 1000, { lane: "sync" });
+    expect(gateway.takeCalls()).toEqual(["list"]);
+    await collection.listed(clock.now(), { lane: "sync" });
+    expect(gateway.takeCalls()).toEqual(["list"]);
+  });
+
+  it("that began too early is waited for and followed by another, which the late ones share", async () => {
+    const collection = of(ipPolicies);
+    const early = collection.listed(0, { lane: "sync" });
+    await clock.advance(0);
+    const since = clock.now() + 1;
+    clock.setTimeout(() => {}, 1);
+    const late = clock
+      .advance(1)
+      .then(() =>
+        Promise.all([collection.listed(since, { lane: "edit" }), collection.listed(since, { lane: "edit" })]),
+      );
+    await Promise.all([early, late]);
+    expect(gateway.takeCalls()).toEqual(["list", "list"]);
+  });
+
+  it("that fails is tried again by the next who asks", async () => {
+    const collection = of(ipPolicies);
+    gateway.refuse("list", 503);
+    await expect(collection.listed(0, { lane: "sync" })).rejects.toMatchObject({ status: 503 });
+    expect(collection.listedAt).toBeUndefined();
+    await collection.listed(0, { lane: "sync" });
+    expect(collection.listedAt).toBe(0);
+  });
+
+  it("tells what has changed", async () => {
+    const collection = of(ipPolicies);
+    const [kept, gone] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+    await collection.listed(0, { lane: "sync" });
+    await clock.advance(1);
+    gateway.change(ipPolicies, kept.id, { description: "new" });
+    gateway.drop(ipPolicies, gone.id);
+    await collection.listed(1, { lane: "sync" });
+    expect(deltas).toEqual([
+      { changed: [], absent: [] },
+      { changed: [kept.id], absent: [gone.id] },
+    ]);
+  });
+
+  it("pauses the budget when the service has had too many requests", async () => {
+    const budget = new RequestBudget({ perMinute: 0, clock });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
+    gateway.refuse("list", 429, { retryAfterSeconds: 9 });
+    await expect(collection.listed(0, { lane: "sync" })).rejects.toMatchObject({ status: 429 });
+    const next = collection.listed(0, { lane: "sync" });
+    await clock.advance(8999);
+    expect(gateway.takeCalls()).toEqual(["list"]);
+    await clock.advance(1);
+    await next;
+  });
+});
+
+describe("a resource", () => {
+  it("is known from the list", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    expect(await collection.get(id, request)).toMatchObject({ id });
+    expect(await collection.get(id, request)).toMatchObject({ id });
+    expect(gateway.takeCalls()).toEqual(["list"]);
+  });
+
+  it("is asked for where the list does not have it, and gone only when a 404 says so", async () => {
+    const collection = of(ipPolicies);
+    expect(await collection.get("ipp_404", request)).toBeUndefined();
+    expect(gateway.takeCalls()).toEqual(["list", "get ipp_404"]);
+    gateway.refuse("get", 500);
+    await expect(collection.get("ipp_404", request)).rejects.toMatchObject({ status: 500 });
+  });
+
+  it("is asked for where a fresh look is wanted, without a list", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.read(id, request);
+    expect(gateway.takeCalls()).toEqual([`get ${id}`]);
+    expect(collection.cached(id)).toMatchObject({ id });
+  });
+
+  it("is forgotten when a fresh look finds it gone", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.get(id, request);
+    gateway.drop(ipPolicies, id);
+    expect(await collection.read(id, request)).toBeUndefined();
+    expect(collection.cached(id)).toBeUndefined();
+  });
+
+  it("is not forgotten for a 404 before it is certain whose key that was", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const strange = new Error("the key may be of another account");
+    const collection = of(ipPolicies, { ensureKey: () => Promise.reject(strange) });
+    await collection.read(id, request);
+    gateway.drop(ipPolicies, id);
+    await expect(collection.read(id, request)).rejects.toBe(strange);
+    expect(collection.cached(id)).toBeDefined();
+  });
+
+  it("is known from each answer", async () => {
+    const collection = of(ipPolicies);
+    const { id } = await collection.create({ description: "a" }, request);
+    expect(collection.cached(id)).toMatchObject({ description: "a" });
+    await collection.update(id, { description: "b" }, request);
+    expect(collection.cached(id)).toMatchObject({ description: "b" });
+    await collection.delete(id, request);
+    expect(collection.cached(id)).toBeUndefined();
+  });
+
+  it("counts as removed when it was not there", async () => {
+    await of(ipPolicies).delete("ipp_404", request);
+    expect(gateway.takeCalls()).toEqual(["delete ipp_404"]);
+  });
+
+  it("loses a module that was removed", async () => {
+    const { id } = gateway.seed(tcpEdges, { policy: { enabled: true } });
+    const collection = of(tcpEdges);
+    await collection.get(id, request);
+    await collection.deleteModule(id, "policy", tcpEdgePolicy, request);
+    expect(collection.cached(id)).toMatchObject({ policy: null });
+  });
+
+  it("is kept without the secrets that a service echoes", async () => {
+    const collection = of(eventDestinations);
+    gateway.normalise = (row) => ({ ...row, target: { monitoring: { api_key: "hush", ddtags: "a" } } });
+    const { id } = await collection.create({ format: "json" }, request);
+    expect(collection.cached(id)).toMatchObject({ target: { monitoring: { ddtags: "a" } } });
+    expect(JSON.stringify(collection.allCached())).not.toContain("hush");
+    await clock.advance(1);
+    await collection.listed(1, { lane: "sync" });
+    expect(JSON.stringify(collection.allCached())).not.toContain("hush");
+  });
+});
+
+it("a search asks for each row that the latest list may have left out, and takes the first that is there", async () => {
+  gateway.pageSize = 1;
+  const [gone, back] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+  for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
+  const collection = of(ipPolicies);
+  await collection.listed(0, { lane: "sync" });
+  for (const { id } of [gone, back]) gateway.drop(ipPolicies, id);
+  await clock.advance(1);
+  await collection.listed(1, { lane: "sync" });
+  gateway.put(ipPolicies, back);
+  gateway.takeCalls();
+  const either = async (all: () => readonly Remote[]) =>
+    [gone, back].flatMap((wanted) => all().find(({ id }) => id === wanted.id) ?? [])[0];
+  const found = await collection.search(1, either, request);
+  expect(found).toEqual(back);
+  expect(gateway.takeCalls()).toEqual([`get ${gone.id}`, `get ${back.id}`]);
+});
+
+describe("what this process did by other credentials", () => {
+  const others = { id: "ipp_9", description: "other" };
+
+  it("is known of a remote that was known", async () => {
+    const [changed, deleted] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
+    const collection = of(ipPolicies);
+    await collection.listed(0, { lane: "sync" });
+    collection.learn(changed.id, { ...changed, description: "new" });
+    collection.learn(deleted.id, undefined);
+    expect(collection.allCached()).toEqual([{ ...changed, description: "new" }]);
+    expect(collection.isMissing(deleted.id)).toBe(false);
+  });
+
+  it("is no reason to believe in a remote that no answer has shown, nor to miss it", async () => {
+    const collection = of(ipPolicies);
+    await collection.listed(0, { lane: "sync" });
+    expect(collection.isMissing(others.id)).toBe(true);
+    collection.learn(others.id, undefined);
+    expect(collection.isMissing(others.id)).toBe(true);
+    collection.learn(others.id, others);
+    expect(collection.isMissing(others.id)).toBe(false);
+    expect(collection.cached(others.id)).toBeUndefined();
+    gateway.takeCalls();
+    await collection.listed(0, { lane: "sync" });
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+
+  it.each([
+    ["created", others],
+    ["deleted", undefined],
+  ])("takes another list when the remote was %s while one was read", async (_, after) => {
+    const budget = new RequestBudget({ perMinute: 0, clock });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
+    for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
+    gateway.pageSize = 1;
+    gateway.beforeCall = () => budget.pauseAfter429(1);
+    const first = collection.listed(0, { lane: "sync" });
+    await clock.advance(500);
+    gateway.beforeCall = () => {};
+    collection.learn(others.id, after);
+    await clock.advance(500);
+    await first;
+    expect(gateway.takeCalls()).toEqual(["list", "list"]);
+    await collection.listed(0, { lane: "sync" });
+    expect(gateway.takeCalls()).toEqual(["list", "list"]);
+  });
+});
+
+describe("a recent look", () => {
+  it("is content with what was seen recently", async () => {
+    const { id } = gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.get(id, request);
+    gateway.takeCalls();
+    await clock.advance(1000);
+    await collection.getSince(id, 0, 1, request);
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+
+  it("asks for one resource, or for all where that is fewer requests", async () => {
+    for (let count = 0; count < 250; count += 1) gateway.seed(ipPolicies, {});
+    const collection = of(ipPolicies);
+    await collection.listed(0, { lane: "sync" });
+    gateway.takeCalls();
+    await clock.advance(1000);
+    await collection.getSince("ipp_1", 1000, 2, request);
+    expect(gateway.takeCalls()).toEqual(["get ipp_1"]);
+    await collection.getSince("ipp_2", 1000, 3, request);
+    await collection.getSince("ipp_3", 1000, 3, request);
+    expect(gateway.takeCalls()).toEqual(["list", "list", "list"]);
+  });
+});
+
+describe("a key that is refused", () => {
+  it("fails what is asked for at once, though nothing may be sent for a while", async () => {
+    const budget = new RequestBudget({ perMinute: 0, clock });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
+    gateway.refuse("get", 401);
+    await expect(collection.read("ipp_1", request)).rejects.toMatchObject({ status: 401 });
+    budget.pauseAfter429(30);
+    let status: unknown;
+    collection.read("ipp_1", request).catch((error) => {
+      ({ status } = error);
+    });
+    await clock.advance(0);
+    expect(status).toBe(401);
+  });
+
+  it("is not shown again by those that waited for their turn meanwhile", async () => {
+    const budget = new RequestBudget({ perMinute: 60, clock });
+    const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
+    const { id } = gateway.seed(ipPolicies, {});
+    for (let count = 0; count < 12; count += 1) gateway.refuse("get", 401);
+    const answers = Array.from({ length: 40 }, () => collection.read(id, request).catch(({ status }) => status));
+    const all = Promise.all(answers);
+    await clock.advance(60_000);
+    expect(await all).toEqual(Array.from({ length: 40 }, () => 401));
+    expect(gateway.takeCalls()).toHaveLength(12);
+  });
+});
+
+describe("a process that does not lead", () => {
+  class NotLeading extends Error {}
+  let leads: boolean;
+  const assertMaySend = () => {
+    if (!leads) throw new NotLeading();
+  };
+
+  it("asks nothing and changes nothing", async () => {
+    leads = false;
+    const { id } = gateway.seed(tcpEdges, {});
+    const collection = of(tcpEdges, { assertMaySend });
+    await expect(collection.listed(0, { lane: "sync" })).rejects.toThrow(NotLeading);
+    await expect(collection.read(id, request)).rejects.toThrow(NotLeading);
+    await expect(collection.probe(request)).rejects.toThrow(NotLeading);
+    await expect(collection.create({}, request)).rejects.toThrow(NotLeading);
+    await expect(collection.update(id, { description: "a" }, request)).rejects.toThrow(NotLeading);
+    await expect(collection.delete(id, request)).rejects.toThrow(NotLeading);
+    await expect(collection.deleteModule(id, "policy", tcpEdgePolicy, request)).rejects.toThrow(NotLeading);
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+
+  it("says nothing about the service when it lost the lease before the request was written", async () => {
+    const breaker = new CircuitBreaker({ clock });
+    const loses = () => {
+      assertMaySend();
+      leads = false;
+    };
+    const collection = of(tcpEdges, { assertMaySend: loses, breaker });
+    for (let times = 0; times < 10; times += 1) {
+      leads = true;
+      gateway.swallow("create", "unsent");
+      await expect(collection.create({}, request)).rejects.toThrow(NotLeading);
+    }
+    expect(breaker.problem).toBeUndefined();
+  });
+});
+
+it("reads no whole inventory to reconcile one object, since that takes longer the more objects there are", async () => {
+  const all = vi.spyOn(Inventory.prototype, "all");
+  const scene = new Scene();
+  const object = await scene.given(IPPolicy, "office", { description: "first" });
+  scene.cluster.apply(IPPolicy, "office", { description: "second" });
+  await scene.settle(object);
+  expect(all).not.toHaveBeenCalled();
+});

@@ -1,0 +1,324 @@
+import type { Body, CallOptions, GatewayClient, Page } from "../../gateway/client.ts";
+import { isNotFound } from "../../gateway/errors.ts";
+import type { Module, Remote, Resource } from "../../gateway/resource.ts";
+import type { Answer } from "../../schema/define.ts";
+import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
+import type { Lane } from "../requests/request-budget.ts";
+import type { CollectionOptions } from "./collection-options.ts";
+import { Inventory, type RemoteChangeListener } from "./inventory.ts";
+import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
+
+/** Remotes on a usual page of a list. */
+const USUAL_PAGE = 100;
+
+/**
+ * The remotes of one resource in one account. The inventory is its cache, and every answer goes into it. Calls reject
+ * with GatewayError, or with the reason of the signal.
+ */
+export class Collection implements CreatableRemotes, UpdatableRemotes {
+  readonly resource: Resource;
+  readonly #options: CollectionOptions;
+  readonly #calls: Calls;
+  readonly #inventory = new Inventory();
+  #hadUnreadable = false;
+  #listing: { startedAt: number; done: Promise<void> } | undefined;
+  /** Reads that callers share, each since when it began. */
+  readonly #reads = new Map<string, { startedAt: number; done: Promise<Remote | undefined> }>();
+
+  constructor(options: CollectionOptions) {
+    this.resource = options.resource;
+    this.#options = options;
+    this.#calls = new Calls(options);
+  }
+
+  /** When the latest complete list began, in monotonic milliseconds. */
+  get listedAt(): number | undefined {
+    return this.#inventory.listedAt;
+  }
+
+  /** Whether the latest complete list had unreadable rows. Such a list does not tell which remotes are gone. */
+  get hadUnreadable(): boolean {
+    return this.#hadUnreadable;
+  }
+
+  async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
+    if (this.listedAt === undefined) await this.listed(0, request);
+    return this.cached(id) ?? this.read(id, request);
+  }
+
+  /** Undefined only after a 404. A remote that is missing from a list may exist. */
+  async read(id: string, request: RequestOptions): Promise<Remote | undefined> {
+    const startedAt = this.#now();
+    const epoch = this.#options.keyProof?.epoch ?? 0;
+    try {
+      const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
+      const remote = this.#withoutSecrets(answer);
+      this.#options.keyProof?.saw([remote.id], epoch);
+      this.#inventory.recordRead(remote, startedAt);
+      // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
+      return this.cached(id) ?? remote;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // under the key of another account, everything is missing
+      await this.#calls.waitFor(this.#options.ensureKey?.() ?? Promise.resolve(), request);
+      this.#options.keyProof?.assertSameSince(epoch);
+      this.#inventory.recordGone(id, this.#now());
+      return undefined;
+    }
+  }
+
+  /** Like `read`. Callers share an answer to a request that began at `since` (monotonic milliseconds) or later. */
+  async readSince(id: string, since: number, request: ListRequest): Promise<Remote | undefined> {
+    for (const [other, { startedAt }] of this.#reads) if (startedAt < since) this.#reads.delete(other);
+    let shared = this.#reads.get(id);
+    if (!shared) {
+      const done = this.read(id, { lane: request.lane, signal: this.#options.signal });
+      shared = { startedAt: this.#now(), done };
+      this.#reads.set(id, shared);
+      done.catch(() => this.#reads.delete(id));
+    }
+    // A later reconcile would ask for later answers, and so on. So it waits here, unless there is a pause.
+    return this.#calls.waitFor(shared.done, request, Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Like `get`, but an answer from before `since` (monotonic milliseconds) does not count. `alike`: how many remotes
+   * callers get like this. If they are many, one list takes fewer requests than a GET for each.
+   */
+  async getSince(id: string, since: number, alike: number, request: RequestOptions): Promise<Remote | undefined> {
+    const seenAt = this.#inventory.seenAt(id);
+    if (seenAt !== undefined && seenAt >= since) return this.cached(id);
+    const pages = Math.ceil(this.#inventory.size / USUAL_PAGE);
+    if (alike < pages) return this.read(id, request);
+    await this.listed(since, request);
+    return this.get(id, request);
+  }
+
+  /**
+   * Resolves when the cache holds a list that began at `since` (monotonic milliseconds) or later, and after the last
+   * `invalidateList`. Callers share a list that is under way.
+   */
+  async listed(since: number, request: ListRequest): Promise<void> {
+    const from = Math.max(since, this.#inventory.listInvalidatedAt);
+    while (this.listedAt === undefined || this.listedAt < from) {
+      // A list that began too early does not count, whether it fails or not.
+      if (this.#listing && this.#listing.startedAt < from)
+        await this.#calls.waitFor(Promise.allSettled([this.#listing.done]), request, since);
+      this.#listing ??= this.#list(request.lane);
+      await this.#calls.waitFor(this.#listing.done, request, since);
+    }
+  }
+
+  /** Like `listed`. The first list, if it has several pages, counts only together with another. */
+  async listedSurely(since: number, request: ListRequest): Promise<void> {
+    await this.listed(since, request);
+    if (this.#inventory.hasOneList) await this.#listAgain(request);
+  }
+
+  async search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined> {
+    const from = Math.max(since, this.#inventory.listInvalidatedAt);
+    await this.listed(from, request);
+    let found = await this.#findExisting(find, request);
+    while (!found && !this.#inventory.provesAbsence(from)) {
+      await this.#listAgain(request);
+      found = await this.#findExisting(find, request);
+    }
+    return found;
+  }
+
+  /** What is found among the rows that the latest list hides counts only if a GET finds it as well. */
+  async #findExisting(find: Find, request: RequestOptions): Promise<Remote | undefined> {
+    for (;;) {
+      const found = await find(() => [...this.allCached(), ...this.#inventory.hidden]);
+      if (!found || this.cached(found.id)) return found;
+      const read = await this.read(found.id, request);
+      if (read) return read;
+    }
+  }
+
+  /** Resolves after one more list. Callers share it. */
+  async #listAgain(request: ListRequest): Promise<void> {
+    const { lists } = this.#inventory;
+    while (this.#inventory.lists === lists) {
+      this.#listing ??= this.#list(request.lane);
+      await this.#calls.waitFor(this.#listing.done, request);
+    }
+  }
+
+  create(body: Body, request: RequestOptions): Promise<Remote> {
+    const confidential = isConfidential(Object.keys(body), request);
+    return this.#recordAnswer(
+      this.#calls.changeAdmitted(
+        (options) => this.#options.client.create(this.resource, body, { ...options, confidential }),
+        request,
+      ),
+    );
+  }
+
+  admit(request: RequestOptions): Promise<void> {
+    return this.#calls.admitChange(request);
+  }
+
+  /** Reads the list until it shows that the key is one of this account. The inventory does not change. */
+  async proveKey(request: RequestOptions): Promise<void> {
+    const { keyProof } = this.#options;
+    for await (const _ of this.#pages(request)) if (!keyProof || keyProof.isProved) return;
+  }
+
+  /** Reads one remote to prove the key. Neither the answer nor a 404 reaches the inventory. */
+  async proveKeyBy(id: string, request: RequestOptions): Promise<void> {
+    const epoch = this.#options.keyProof?.epoch ?? 0;
+    try {
+      await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
+      this.#options.keyProof?.saw([id], epoch);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  /** Pages of the list, each reported to the proof of the key. */
+  async *#pages(request: RequestOptions): AsyncGenerator<Page<Remote>> {
+    const { client, keyProof } = this.#options;
+    let epoch = keyProof?.epoch ?? 0;
+    const pages = client.list(this.resource, this.#calls.callOptions(request.signal));
+    for (let last = false; !last; ) {
+      const { value } = await this.#calls.read(() => pages.next(), request);
+      const page = value as Page<Remote>;
+      last = page.last;
+      // the first key of all is known only after the first request
+      epoch ||= Math.min(keyProof?.epoch ?? 0, 1);
+      const ids = page.rows.map(({ id }) => id);
+      keyProof?.saw(ids, epoch);
+      yield page;
+    }
+    this.#options.keyProof?.assertSameSince(epoch);
+  }
+
+  update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
+    const confidential = isConfidential(Object.keys(body), request);
+    return this.#recordAnswer(
+      this.#calls.change(
+        (options) => this.#options.client.update(this.resource, id, body, { ...options, confidential }),
+        request,
+      ),
+    );
+  }
+
+  /** Sends one harmless request, to see whether the service answers and accepts the key. */
+  async probe(request: RequestOptions): Promise<void> {
+    const pages = this.#options.client.list(this.resource, this.#calls.callOptions(request.signal));
+    await this.#calls.read(() => pages.next(), { ...request, isProbe: true });
+    await pages.return();
+  }
+
+  async delete(id: string, request: RequestOptions): Promise<boolean> {
+    const existed = await this.#calls.delete(
+      (options) => this.#options.client.delete(this.resource, id, options),
+      request,
+    );
+    if (existed) {
+      this.#inventory.recordDeleted(id, this.#now());
+      this.#options.onOwnChange?.(id, undefined);
+    } else this.#inventory.recordGone(id, this.#now());
+    return existed;
+  }
+
+  /** A list that began before this time is out of date. */
+  invalidateList(at: number = this.#now()): void {
+    this.#inventory.invalidateList(Math.max(at, this.#inventory.listInvalidatedAt));
+  }
+
+  /** This process has changed or deleted a remote by other credentials, which may be of the same account. */
+  learn(id: string, after: Remote | undefined): void {
+    if (this.cached(id) === undefined) {
+      if (this.#listing) this.invalidateList();
+      if (after) this.#inventory.recordTold(id, this.#now());
+    } else if (after) this.#inventory.recordWrite(after, this.#now());
+    else this.#inventory.recordDeleted(id, this.#now());
+  }
+
+  isMissing(id: string): boolean {
+    return this.#inventory.isMissing(id);
+  }
+
+  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<boolean> {
+    const send = (options: CallOptions) => this.#options.client.deleteModule(module, { id }, options);
+    const done = await this.#calls.delete(send, request);
+    this.amend(id, { [member]: null });
+    return done;
+  }
+
+  /** Records what an answer about a part of a remote says of these members. */
+  amend(id: string, members: Answer): void {
+    const remote = this.cached(id);
+    if (remote) this.#recordWrite({ ...remote, ...members });
+  }
+
+  /** The listener is called for each cached remote that an answer shows changed or gone. */
+  onChange(listener: RemoteChangeListener): void {
+    this.#inventory.onChange(listener);
+  }
+
+  cached(id: string): Remote | undefined {
+    return this.#inventory.get(id);
+  }
+
+  allCached(): Remote[] {
+    return this.#inventory.all();
+  }
+
+  /** Sends a call that is about no remote, such as a command. To be called right after `admit`. */
+  async perform(call: (client: GatewayClient, options: CallOptions) => Promise<void>, signal: AbortSignal) {
+    await this.#calls.changeAdmitted((options) => call(this.#options.client, options), { signal });
+  }
+
+  markedFor(object: string): Remote[] {
+    return this.#inventory.markedFor(object);
+  }
+
+  #now = (): number => this.#options.clock.now();
+
+  #list(lane: Lane): { startedAt: number; done: Promise<void> } {
+    const startedAt = this.#now();
+    const done = this.#readAll(startedAt, { lane, signal: this.#options.signal }).finally(() => {
+      this.#listing = undefined;
+    });
+    return { startedAt, done };
+  }
+
+  async #readAll(startedAt: number, request: RequestOptions): Promise<void> {
+    if (this.#options.keyProof?.problem) await this.#options.ensureKey?.();
+    const remotes: Remote[] = [];
+    const unreadable = new Set<string>();
+    let hadUnreadable = false;
+    let count = 0;
+    for await (const page of this.#pages(request)) {
+      count += 1;
+      remotes.push(...page.rows.map((row) => this.#withoutSecrets(row)));
+      for (const { id } of page.problems) if (id) unreadable.add(id);
+      hadUnreadable ||= page.problems.length > 0;
+    }
+    // The pages are of one key. The proof may take requests, and another key may be used meanwhile.
+    const epoch = this.#options.keyProof?.epoch ?? 0;
+    await this.#options.ensureKey?.(this.resource);
+    this.#options.keyProof?.assertSameSince(epoch);
+    this.#hadUnreadable = hadUnreadable;
+    const delta = this.#inventory.recordList(remotes, startedAt, { unreadable, pages: count });
+    this.#options.onListDelta?.(delta);
+  }
+
+  async #recordAnswer(answer: Promise<Remote>): Promise<Remote> {
+    const remote = await answer;
+    this.#recordWrite(this.#withoutSecrets(remote));
+    return remote;
+  }
+
+  #recordWrite(remote: Remote): void {
+    this.#inventory.recordWrite(remote, this.#now());
+    this.#options.onOwnChange?.(remote.id, remote);
+  }
+
+  #withoutSecrets(remote: Remote): Remote {
+    return this.resource.secrets.length > 0 ? (withoutSecrets(remote, this.resource.secrets) as Remote) : remote;
+  }
+}

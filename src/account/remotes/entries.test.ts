@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { EventSource } from "../../kinds/event-source.ts";
+import { EventSubscription } from "../../kinds/event-subscription.ts";
+import { Waiting } from "../../objects/reconcile-error.ts";
+import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import type { EntryLocation } from "../../schema/define.ts";
+import { CircuitBreaker } from "../requests/circuit-breaker.ts";
+import { RequestBudget } from "../requests/request-budget.ts";
+import { Turns } from "../requests/turns.ts";
+import { Collection } from "./collection.ts";
+import { Entries } from "./entries.ts";
+import type { ListDelta } from "./inventory.ts";
+
+const { resource } = EventSubscription;
+const request = { lane: "edit" as const, signal: new AbortController().signal };
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let parents: Collection;
+let entries: Entries;
+let deltas: ListDelta[];
+let id: string;
+
+const of = (...types: string[]) => types.map((type) => ({ type }));
+const body = (type: string) => ({ subscription_id: id, type });
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  deltas = [];
+  const common = {
+    ...{
+      client: gateway.asClient(),
+      turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
+      breaker: new CircuitBreaker({ clock }),
+    },
+    assertMaySend: () => {},
+  };
+  parents = new Collection({ ...common, resource, clock, signal: request.signal });
+  const location = EventSource.location as EntryLocation;
+  entries = new Entries({ ...common, location, parents, onListDelta: (delta) => deltas.push(delta) });
+  id = gateway.seed(resource, { sources: of("a.v0", "b.v0") }).id;
+});
+
+describe("entries", () => {
+  it("are read out of the list of their parents, one list for all", async () => {
+    expect(await entries.get(`${id}/a.v0`, request)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
+    expect(await entries.get(`${id}/b.v0`, request)).toMatchObject({ subscription_id: id });
+    expect(await entries.get(`${id}/c.v0`, request)).toBeUndefined();
+    await entries.listed(0, { lane: "sync" });
+    expect(entries.allCached().map((row) => row.id)).toEqual([`${id}/a.v0`, `${id}/b.v0`]);
+    expect(gateway.takeCalls()).toEqual(["list"]);
+  });
+
+  it("are asked for with their parent when it must be certain", async () => {
+    await entries.listed(0, { lane: "sync" });
+    gateway.change(resource, id, { sources: of("c.v0") });
+    expect(await entries.read(`${id}/c.v0`, request)).toBeDefined();
+    expect(gateway.takeCalls()).toEqual(["list", `get ${id}`]);
+  });
+
+  it("are gone with their parent", async () => {
+    expect(await entries.get("esb_none/a.v0", request)).toBeUndefined();
+    await entries.listed(0, { lane: "sync" });
+    expect(entries.isMissing("esb_none/a.v0")).toBe(true);
+    expect(entries.isMissing(`${id}/c.v0`)).toBe(false);
+  });
+
+  it("are known from own answers without a list", async () => {
+    const made = await parents.create({ sources: of("x.v0") }, request);
+    gateway.takeCalls();
+    expect(await entries.get(`${made.id}/x.v0`, request)).toBeDefined();
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+});
+
+describe("an entry that is put in or taken out here", () => {
+  beforeEach(async () => {
+    await entries.listed(0, { lane: "sync" });
+    gateway.takeCalls();
+  });
+
+  it("is known at once, and nobody is told", async () => {
+    await entries.admit(request, body("c.v0"));
+    const row = await entries.create(body("c.v0"), request);
+    expect(row).toMatchObject({ id: `${id}/c.v0`, uri: expect.stringContaining("/sources/c.v0") });
+    expect(entries.cached(`${id}/c.v0`)).toEqual(row);
+    expect(await entries.delete(`${id}/a.v0`, request)).toBe(true);
+    expect(entries.allCached().map((one) => one.id)).toEqual([`${id}/b.v0`, `${id}/c.v0`]);
+    expect(deltas).toEqual([]);
+    expect(gateway.takeCalls()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
+  });
+
+  it("that was not there any more is gone all the same", async () => {
+    gateway.change(resource, id, { sources: of("b.v0") });
+    expect(await entries.delete(`${id}/a.v0`, request)).toBe(false);
+    expect(entries.cached(`${id}/a.v0`)).toBeUndefined();
+  });
+
+  it("is not begun where its parent is not in the account", async () => {
+    await expect(entries.admit(request, { subscription_id: "esb_none", type: "a.v0" })).rejects.toThrow(Waiting);
+    expect(gateway.takeCalls()).toEqual([]);
+  });
+
+  it("waits for a parent that turns out to be gone", async () => {
+    gateway.drop(resource, id);
+    await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ reason: "ReferenceNotReady" });
+    expect(parents.cached(id)).toBeUndefined();
+  });
+
+  it("is refused where the service refuses it", async () => {
+    await expect(entries.create(body("a.v0"), request)).rejects.toMatchObject({ status: 409 });
+    gateway.refuse("createSource", 404);
+    await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe("what others put in or take out", () => {
+  beforeEach(() => entries.listed(0, { lane: "sync" }));
+
+  it("is told entry by entry, whoever sees it", async () => {
+    gateway.change(resource, id, { sources: of("b.v0", "c.v0") });
+    await parents.read(id, request);
+    expect(deltas).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
+    gateway.change(resource, id, { description: "another" });
+    await clock.advance(1);
+    await parents.listed(clock.now(), { lane: "sync" });
+    expect(deltas).toHaveLength(1);
+  });
+
+  it("is all of it when the parent is gone", async () => {
+    gateway.drop(resource, id);
+    await clock.advance(1);
+    await parents.listed(clock.now(), { lane: "sync" });
+    expect(deltas).toEqual([{ changed: [], absent: [`${id}/a.v0`, `${id}/b.v0`] }]);
+  });
+});

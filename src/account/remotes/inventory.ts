@@ -1,0 +1,257 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Remote } from "../../gateway/resource.ts";
+import { objectOf, ownerMarkOf } from "../../objects/ownership.ts";
+
+interface KnownRemote {
+  remote: Remote;
+  /** When the request began whose answer showed the remote so; for an own write, when it ended. */
+  at: number;
+}
+
+/** Ids of the remotes that a list showed changed or new, and of known remotes that it did not show. */
+export interface ListDelta {
+  changed: string[];
+  absent: string[];
+}
+
+interface Removal {
+  at: number;
+  /** This process deleted it; false when a read found it gone. */
+  deleted: boolean;
+}
+
+/** By then, whoever was told of a remote has read it, or has no object for it. */
+const TOLD_MS = 10 * 60_000;
+
+/** Called when a known remote changed or, with undefined, is gone. */
+export type RemoteChangeListener = (before: Remote, after: Remote | undefined) => void;
+
+/**
+ * The known remotes of one resource of one account: the latest list, with later answers merged in. A list shows the
+ * state at its beginning, so it changes nothing that was written or read later. A list that began before the latest
+ * list is ignored. All times are monotonic milliseconds. No I/O.
+ */
+export class Inventory {
+  readonly #remotes = new Map<string, KnownRemote>();
+  readonly #removed = new Map<string, Removal>();
+  /** When somebody said that a remote exists which no answer has shown yet, by its id. */
+  readonly #told = new Map<string, number>();
+  readonly #idsByOwner = new Map<string, Set<string>>();
+  /** Rows that the latest list does not show, although it had several pages and what was known until then had them. */
+  #hidden: readonly Remote[] = [];
+  readonly #listeners: RemoteChangeListener[] = [];
+  #listedAt: number | undefined;
+  #listedBeforeAt: number | undefined;
+  #hadOnePage = true;
+  #lists = 0;
+  #listInvalidatedAt = 0;
+
+  /** When the latest complete list began. */
+  get listedAt(): number | undefined {
+    return this.#listedAt;
+  }
+
+  /** How many complete lists were recorded. */
+  get lists(): number {
+    return this.#lists;
+  }
+
+  /**
+   * Whether a remote that was there at `since`, and that neither the cache nor `hidden` has, is certain not to exist. A
+   * row that is removed while the pages of a list are read shifts the others, so that the list may lack one of them:
+   * then it takes two lists. Both have to begin at `since` or later.
+   */
+  provesAbsence(since: number): boolean {
+    const at = this.#hadOnePage ? this.#listedAt : this.#listedBeforeAt;
+    return at !== undefined && at >= since;
+  }
+
+  /** Whether there was one list only, of several pages. It may lack a remote that was there all the time. */
+  get hasOneList(): boolean {
+    return this.#lists === 1 && !this.#hadOnePage;
+  }
+
+  /** Rows that only the list before the latest one showed, so that they may exist. */
+  get hidden(): readonly Remote[] {
+    return this.#hidden;
+  }
+
+  get(id: string): Remote | undefined {
+    return this.#remotes.get(id)?.remote;
+  }
+
+  /** When the request began that last showed the remote; for an own write, when it ended. */
+  seenAt(id: string): number | undefined {
+    return this.#remotes.get(id)?.at;
+  }
+
+  /** A list that began before this time is out of date. */
+  get listInvalidatedAt(): number {
+    return this.#listInvalidatedAt;
+  }
+
+  /**
+   * Whether the remote is not known, although there was a list, this process has not deleted it since, and nobody has
+   * told of it since.
+   */
+  isMissing(id: string): boolean {
+    if (this.#listedAt === undefined || this.#remotes.has(id)) return false;
+    return !this.#removed.get(id)?.deleted && !this.#told.has(id);
+  }
+
+  get size(): number {
+    return this.#remotes.size;
+  }
+
+  /** A new array each time. */
+  all(): Remote[] {
+    return [...this.#remotes.values()].map(({ remote }) => remote);
+  }
+
+  /** Known remotes, and hidden ones, whose owner mark names the object `<namespace>/<name>`, of whichever cluster. */
+  markedFor(object: string): Remote[] {
+    const known = [...(this.#idsByOwner.get(object) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
+    return [...known, ...this.#hidden.filter((remote) => markedObjectOf(remote) === object)];
+  }
+
+  onChange(listener: RemoteChangeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The answer to a read that began at `startedAt`. Like a list, it changes nothing that was recorded later. */
+  recordRead(remote: Remote, startedAt: number): void {
+    const isOlderThanList = this.#listedAt !== undefined && startedAt < this.#listedAt;
+    if (isOlderThanList && !this.#remotes.has(remote.id)) return;
+    this.#merge(remote, startedAt);
+  }
+
+  /** The answer to a write, which ended at `at`. */
+  recordWrite(remote: Remote, at: number): void {
+    const known = this.#remotes.get(remote.id);
+    this.#store({ remote, at });
+    this.#removed.delete(remote.id);
+    this.#notify(known?.remote, remote);
+  }
+
+  /** This process deleted the remote; the answer came at `at`. */
+  recordDeleted(id: string, at: number): void {
+    this.#remove(id, { at, deleted: true });
+  }
+
+  /** The remote may exist since `at`. Only a list that begins later, or a read, says whether it does. */
+  recordTold(id: string, at: number): void {
+    for (const [other, toldAt] of this.#told) if (at - toldAt > TOLD_MS) this.#told.delete(other);
+    if (this.#listedAt !== undefined && !this.#remotes.has(id)) this.#told.set(id, at);
+  }
+
+  /** Remotes may have changed before `at` in a way that no answer showed. */
+  invalidateList(at: number): void {
+    this.#listInvalidatedAt = at;
+  }
+
+  /** A read found the remote gone. More remotes may have been deleted with it, so the list is out of date. */
+  recordGone(id: string, at: number): void {
+    if (this.#remotes.has(id)) this.invalidateList(at);
+    this.#remove(id, { at, deleted: false });
+  }
+
+  /** `unreadable`: ids of listed remotes that could not be parsed. What is known of them stays as it is. */
+  recordList(
+    remotes: readonly Remote[],
+    startedAt: number,
+    { unreadable = new Set(), pages = 1 }: { unreadable?: ReadonlySet<string>; pages?: number } = {},
+  ): ListDelta {
+    if (this.#listedAt !== undefined && startedAt < this.#listedAt) return { changed: [], absent: [] };
+    this.#hadOnePage = pages === 1;
+    const listed = new Set(unreadable);
+    const changed: string[] = [];
+    const first = this.#listedAt === undefined;
+    for (const remote of remotes) {
+      listed.add(remote.id);
+      // objects wait for the first list and need no delta, but one that had an answer before may have missed a change
+      const isNew = first && !this.#remotes.has(remote.id);
+      if (this.#merge(remote, startedAt) && !isNew) changed.push(remote.id);
+    }
+    const absent = this.#removeUnlisted(listed, startedAt);
+    this.#forgetBefore(startedAt);
+    this.#hidden = this.#hadOnePage ? [] : absent;
+    this.#listedBeforeAt = this.#listedAt;
+    this.#listedAt = startedAt;
+    this.#lists += 1;
+    return { changed, absent: absent.map(({ id }) => id) };
+  }
+
+  /** What was said of single remotes before a list began. */
+  #forgetBefore(startedAt: number): void {
+    for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
+    for (const [id, at] of this.#told) if (at < startedAt) this.#told.delete(id);
+  }
+
+  #store(known: KnownRemote): void {
+    const { id } = known.remote;
+    this.#reveal(id);
+    const before = this.#remotes.get(id)?.remote;
+    this.#remotes.set(id, known);
+    if (before === known.remote) return;
+    const [ownerBefore, owner] = [before && markedObjectOf(before), markedObjectOf(known.remote)];
+    if (ownerBefore === owner) return;
+    if (ownerBefore !== undefined) this.#idsByOwner.get(ownerBefore)?.delete(id);
+    if (owner !== undefined) this.#idsByOwner.set(owner, (this.#idsByOwner.get(owner) ?? new Set()).add(id));
+  }
+
+  #unstore(id: string): KnownRemote | undefined {
+    const known = this.#remotes.get(id);
+    this.#remotes.delete(id);
+    const owner = known && markedObjectOf(known.remote);
+    if (owner === undefined) return known;
+    const ids = this.#idsByOwner.get(owner);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsByOwner.delete(owner);
+    return known;
+  }
+
+  /** An answer has told whether this remote exists. */
+  #reveal(id: string): void {
+    this.#told.delete(id);
+    if (this.#hidden.some((remote) => remote.id === id)) this.#hidden = this.#hidden.filter((one) => one.id !== id);
+  }
+
+  #remove(id: string, removal: Removal): void {
+    this.#reveal(id);
+    const known = this.#unstore(id);
+    this.#removed.set(id, removal);
+    this.#notify(known?.remote, undefined);
+  }
+
+  #merge(remote: Remote, startedAt: number): boolean {
+    const known = this.#remotes.get(remote.id);
+    const removedAt = this.#removed.get(remote.id)?.at;
+    if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
+    const same = known !== undefined && isDeepStrictEqual(known.remote, remote);
+    this.#removed.delete(remote.id);
+    // keep the old object if the new one is equal, so that a list without changes makes no garbage
+    this.#store({ remote: same ? known.remote : remote, at: startedAt });
+    if (!same) this.#notify(known?.remote, remote);
+    return !same;
+  }
+
+  #removeUnlisted(listed: ReadonlySet<string>, startedAt: number): Remote[] {
+    const absent: Remote[] = [];
+    for (const [id, { remote, at }] of this.#remotes) {
+      if (listed.has(id) || at > startedAt) continue;
+      this.#unstore(id);
+      absent.push(remote);
+      this.#notify(remote, undefined);
+    }
+    return absent;
+  }
+
+  #notify(before: Remote | undefined, after: Remote | undefined): void {
+    if (before) for (const listener of this.#listeners) listener(before, after);
+  }
+}
+
+function markedObjectOf(remote: Remote): string | undefined {
+  const mark = ownerMarkOf(remote);
+  return mark && objectOf(mark);
+}

@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { HTTPSEdgeRoute } from "../../kinds/https-edge-route.ts";
+import { FakeGateway } from "../../reconcile/testing/fake-gateway.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import type { ModulesLocation } from "../../schema/define.ts";
+import { CircuitBreaker } from "../requests/circuit-breaker.ts";
+import { RequestBudget } from "../requests/request-budget.ts";
+import { Turns } from "../requests/turns.ts";
+import { Modules } from "./modules.ts";
+import { isCreatable, isUpdatable } from "./remotes.ts";
+
+const { resource, location } = HTTPSEdgeRoute;
+const request = { lane: "edit" as const, signal: new AbortController().signal };
+const webhook = { provider: "github", secret: "hush" };
+
+let clock: VirtualClock;
+let gateway: FakeGateway;
+let modules: Modules;
+let route: string;
+let id: string;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  gateway = new FakeGateway(clock);
+  modules = new Modules({
+    ...{ client: gateway.asClient(), clock, location: location as ModulesLocation, modules: HTTPSEdgeRoute.modules },
+    ...{
+      turns: new Turns(new RequestBudget({ perMinute: 0, clock }), clock),
+      breaker: new CircuitBreaker({ clock }),
+      assertMaySend: () => {},
+    },
+    maxAgeMs: 1000,
+    onUnansweredChange: () => {},
+  });
+  route = gateway.seed(resource, {}).id;
+  id = `edghts_1/${route}`;
+});
+
+const reads = () => gateway.calls.splice(0).map(({ verb, resource }) => `${verb} ${resource}`);
+
+describe("modules", () => {
+  it("are read one by one, and only those that are asked for", async () => {
+    expect(await modules.get(id, request)).toEqual({ id });
+    expect(reads()).toEqual([]);
+    expect(await modules.get(id, request, ["saml", "oidc"])).toEqual({ id, saml: null, oidc: null });
+    expect(reads()).toEqual(["getModule route_saml", "getModule route_oidc"]);
+  });
+
+  it("are believed for a time, each for its own", async () => {
+    await modules.get(id, request, ["saml"]);
+    await clock.advance(600);
+    await modules.get(id, request, ["saml", "oidc"]);
+    reads();
+    await clock.advance(400);
+    await modules.get(id, request, ["saml", "oidc"]);
+    expect(reads()).toEqual(["getModule route_saml"]);
+    await modules.read(id, request, ["oidc"]);
+    expect(reads()).toEqual(["getModule route_oidc"]);
+  });
+
+  it("are read again when they were read before the given time", async () => {
+    await clock.advance(10);
+    await modules.get(id, request, ["saml"]);
+    reads();
+    await modules.getSince(id, 10, request, ["saml"]);
+    expect(reads()).toEqual([]);
+    await clock.advance(1);
+    await modules.getSince(id, 11, request, ["saml"]);
+    expect(reads()).toEqual(["getModule route_saml"]);
+  });
+
+  it("stay as they were set when an answer from before comes later", async () => {
+    let answer = (_: unknown) => {};
+    const read = gateway.getModule;
+    gateway.getModule = async (...args) => {
+      const before = await read(...args).catch((error: unknown) => error);
+      await new Promise((resolve) => {
+        answer = resolve;
+      });
+      throw before;
+    };
+    const late = modules.read(id, request, ["webhook_verification"]);
+    await clock.advance(1);
+    await modules.update(id, { webhook_verification: webhook }, request);
+    answer(undefined);
+    expect(await late).toMatchObject({ webhook_verification: { provider: "github" } });
+  });
+
+  it("of what nobody looks at any more are forgotten", async () => {
+    await modules.get(id, request, ["saml"]);
+    await clock.advance(3000);
+    await modules.get("edghts_1/other", request, ["saml"]);
+    expect(modules.allCached().map((row) => row.id)).toEqual([id, "edghts_1/other"]);
+    await clock.advance(2000);
+    await modules.get("edghts_1/third", request, ["saml"]);
+    expect(modules.allCached().map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
+  });
+
+  it("are known from the answers to own requests, without secrets", async () => {
+    const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, request);
+    expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });
+    expect(JSON.stringify(row)).not.toContain("hush");
+    expect(gateway.remote(resource, route)?.["webhook_verification"]).toMatchObject({ secret: "hush" });
+    expect(modules.cached(id)).toEqual(row);
+    expect(await modules.get(id, request, ["saml", "webhook_verification"])).toEqual(row);
+    expect(reads()).toEqual(["putModule route_webhook_verification", "putModule route_saml"]);
+    const read = await modules.read(id, request, ["webhook_verification"]);
+    expect(JSON.stringify(read)).not.toContain("hush");
+  });
+
+  it("are set in order, up to the one that is refused", async () => {
+    gateway.refuse("putModule", 400);
+    const bodies = { ip_restriction: { ip_policy_ids: [] }, webhook_verification: webhook };
+    await expect(modules.update(id, bodies, request)).rejects.toMatchObject({ status: 400 });
+    expect(reads()).toEqual(["putModule route_ip_restriction"]);
+    expect(modules.cached(id)).toBeUndefined();
+  });
+
+  it("cannot be set on what does not exist", async () => {
+    await expect(modules.update("edghts_1/none", { saml: {} }, request)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it("are not set any more once they were removed, whether they had been or not", async () => {
+    await modules.update(id, { webhook_verification: webhook }, request);
+    const module = HTTPSEdgeRoute.modules["webhook_verification"] as never;
+    await modules.deleteModule(id, "webhook_verification", module, request);
+    expect(modules.cached(id)).toEqual({ id, webhook_verification: null });
+    gateway.refuse("deleteModule", 404);
+    await modules.deleteModule(id, "webhook_verification", module, request);
+    expect(gateway.remote(resource, route)?.["webhook_verification"]).toBeNull();
+  });
+
+  it("tell nothing but what was seen", async () => {
+    await modules.listed();
+    expect(modules.allCached()).toEqual([]);
+    await modules.get(id, request, ["oidc"]);
+    expect(modules.allCached()).toEqual([{ id, oidc: null }]);
+    expect(modules.isMissing()).toBe(false);
+  });
+
+  it("belong to what is created and deleted elsewhere", () => {
+    expect([isCreatable(modules), isUpdatable(modules)]).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,183 @@
+import type { Body, CallOptions, GatewayClient } from "../../gateway/client.ts";
+import { isNotFound, isOutcomeUnknown } from "../../gateway/errors.ts";
+import type { Module, ModuleOwner, Remote } from "../../gateway/resource.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Answer, ModulesLocation } from "../../schema/define.ts";
+import type { KeyProof } from "../key-proof.ts";
+import { Calls, type CallsOptions, isConfidential, type RequestOptions, withoutSecrets } from "../requests/calls.ts";
+import type { Find, UpdatableRemotes } from "./remotes.ts";
+
+export interface ModulesOptions extends CallsOptions {
+  client: GatewayClient;
+  location: ModulesLocation;
+  modules: Readonly<Record<string, Module>>;
+  clock: Clock;
+  /** How long an answer counts, in milliseconds. No list shows what others change, so after this a module is read again. */
+  maxAgeMs: number;
+  /** Tells which API key is used. Without it, there is one. */
+  keyProof?: Pick<KeyProof, "epoch" | "assertSameSince">;
+  /** Called when nobody knows whether a module was set, or still will be: there was no answer. */
+  onUnansweredChange: () => void;
+}
+
+/** After so many times `maxAgeMs`, an answer is dropped: an object that still exists would have read again. */
+const DROPPED_AFTER = 4;
+
+interface SeenModule {
+  /** Null: not set. */
+  value: Answer | null;
+  /** When the request was sent whose answer showed it; for an own write, when it ended. */
+  at: number;
+}
+
+/**
+ * Modules of remotes that others create. The service shows nothing of such a remote but its modules, one by one. So the
+ * remote here has only the modules that were asked for, and always seems to exist.
+ */
+export class Modules implements UpdatableRemotes {
+  readonly #options: ModulesOptions;
+  readonly #calls: Calls;
+  readonly #seen = new Map<string, Map<string, SeenModule>>();
+
+  constructor(options: ModulesOptions) {
+    this.#options = options;
+    this.#calls = new Calls(options);
+  }
+
+  get(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
+    const { clock, maxAgeMs } = this.#options;
+    return this.#get(id, request, members, (at) => clock.now() - at < maxAgeMs);
+  }
+
+  /** Like `get`, but what is cached from before `since` (monotonic milliseconds) does not count. */
+  getSince(id: string, since: number, request: RequestOptions, members: readonly string[]): Promise<Remote> {
+    return this.#get(id, request, members, (at) => at >= since);
+  }
+
+  async read(id: string, request: RequestOptions, members: readonly string[] = []): Promise<Remote> {
+    for (const member of members) {
+      const { value, at } = await this.#readModule(id, member, request);
+      this.#record(id, member, value, at);
+    }
+    return this.#remoteOf(id);
+  }
+
+  cached(id: string): Remote | undefined {
+    return this.#seen.has(id) ? this.#remoteOf(id) : undefined;
+  }
+
+  allCached(): Remote[] {
+    return [...this.#seen.keys()].map((id) => this.#remoteOf(id));
+  }
+
+  async listed(): Promise<void> {}
+
+  async search(_since: number, find: Find): Promise<Remote | undefined> {
+    return find(() => this.allCached());
+  }
+
+  markedFor(): Remote[] {
+    return [];
+  }
+
+  isMissing(): boolean {
+    return false;
+  }
+
+  /** Sends one request for each module, in the order of the body. Rejects with 404 when the remote does not exist. */
+  async update(id: string, body: Body, request: RequestOptions): Promise<Remote> {
+    for (const [member, value] of Object.entries(body)) {
+      this.#record(id, member, await this.#put(id, member, value as Body, request));
+    }
+    return this.#remoteOf(id);
+  }
+
+  async deleteModule(id: string, member: string, module: Module, request: RequestOptions): Promise<boolean> {
+    const owner = this.#ownerOf(id);
+    const done = await this.#calls.delete(
+      (options) => this.#options.client.deleteModule(module, owner, options),
+      request,
+    );
+    this.#record(id, member, null);
+    return done;
+  }
+
+  #get(id: string, request: RequestOptions, members: readonly string[], counts: (at: number) => boolean) {
+    const isOld = (member: string) => !counts(this.#seen.get(id)?.get(member)?.at ?? Number.NEGATIVE_INFINITY);
+    return this.read(id, request, members.filter(isOld));
+  }
+
+  async #put(id: string, member: string, body: Body, request: RequestOptions): Promise<Answer> {
+    const { client, onUnansweredChange } = this.#options;
+    const module = this.#moduleOf(member);
+    const confidential = isConfidential([member], request);
+    try {
+      return await this.#calls.change(
+        (options) => client.putModule(module, this.#ownerOf(id), body, { ...options, confidential }),
+        request,
+      );
+    } catch (error) {
+      if (isOutcomeUnknown(error)) onUnansweredChange();
+      throw error;
+    }
+  }
+
+  /**
+   * Null when the module is not set. Services answer null or 404 then, and 404 also when the remote does not exist. Under
+   * the key of another account nothing is set, so null counts only when the key is known to be of this one.
+   */
+  async #readModule(id: string, member: string, request: RequestOptions): Promise<SeenModule> {
+    const { client, clock, keyProof, ensureKey } = this.#options;
+    const [module, owner] = [this.#moduleOf(member), this.#ownerOf(id)];
+    let [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
+    const send = (options: CallOptions) => {
+      [at, epoch] = [clock.now(), keyProof?.epoch ?? 0];
+      return client.getModule(module, owner, options);
+    };
+    const value = await this.#calls.read(send, request).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return null;
+    });
+    if (value === null) {
+      await this.#calls.waitFor(ensureKey?.() ?? Promise.resolve(), request);
+      keyProof?.assertSameSince(epoch);
+    }
+    return { value, at };
+  }
+
+  #record(id: string, member: string, answer: Answer | null, at = this.#options.clock.now()): void {
+    const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
+    const seen = this.#seen.get(id) ?? this.#add(id);
+    const known = seen.get(member);
+    // Another reconcile may have set it since, or read it later.
+    if (!known || known.at <= at) seen.set(member, { value, at });
+  }
+
+  /** Makes room for another remote. Those that nobody has read for long are dropped: no list says when one is gone. */
+  #add(id: string): Map<string, SeenModule> {
+    const { clock, maxAgeMs } = this.#options;
+    const isOld = ({ at }: SeenModule) => clock.now() - at > DROPPED_AFTER * maxAgeMs;
+    for (const [other, members] of this.#seen) if ([...members.values()].every(isOld)) this.#seen.delete(other);
+    const added = new Map<string, SeenModule>();
+    this.#seen.set(id, added);
+    return added;
+  }
+
+  #remoteOf(id: string): Remote {
+    const seen = [...(this.#seen.get(id) ?? [])].map(([member, { value }]) => [member, value]);
+    return { ...Object.fromEntries(seen), id };
+  }
+
+  #moduleOf(member: string): Module {
+    const module = this.#options.modules[member];
+    if (!module) throw new TypeError(`no module ${member}`);
+    return module;
+  }
+
+  #ownerOf(id: string): ModuleOwner {
+    const parts = id.split("/");
+    return Object.fromEntries(
+      this.#options.location.pathParameters.map((name, index) => [name, parts[index]]),
+    ) as never;
+  }
+}

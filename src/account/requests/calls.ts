@@ -1,0 +1,176 @@
+import type { CallOptions } from "../../gateway/client.ts";
+import { isGatewayError, isLimited, isNotFound } from "../../gateway/errors.ts";
+import type { Resource } from "../../gateway/resource.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import { type Turn, waitFor } from "./patience.ts";
+import type { Lane } from "./request-budget.ts";
+import type { Turns } from "./turns.ts";
+
+/** How a list is waited for, and sent if none is under way. */
+export interface ListRequest {
+  lane: Lane;
+  /** Ends the wait. The list goes on, since others may share it. */
+  signal?: AbortSignal | undefined;
+  /** Set by reconciles, which then are postponed (Postponed) when they would have to wait for long. */
+  turn?: Turn | undefined;
+}
+
+/** How a request is sent: the lane in which it waits for the budget, and the signal that aborts it. */
+export interface RequestOptions extends ListRequest {
+  signal: AbortSignal;
+  /** Members of a body with values of Secrets: an error of a request that has one contains no words of the service. */
+  secretMembers?: ReadonlySet<string>;
+  /** Sent to see whether the service answers and accepts the key. The circuit breaker lets nothing else through. */
+  isProbe?: true;
+  /**
+   * Called after the wait for the budget, and right before the first byte of a change. Throws if what made the request
+   * right no longer holds: it is not sent then.
+   */
+  assertValid?: () => void;
+}
+
+/** Whether one of these members has a value of a Secret. */
+export const isConfidential = (members: readonly string[], { secretMembers }: RequestOptions): boolean =>
+  members.some((member) => secretMembers?.has(member));
+
+export interface CallsOptions {
+  turns: Turns;
+  breaker: CircuitBreaker;
+  /** Called before each request, and right before its first byte is written. Throws if this process may not send. */
+  assertMaySend: () => void;
+  /**
+   * Resolves when the API key is known to be one of this account. Throws Blocked (AccountMismatch) if it is not. `read`: a
+   * resource whose list was just read.
+   */
+  ensureKey?: (read?: Resource) => Promise<void>;
+  /**
+   * Called right before the first byte of a change is written, with the API key that is sent. Throws if that is another one
+   * than `ensureKey` saw. The result is called when the service has carried the change out.
+   */
+  beginChange?: (key: string) => () => void;
+  /** Called before each request; the result is called when the service has carried it out. */
+  onBegin?: () => () => void;
+  /** Called after each change that the service carried out. */
+  onWritten?: () => void;
+}
+
+type Call<T> = (options: CallOptions) => Promise<T>;
+
+/** The requests of one account: each waits for the budget, and its answer is reported to budget and circuit breaker. */
+export class Calls {
+  readonly #options: CallsOptions;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  /** Waits until one request may be sent. */
+  async admit(request: RequestOptions): Promise<void> {
+    const { turns, breaker } = this.#options;
+    if (!request.isProbe) await this.#ready(request);
+    await turns.acquire(request);
+    // Who waits for the breaker keeps no place in the budget: its probe would stand behind them, and they go out at once.
+    while (breaker.isAsking && !request.isProbe) {
+      turns.refund(request.turn);
+      await this.#ready(request);
+      await turns.acquire(request);
+    }
+    try {
+      // the breaker may have opened during the wait
+      if (request.isProbe) breaker.beginProbe();
+      else breaker.check();
+      request.assertValid?.();
+    } catch (error) {
+      turns.refund(request.turn);
+      throw error;
+    }
+  }
+
+  async #ready(request: RequestOptions): Promise<void> {
+    const { breaker } = this.#options;
+    if (breaker.isAsking) await waitFor(breaker.ready(), request);
+    breaker.check();
+  }
+
+  /** Waits for a list, or for something else that several share. See `waitFor`. */
+  waitFor<T>(work: Promise<T>, request: ListRequest, since = Number.NEGATIVE_INFINITY): Promise<T> {
+    const { turn } = request;
+    // A later reconcile would ask for a later list again, and so on. So it waits here, unless there is a pause.
+    return waitFor(work, request, () => !turn || since <= turn.startedAt || this.#options.turns.budget.isPaused);
+  }
+
+  async read<T>(call: Call<T>, request: RequestOptions): Promise<T> {
+    await this.admit(request);
+    return this.#send(call, request.signal);
+  }
+
+  /** Like `admit`, for a change. */
+  async admitChange(request: RequestOptions): Promise<void> {
+    const { ensureKey } = this.#options;
+    if (ensureKey) await waitFor(ensureKey(), request);
+    await this.admit(request);
+  }
+
+  async change<T>(call: Call<T>, request: RequestOptions): Promise<T> {
+    await this.admitChange(request);
+    return this.changeAdmitted(call, request);
+  }
+
+  /** A change for which `admitChange` has waited already, so that it is sent at once. */
+  async changeAdmitted<T>(call: Call<T>, { signal, assertValid }: Omit<RequestOptions, "lane">): Promise<T> {
+    const { assertMaySend, beginChange } = this.#options;
+    let done: (() => void) | undefined;
+    const assertMayChange = (key: string) => {
+      assertMaySend();
+      done = beginChange?.(key);
+      // The key, and with it the account of an object, may have changed since the wait.
+      assertValid?.();
+    };
+    const answer = await this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
+    done?.();
+    this.#options.onWritten?.();
+    return answer;
+  }
+
+  /** A deletion. Returns false when the answer was 404: the remote was gone already. */
+  async delete(call: Call<void>, request: RequestOptions): Promise<boolean> {
+    try {
+      await this.change(call, request);
+      return true;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      return false;
+    }
+  }
+
+  callOptions(signal: AbortSignal): CallOptions {
+    return { signal, assertMaySend: this.#options.assertMaySend };
+  }
+
+  async #send<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
+    const { turns, breaker, assertMaySend } = this.#options;
+    assertMaySend();
+    const accepted = this.#options.onBegin?.();
+    const { era } = breaker;
+    try {
+      const answer = await call(this.callOptions(signal));
+      breaker.succeeded(era);
+      accepted?.();
+      return answer;
+    } catch (error) {
+      // a request that was not sent because this process may not send must not count as a failure of the service
+      assertMaySend();
+      if (isLimited(error)) turns.budget.pauseAfter429(error.retryAfterSeconds);
+      if (isGatewayError(error)) breaker.failed(error, era);
+      throw error;
+    }
+  }
+}
+
+/** The answer without members of these names, at any depth: services echo secrets, and no cache may contain one. */
+export function withoutSecrets(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutSecrets(member, names)]));
+}

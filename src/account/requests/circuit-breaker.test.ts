@@ -1,0 +1,276 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Failure, GatewayError, NO_API_KEY } from "../../gateway/errors.ts";
+import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+
+let clock: VirtualClock;
+let breaker: CircuitBreaker;
+let calls: string[];
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  calls = [];
+  breaker = new CircuitBreaker({
+    clock,
+    onOpened: () => calls.push("opened"),
+    onRecovered: () => calls.push("recovered"),
+  });
+});
+
+const failure = (more: Pick<Failure, "kind"> & Partial<Failure>) =>
+  new GatewayError({ method: "GET", route: "/ip_policies", problem: "what happened", ...more });
+
+const outage = failure({ kind: "failed", status: 503 });
+const unauthorized = failure({ kind: "refused", status: 401 });
+
+/** Whether a request may be sent. */
+const sends = (): Promise<boolean> =>
+  breaker.ready().then(
+    () => true,
+    () => false,
+  );
+
+const probes = (): boolean => {
+  try {
+    breaker.beginProbe();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function fail(error: GatewayError, times: number): void {
+  for (let count = 0; count < times; count += 1) breaker.failed(error);
+}
+
+describe("CircuitBreaker", () => {
+  it("stays closed through a few failures", async () => {
+    fail(outage, 4);
+    expect(await sends()).toBe(true);
+    expect(calls).toEqual([]);
+  });
+
+  it("opens after several failures in a row, and fails further requests with the same error", async () => {
+    fail(outage, 5);
+    await expect(breaker.ready()).rejects.toBe(outage);
+    expect(breaker.problem).toBe(outage);
+    expect(calls).toEqual(["opened"]);
+  });
+
+  it.each([
+    ["an answer", () => breaker.succeeded()],
+    ["a refusal of one request", () => breaker.failed(failure({ kind: "refused", status: 400 }))],
+    ["a 429", () => breaker.failed(failure({ kind: "limited", status: 429 }))],
+  ])("starts to count again after %s", async (_, happens) => {
+    fail(outage, 4);
+    happens();
+    fail(outage, 4);
+    expect(await sends()).toBe(true);
+  });
+
+  it.each([
+    ["a key that is refused", unauthorized],
+    ["no key", failure({ kind: "unsent", code: NO_API_KEY })],
+  ])("opens at once for %s", async (_, error) => {
+    breaker.failed(error);
+    expect(await sends()).toBe(false);
+  });
+
+  it("has no problem and holds up no probe while it is closed", () => {
+    breaker.probeSoon();
+    expect([breaker.problem, breaker.isProbeDue]).toEqual([undefined, false]);
+    expect([probes(), probes()]).toEqual([true, true]);
+  });
+
+  it("waits no longer for a failure of what is no probe", async () => {
+    fail(outage, 5);
+    breaker.failed(outage);
+    await clock.advance(2000);
+    expect(breaker.isProbeDue).toBe(true);
+  });
+
+  it("lets a probe through after pauses that grow", async () => {
+    fail(unauthorized, 1);
+    const seconds: number[] = [];
+    for (let second = 1; second <= 300; second += 1) {
+      await clock.advance(1000);
+      if (!probes()) continue;
+      seconds.push(second);
+      breaker.failed(unauthorized);
+    }
+    expect(seconds.slice(0, 5)).toEqual([2, 6, 14, 30, 62]);
+    expect(seconds.slice(5)).toEqual([122, 182, 242]);
+  });
+
+  it("lets nothing but probes through, also when one is due", async () => {
+    fail(outage, 5);
+    await clock.advance(2000);
+    expect(await sends()).toBe(false);
+    expect(probes()).toBe(true);
+  });
+
+  it("ignores the answers to requests that were under way as it opened", async () => {
+    const { era } = breaker;
+    fail(outage, 5);
+    breaker.succeeded(era);
+    for (let count = 0; count < 40; count += 1) breaker.failed(outage, era);
+    expect(await sends()).toBe(false);
+    await clock.advance(2000);
+    expect(probes()).toBe(true);
+    breaker.failed(outage);
+    await clock.advance(4000);
+    expect(probes()).toBe(true);
+  });
+
+  it("waits as long as Retry-After says, but 10 minutes at the most", async () => {
+    fail(failure({ kind: "failed", status: 503, retryAfterSeconds: 90 }), 5);
+    await clock.advance(89_999);
+    expect(probes()).toBe(false);
+    await clock.advance(1);
+    expect(probes()).toBe(true);
+    breaker.failed(failure({ kind: "failed", status: 503, retryAfterSeconds: 86_400 }));
+    await clock.advance(600_000);
+    expect(probes()).toBe(true);
+  });
+
+  it("lets no second probe through while one is under way", async () => {
+    fail(unauthorized, 1);
+    await clock.advance(2000);
+    expect(probes()).toBe(true);
+    expect(probes()).toBe(false);
+  });
+
+  it("closes as soon as a probe is answered", async () => {
+    fail(outage, 5);
+    await clock.advance(2000);
+    breaker.beginProbe();
+    breaker.succeeded();
+    expect(await sends()).toBe(true);
+    expect(calls).toEqual(["opened", "recovered"]);
+  });
+
+  it("sends a probe at once when told that the account has changed", () => {
+    fail(unauthorized, 1);
+    breaker.probeSoon();
+    expect(probes()).toBe(true);
+    expect(probes()).toBe(false);
+    breaker.failed(unauthorized);
+    expect(calls).toEqual(["opened"]);
+  });
+
+  it("goes on with its last delay when it opens again soon after it was closed", async () => {
+    const pauses: number[] = [];
+    const pause = async () => {
+      const begun = clock.now();
+      while (!probes()) await clock.advance(1000);
+      pauses.push((clock.now() - begun) / 1000);
+    };
+    fail(outage, 5);
+    await pause();
+    breaker.failed(outage);
+    await pause();
+    breaker.succeeded();
+    await clock.advance(1000);
+    fail(outage, 5);
+    await pause();
+    breaker.succeeded();
+    await clock.advance(60_000);
+    fail(outage, 5);
+    await pause();
+    expect(pauses).toEqual([2, 4, 4, 2]);
+  });
+});
+
+describe("a CircuitBreaker that can ask by another route", () => {
+  let asked: GatewayError[];
+  let answer: (problem?: Error) => void;
+
+  beforeEach(() => {
+    asked = [];
+    breaker = new CircuitBreaker({
+      clock,
+      probe: (error) =>
+        new Promise((resolve, reject) => {
+          asked.push(error);
+          answer = (problem) => (problem ? reject(problem) : resolve());
+        }),
+      onOpened: () => calls.push("opened"),
+      onRecovered: (since) => calls.push(`recovered since ${since}`),
+    });
+  });
+
+  it.each([
+    ["five failures in a row", outage, 5],
+    ["one refusal of the key", unauthorized, 1],
+  ])("asks after %s, once, and lets requests wait for the answer", async (_, error, times) => {
+    fail(error, times);
+    fail(error, 40);
+    expect(asked).toEqual([error]);
+    let sent: boolean | undefined;
+    void sends().then((may) => {
+      sent = may;
+    });
+    await clock.advance(10_000);
+    expect(sent).toBeUndefined();
+    answer();
+    await clock.advance(0);
+    expect(sent).toBe(true);
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ["is refused too", unauthorized],
+    ["fails too", outage],
+  ])("opens when the other route %s, with its error", async (_, error) => {
+    fail(failure({ kind: "refused", status: 401, method: "POST" }), 1);
+    answer(error);
+    await expect(breaker.ready()).rejects.toBe(error);
+    expect(calls).toEqual(["opened"]);
+  });
+
+  it.each([
+    ["is not permitted", failure({ kind: "refused", status: 403 })],
+    ["is not sent, since the process stops", new Error("stopping")],
+  ])("stays closed when the probe %s", async (_, error) => {
+    fail(outage, 5);
+    answer(error);
+    expect(await sends()).toBe(true);
+  });
+
+  it("does not ask again because of requests that were under way", async () => {
+    const { era } = breaker;
+    fail(outage, 5);
+    answer();
+    await clock.advance(0);
+    for (let count = 0; count < 40; count += 1) breaker.failed(outage, era);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("counts anew after the other route has answered", async () => {
+    fail(outage, 5);
+    answer();
+    await clock.advance(0);
+    fail(outage, 4);
+    expect(asked).toHaveLength(1);
+    fail(outage, 1);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("says since when requests have failed", async () => {
+    await clock.advance(1000);
+    fail(outage, 1);
+    await clock.advance(1000);
+    fail(outage, 4);
+    answer(outage);
+    await clock.advance(2000);
+    breaker.beginProbe();
+    breaker.succeeded();
+    expect(calls).toEqual(["opened", "recovered since 1000"]);
+  });
+
+  it("opens at once when there is no key to ask with", async () => {
+    breaker.failed(failure({ kind: "unsent", code: NO_API_KEY }));
+    expect(asked).toEqual([]);
+    expect(await sends()).toBe(false);
+  });
+});

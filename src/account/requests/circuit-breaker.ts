@@ -1,0 +1,168 @@
+import {
+  type GatewayError,
+  isGatewayError,
+  isUnauthorized,
+  isUnavailable,
+  LONGEST_PAUSE_MS,
+  NO_API_KEY,
+} from "../../gateway/errors.ts";
+import type { Clock } from "../../runtime/clock.ts";
+
+/** After this many failures in a row to reach the service, the account is asked by another route. */
+const OUTAGE_FAILURES = 5;
+
+const FIRST_PROBE_MS = 2_000;
+const MAX_PROBE_MS = 60_000;
+
+interface OpenState {
+  error: GatewayError;
+  probeAt: number;
+  delayMs: number;
+  /** A probe was sent and is not answered yet. */
+  probing: boolean;
+}
+
+export interface CircuitBreakerOptions {
+  clock: Clock;
+  /**
+   * Sends one harmless request, by another route than that of the error if there is one, and rejects as it does. By
+   * default the breaker opens without asking.
+   */
+  probe?: (error: GatewayError) => Promise<void>;
+  /** Called when the breaker closes again: reconcile what failed since `failingSince`. */
+  onRecovered?: (failingSince: number) => void;
+  onOpened?: () => void;
+}
+
+/**
+ * Stops requests that would fail like the last one: the service is away, or refuses the account's key. One route that
+ * fails says little about the others, so the breaker opens only if a probe by another route fails as well; until that is
+ * answered, other requests wait. While the breaker is open, one probe at a time goes through, with growing pauses. Every
+ * other request fails at once with the error of the last probe. An answer to a probe closes the breaker.
+ */
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
+  #failures = 0;
+  #failingSince = 0;
+  #open: OpenState | undefined;
+  #asking: Promise<void> | undefined;
+  /** Changes when a probe has told something. Answers to requests that began before that are old news. */
+  #era = 0;
+  /** A breaker that opens soon after it was closed goes on with this delay. */
+  #lastPause = { delayMs: FIRST_PROBE_MS, endedAt: Number.NEGATIVE_INFINITY };
+
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = options;
+  }
+
+  /** The error that keeps the breaker open; undefined while it is closed. */
+  get problem(): GatewayError | undefined {
+    return this.#open?.error;
+  }
+
+  /** The breaker is open, and would let a probe through. */
+  get isProbeDue(): boolean {
+    return this.#open !== undefined && this.#options.clock.now() >= this.#open.probeAt;
+  }
+
+  /** A probe is under way, and requests wait for what it tells. */
+  get isAsking(): boolean {
+    return this.#asking !== undefined;
+  }
+
+  /** Throws the error that keeps the breaker open. */
+  check(): void {
+    if (this.#open) throw this.#open.error;
+  }
+
+  /** Resolves when it is known whether requests may be sent. Throws the error that keeps the breaker open. */
+  async ready(): Promise<void> {
+    while (this.#asking) await this.#asking;
+    this.check();
+  }
+
+  /** Call it right before a probe. Throws unless one is due; the next one has to wait. */
+  beginProbe(): void {
+    const open = this.#open;
+    if (!open) return;
+    if (!this.isProbeDue) throw open.error;
+    open.probeAt = this.#options.clock.now() + open.delayMs;
+    open.probing = true;
+  }
+
+  /** Pass it with the answer to a request that begins now. */
+  get era(): number {
+    return this.#era;
+  }
+
+  /** The service answered, whatever it said about the request. */
+  succeeded(era = this.#era): void {
+    if (era !== this.#era) return;
+    this.#failures = 0;
+    const open = this.#open;
+    if (!open) return;
+    this.#open = undefined;
+    this.#era += 1;
+    this.#lastPause = { delayMs: open.delayMs, endedAt: this.#options.clock.now() };
+    this.#options.onRecovered?.(this.#failingSince);
+  }
+
+  failed(error: GatewayError, era = this.#era): void {
+    if (!affectsAllRequests(error)) this.succeeded(era);
+    else if (era !== this.#era || this.#asking) return;
+    else if (this.#open) this.#probeFailed(this.#open, error);
+    else this.#countFailure(error);
+  }
+
+  #probeFailed({ probing, delayMs }: OpenState, error: GatewayError): void {
+    // a request that had been admitted when the breaker opened is no probe
+    if (probing) this.#pause(error, Math.min(delayMs * 2, MAX_PROBE_MS));
+  }
+
+  #countFailure(error: GatewayError): void {
+    this.#failures += 1;
+    if (this.#failures === 1) this.#failingSince = this.#options.clock.now();
+    const { probe } = this.#options;
+    const hasKey = error.code !== NO_API_KEY;
+    if (hasKey && isUnavailable(error) && this.#failures < OUTAGE_FAILURES) return;
+    if (hasKey && probe) this.#ask(error, probe);
+    else this.#openWith(error);
+  }
+
+  /** Lets a probe through now. Call it when the account changed, for example its key. */
+  probeSoon(): void {
+    if (this.#open) this.#open.probeAt = this.#options.clock.now();
+  }
+
+  #ask(error: GatewayError, probe: (error: GatewayError) => Promise<void>): void {
+    this.#era += 1;
+    this.#asking = probe(error)
+      .then(
+        () => undefined,
+        (problem: unknown) => problem,
+      )
+      .then((problem) => {
+        this.#asking = undefined;
+        this.#era += 1;
+        this.#failures = 0;
+        if (isGatewayError(problem) && affectsAllRequests(problem)) this.#openWith(problem);
+      });
+  }
+
+  #openWith(error: GatewayError): void {
+    const { clock, onOpened } = this.#options;
+    const { delayMs, endedAt } = this.#lastPause;
+    this.#era += 1;
+    this.#pause(error, clock.now() - endedAt < delayMs ? delayMs : FIRST_PROBE_MS);
+    onOpened?.();
+  }
+
+  #pause(error: GatewayError, delayMs: number): void {
+    const asked = Math.min((error.retryAfterSeconds ?? 0) * 1000, LONGEST_PAUSE_MS);
+    const probeAt = this.#options.clock.now() + Math.max(delayMs, asked);
+    this.#open = { error, delayMs, probeAt, probing: false };
+  }
+}
+
+/** A service that refuses one request may accept the next one. */
+const affectsAllRequests = (error: GatewayError): boolean => isUnauthorized(error) || isUnavailable(error);

@@ -1,0 +1,303 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
+import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { Turn, waitFor } from "./patience.ts";
+import { type Lane, RequestBudget } from "./request-budget.ts";
+import { Turns } from "./turns.ts";
+
+const signal = new AbortController().signal;
+let clock: VirtualClock;
+let budget: RequestBudget;
+let turns: Turns;
+
+/** One request a second, after a burst of 12. */
+beforeEach(() => {
+  clock = new VirtualClock();
+  budget = new RequestBudget({ perMinute: 60, clock });
+  turns = new Turns(budget, clock);
+});
+
+async function useBurst(): Promise<void> {
+  for (let count = 0; count < 12; count += 1) await budget.acquire("edit");
+}
+
+/** The first request of a reconcile: what becomes of it in a second and a half. */
+async function attempt(uid: string, lane: Lane = "edit") {
+  const turn = new Turn(uid, clock);
+  const outcome = turns.acquire({ turn, lane, signal }).then(
+    () => "sent" as const,
+    (error: unknown) => error as Postponed,
+  );
+  await clock.advance(1500);
+  return { turn, outcome: await outcome };
+}
+
+async function postponed(uid: string, lane: Lane = "edit"): Promise<{ isOver: () => boolean }> {
+  const { outcome, turn } = await attempt(uid, lane);
+  expect(outcome).toBeInstanceOf(Postponed);
+  const { until } = outcome as Postponed;
+  turns.pause(turn, until);
+  let over = false;
+  void until.then(
+    () => {
+      over = true;
+    },
+    () => undefined,
+  );
+  return { isOver: () => over };
+}
+
+/** How many requests could be sent at once. */
+function tokens(): number {
+  let count = 0;
+  while (budget.tryAcquire("edit")) count += 1;
+  return count;
+}
+
+describe("a reconcile that would have to wait for its first request", () => {
+  it("waits for a second, since it may be its turn by then", async () => {
+    await useBurst();
+    expect(await attempt("a")).toMatchObject({ outcome: "sent" });
+  });
+
+  it("is postponed after that, keeps its place, and sends at once when it is its turn", async () => {
+    budget.pauseAfter429(60);
+    const { isOver } = await postponed("a");
+    await clock.advance(58_000);
+    expect(isOver()).toBe(false);
+    await clock.advance(1000);
+    expect(isOver()).toBe(true);
+    expect(turns.has("a")).toBe(true);
+    await turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal });
+    expect(turns.has("a")).toBe(false);
+  });
+
+  it("is postponed again, in the same place, when an event comes first", async () => {
+    budget.pauseAfter429(60);
+    const first = await postponed("a");
+    const other = await postponed("b");
+    await postponed("a");
+    await clock.advance(56_000);
+    expect([first.isOver(), other.isOver()]).toEqual([true, false]);
+  });
+
+  it("moves to an earlier lane after an edit", async () => {
+    budget.pauseAfter429(60);
+    const before = await postponed("other", "retry");
+    await postponed("a", "sync");
+    const edited = await postponed("a", "edit");
+    await clock.advance(56_000);
+    expect([before.isOver(), edited.isOver()]).toEqual([false, true]);
+  });
+
+  it("sends nothing when another pause has begun since it was its turn", async () => {
+    budget.pauseAfter429(10);
+    const { isOver } = await postponed("a");
+    await clock.advance(9000);
+    expect(isOver()).toBe(true);
+    budget.pauseAfter429(60);
+    await postponed("a");
+  });
+
+  it("stays a while in its worker when it is aborted, and leaves no timer", async () => {
+    budget.pauseAfter429(60);
+    const abort = new AbortController();
+    const acquired = turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal: abort.signal });
+    abort.abort(new Error("stopped"));
+    await expect(acquired).rejects.toThrow("stopped");
+    turns.leave("a");
+    await clock.advance(60_000);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("a place in the line", () => {
+  it("is given up when the object is gone, and when it wants nothing any more", async () => {
+    budget.pauseAfter429(60);
+    await postponed("gone");
+    await postponed("ended");
+    const last = await postponed("last");
+    turns.leave("gone");
+    turns.end(new Turn("ended", clock));
+    await clock.advance(57_000);
+    expect(last.isOver()).toBe(true);
+  });
+
+  it("that was granted costs no request when it is not used", async () => {
+    budget.pauseAfter429(2);
+    await postponed("a");
+    await clock.advance(500);
+    expect(tokens()).toBe(0);
+    turns.leave("a");
+    expect(tokens()).toBe(1);
+  });
+
+  it("that was granted expires when no reconcile comes", async () => {
+    budget.pauseAfter429(2);
+    await postponed("a");
+    await clock.advance(62_000);
+    expect(turns.has("a")).toBe(false);
+  });
+});
+
+describe("a reconcile that has sent a request", () => {
+  const begun = async () => {
+    const turn = new Turn("a", clock);
+    await turns.acquire({ turn, lane: "sync", signal });
+    return turn;
+  };
+
+  it("sends the next one before all others, so that it gets to its end", async () => {
+    const turn = await begun();
+    for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
+    const order: string[] = [];
+    void budget.acquire("edit").then(() => order.push("edit"));
+    void turns.acquire({ turn, lane: "sync", signal }).then(() => order.push("begun"));
+    await clock.advance(2000);
+    expect(order).toEqual(["begun", "edit"]);
+  });
+
+  it("waits in its worker for longer than a second", async () => {
+    const turn = await begun();
+    for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
+    const others = [1, 2, 3].map(() => budget.acquire("begun"));
+    const next = turns.acquire({ turn, lane: "sync", signal });
+    await clock.advance(4000);
+    await Promise.all([...others, next]);
+  });
+
+  it("is postponed by a pause, and begins anew after it", async () => {
+    const turn = await begun();
+    budget.pauseAfter429(60);
+    const next = turns.acquire({ turn, lane: "sync", signal }).catch((error: unknown) => error);
+    await clock.advance(1000);
+    const error = await next;
+    expect(error).toBeInstanceOf(Postponed);
+    turns.pause(turn, (error as Postponed).until);
+    let over = false;
+    void (error as Postponed).until.then(() => {
+      over = true;
+    });
+    await clock.advance(58_000);
+    expect(over).toBe(false);
+    await clock.advance(1000);
+    expect(over).toBe(true);
+    turns.leave("a");
+    await clock.advance(30_000);
+    expect(tokens()).toBe(12);
+  });
+});
+
+it("a request that is held is the next one, and given back when none is sent", async () => {
+  const turn = new Turn("a", clock);
+  await turns.hold({ turn, lane: "edit", signal });
+  for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
+  let isOtherSent = false;
+  void budget.acquire("edit").then(() => {
+    isOtherSent = true;
+  });
+  await turns.acquire({ turn, lane: "edit", signal });
+  expect(isOtherSent).toBe(false);
+  await clock.advance(1000);
+  expect(isOtherSent).toBe(true);
+  const unused = new Turn("b", clock);
+  await clock.advance(1000);
+  await turns.hold({ turn: unused, lane: "edit", signal });
+  expect(tokens()).toBe(0);
+  turns.end(unused);
+  expect(tokens()).toBe(1);
+});
+
+it("a request that is held waits like any other when the service asks for a pause before it is sent", async () => {
+  const turn = new Turn("a", clock);
+  await turns.hold({ turn, lane: "edit", signal });
+  budget.pauseAfter429(60);
+  let ended: unknown;
+  void turns.acquire({ turn, lane: "edit", signal }).then(
+    () => {
+      ended = "sent";
+    },
+    (error: unknown) => {
+      ended = error;
+    },
+  );
+  await clock.advance(2000);
+  expect(ended).toBeInstanceOf(Postponed);
+});
+
+it("a request that is held is given back when the reconcile is postponed for something else", async () => {
+  const turn = new Turn("a", clock);
+  await turns.hold({ turn, lane: "edit", signal });
+  turns.pause(turn, Promise.resolve());
+  expect(tokens()).toBe(12);
+});
+
+describe("something that is waited for", () => {
+  const never = new Promise<void>(() => {});
+
+  it("postpones a reconcile after a second, unless a later one would not find it", async () => {
+    const turn = new Turn("a", clock);
+    let mayPostpone = false;
+    let ended: unknown;
+    void waitFor(never, { signal, turn }, () => mayPostpone).catch((error: unknown) => {
+      ended = error;
+    });
+    await clock.advance(5000);
+    expect(ended).toBeUndefined();
+    mayPostpone = true;
+    await clock.advance(1000);
+    expect(ended).toBeInstanceOf(Postponed);
+  });
+
+  it("is not waited for after the signal was aborted, with a turn or without", async () => {
+    const abort = new AbortController();
+    const waits = [
+      waitFor(never, { signal: abort.signal }),
+      waitFor(never, { signal: abort.signal, turn: new Turn("a", clock) }),
+    ].map((one) => one.catch((error: Error) => error.message));
+    await settle();
+    abort.abort(new Error("stopped"));
+    expect(await Promise.all(waits)).toEqual(["stopped", "stopped"]);
+  });
+
+  it("tells its failure", async () => {
+    await expect(waitFor(Promise.reject(new Error("failed")), { turn: new Turn("a", clock) })).rejects.toThrow(
+      "failed",
+    );
+  });
+});
+
+describe("a reconcile that was postponed for something that has failed", () => {
+  const failure = new Error("no answer");
+  const postponedFor = (until: Promise<unknown>): Turn => {
+    const turn = new Turn("a", clock);
+    turns.pause(turn, until);
+    return turn;
+  };
+
+  it("fails with that the next time, and only once", async () => {
+    postponedFor(Promise.reject(failure));
+    await settle();
+    expect(() => turns.resume(new Turn("b", clock))).not.toThrow();
+    expect(() => turns.resume(new Turn("a", clock))).toThrow(failure);
+    expect(() => turns.resume(new Turn("a", clock))).not.toThrow();
+  });
+
+  it.each<[string, (turn: Turn) => void]>([
+    ["the reconcile after it has ended", (turn) => turns.end(turn)],
+    ["the object is gone", ({ uid }) => turns.forget(uid)],
+  ])("does not fail once %s", async (_, happens) => {
+    const turn = postponedFor(Promise.reject(failure));
+    happens(turn);
+    await settle();
+    expect(() => turns.resume(turn)).not.toThrow();
+  });
+
+  it("goes on where the wait has ended well, or because the process stops", async () => {
+    for (const wait of [async () => {}, () => Promise.reject(new Outdated("the operator is stopping"))]) {
+      postponedFor(wait());
+      await settle();
+      expect(() => turns.resume(new Turn("a", clock))).not.toThrow();
+    }
+  });
+});

@@ -1,0 +1,162 @@
+import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
+import type { Clock, Timer } from "../../runtime/clock.ts";
+import { type Turn, waitFor } from "./patience.ts";
+import type { Lane, RequestBudget } from "./request-budget.ts";
+
+/** How a request waits for the budget. */
+interface Asking {
+  lane: Lane;
+  signal: AbortSignal;
+  turn?: Turn | undefined;
+}
+
+interface Place {
+  lane: Lane;
+  isGranted: boolean;
+  granted: Promise<void>;
+  leave: AbortController;
+  expiry?: Timer;
+}
+
+/** A place that was granted is for a reconcile that begins at once. If none comes, its object may be gone. */
+const EXPIRY_MS = 60_000;
+
+/**
+ * The places of objects in the line for the request budget. A reconcile that would have to wait is postponed, keeps its
+ * place, and runs again when a request may be sent for it. So it waits without a worker. Once it has sent a request, it
+ * waits for the further ones in its worker, ahead of all others, unless the service has asked for a pause.
+ */
+export class Turns {
+  readonly budget: RequestBudget;
+  readonly #clock: Clock;
+  readonly #places = new Map<string, Place>();
+  /** What the objects wait for whose reconciles were postponed, and why it failed. */
+  readonly #waits = new Map<string, { failure?: unknown }>();
+
+  constructor(budget: RequestBudget, clock: Clock) {
+    this.budget = budget;
+    this.#clock = clock;
+  }
+
+  /** Resolves when one request may be sent. Throws Postponed when the reconcile has to give its worker back. */
+  async acquire(asking: Asking): Promise<void> {
+    const { turn, lane, signal } = asking;
+    if (!turn) return this.budget.acquire(lane, signal);
+    // The service may have asked for a pause since.
+    if (turn.state === "held" && this.budget.isPaused) this.#giveBack(turn);
+    if (turn.state === "none") await this.hold(asking);
+    else if (turn.state !== "held") await this.#goOn(turn, asking);
+    turn.state = "begun";
+  }
+
+  /** Like `acquire`, and the next request of the reconcile is the one that may be sent. */
+  async hold({ turn, lane, signal }: Asking): Promise<void> {
+    if (turn?.state !== "none") return;
+    turn.state = "asked";
+    signal.throwIfAborted();
+    if (this.budget.isPaused && this.#places.get(turn.uid)?.isGranted) this.leave(turn.uid);
+    if (this.#places.has(turn.uid) || !this.budget.tryAcquire(lane)) {
+      const place = this.#placeOf(turn.uid, lane);
+      await waitFor(place.granted, { signal, turn });
+      place.expiry?.clear();
+      this.#places.delete(turn.uid);
+    }
+    turn.state = "held";
+  }
+
+  /** Whether the object waits for a request, or may send one now. */
+  has(uid: string): boolean {
+    return this.#places.has(uid);
+  }
+
+  /** The request was not sent, and the reconcile may have to wait before it sends another one. */
+  refund(turn: Turn | undefined): void {
+    this.budget.refund();
+    if (turn) turn.state = "none";
+  }
+
+  /** Call it at the end of a reconcile that was not postponed. */
+  end(turn: Turn): void {
+    this.#giveBack(turn);
+    this.forget(turn.uid);
+  }
+
+  /** Call it at the end of a reconcile that was postponed. */
+  pause(turn: Turn, until: Promise<unknown>): void {
+    this.#giveBack(turn);
+    const wait: { failure?: unknown } = {};
+    this.#waits.set(turn.uid, wait);
+    until.catch((error: unknown) => {
+      if (!(error instanceof Outdated)) wait.failure = error;
+    });
+  }
+
+  /**
+   * Call it when a reconcile begins. Throws why the wait failed for which the one before was postponed. Otherwise each
+   * reconcile would wait for the same again, and the object would never say what is wrong.
+   */
+  resume({ uid }: Turn): void {
+    const { failure } = this.#waits.get(uid) ?? {};
+    this.#waits.delete(uid);
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Call it when the object is gone. */
+  forget(uid: string): void {
+    this.#waits.delete(uid);
+    this.leave(uid);
+  }
+
+  /** The object gives up its place. */
+  leave(uid: string): void {
+    const place = this.#places.get(uid);
+    if (!place) return;
+    this.#places.delete(uid);
+    place.expiry?.clear();
+    if (place.isGranted) this.budget.refund();
+    else place.leave.abort(new Outdated("The object does not wait any longer"));
+  }
+
+  #giveBack(turn: Turn): void {
+    if (turn.state === "held") this.budget.refund();
+    turn.state = "none";
+  }
+
+  async #goOn(turn: Turn, { lane, signal }: Asking): Promise<void> {
+    signal.throwIfAborted();
+    if (this.budget.tryAcquire("begun", lane)) return;
+    const left = new AbortController();
+    const acquired = this.budget.acquire("begun", left.signal, lane);
+    try {
+      await waitFor(acquired, { signal, turn }, () => this.budget.isPaused);
+    } catch (error) {
+      // The place is given up; a request that was let through at this very moment is not sent.
+      acquired.then(
+        () => this.budget.refund(),
+        () => undefined,
+      );
+      left.abort(error);
+      throw error instanceof Postponed ? new Postponed(this.#placeOf(turn.uid, lane).granted) : error;
+    }
+  }
+
+  #placeOf(uid: string, lane: Lane): Place {
+    const known = this.#places.get(uid);
+    if (known?.isGranted || known?.lane === lane) return known;
+    this.leave(uid);
+    const leave = new AbortController();
+    const granted = this.budget.acquire(lane, leave.signal);
+    const place: Place = { lane, leave, granted, isGranted: false };
+    this.#places.set(uid, place);
+    granted.then(
+      () => {
+        place.isGranted = true;
+        place.expiry = this.#clock.setTimeout(() => this.leave(uid), EXPIRY_MS);
+      },
+      () => {
+        if (this.#places.get(uid) === place) this.#places.delete(uid);
+      },
+    );
+    return place;
+  }
+}

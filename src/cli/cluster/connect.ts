@@ -1,0 +1,45 @@
+import type { ClusterConfig } from "../../config.ts";
+import { KubeClient } from "../../runtime/connection/client.ts";
+import { type KubeconfigOptions, loadConnection } from "../../runtime/connection/kubeconfig.ts";
+import { Transport } from "../../runtime/connection/transport.ts";
+import { textOf } from "../../runtime/log.ts";
+import { OPERATOR_NAME } from "../../schema/contract.ts";
+import { CommandError } from "../terminal/terminal.ts";
+
+/** The flags with which a user says which cluster is meant. */
+export interface ClusterFlags {
+  kubeconfig?: string;
+  context?: string;
+}
+
+export interface Connected extends AsyncDisposable {
+  client: KubeClient;
+  transport: Transport;
+  /** The namespace of the kubeconfig context or of the pod; else `default`. */
+  namespace: string;
+}
+
+function connectionOf(options: KubeconfigOptions) {
+  try {
+    return loadConnection(options);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT")
+      throw new CommandError(`There is no kubeconfig ${options.kubeconfig}`, { cause: error });
+    // The kubeconfig cannot be read, or has no such context.
+    throw new CommandError(textOf(error), { cause: error });
+  }
+}
+
+/** Connects to the cluster until disposal, which is the end of a command. */
+export function connect(
+  config: Pick<ClusterConfig, "kubeconfig" | "inCluster"> & { context?: string | undefined },
+): Connected {
+  const connection = connectionOf(config);
+  const transport = new Transport(connection, { userAgent: OPERATOR_NAME });
+  return {
+    transport,
+    client: new KubeClient(transport, { fieldManager: OPERATOR_NAME }),
+    namespace: connection.namespace ?? "default",
+    [Symbol.asyncDispose]: () => transport.close(),
+  };
+}

@@ -1,0 +1,53 @@
+import { customResources } from "../../kinds/index.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isKindAbsent } from "../../runtime/connection/errors.ts";
+import type { KubeObject, ObjectRef, ResourceType } from "../../runtime/object.ts";
+import { GROUP, VERSION } from "../../schema/contract.ts";
+import { type CustomResource, isMadeByOperator } from "../../schema/define.ts";
+
+/** An object of one of our kinds. */
+export interface OwnObject {
+  resource: CustomResource;
+  type: ResourceType;
+  ref: ObjectRef;
+  object: KubeObject & { spec?: Record<string, unknown>; status?: Record<string, unknown> };
+}
+
+export const MISSING_CRDS = `Install the CRDs: the cluster has no ${GROUP}/${VERSION}`;
+
+export const typeOf = ({ plural, kind }: CustomResource): ResourceType => ({
+  group: GROUP,
+  version: VERSION,
+  plural,
+  kind,
+});
+
+/** Kinds of which people create objects. The operator deletes the others itself. */
+const theirs = customResources.filter((one) => !isMadeByOperator(one));
+
+/** All objects that people have created, in these namespaces or, if the list is empty, in all. */
+export async function allObjects(client: KubeClient, namespaces: readonly string[]): Promise<OwnObject[]> {
+  const scopes = namespaces.length > 0 ? namespaces : [undefined];
+  const lists = theirs.flatMap((resource) => scopes.map((namespace) => objectsOf(client, resource, namespace)));
+  return (await Promise.all(lists)).flat();
+}
+
+async function objectsOf(
+  client: KubeClient,
+  resource: CustomResource,
+  namespace: string | undefined,
+): Promise<OwnObject[]> {
+  const type = typeOf(resource);
+  try {
+    const { items } = await client.listAll(type, { namespace });
+    return items.map((object) => {
+      const { namespace: where, name } = object.metadata;
+      return { resource, type, ref: { namespace: where, name }, object };
+    });
+  } catch (error) {
+    if (isKindAbsent(error)) return [];
+    throw error;
+  }
+}
+
+export const nameOf = ({ resource, ref }: OwnObject): string => `${resource.kind} ${ref.namespace}/${ref.name}`;

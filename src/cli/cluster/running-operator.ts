@@ -1,0 +1,46 @@
+import type { ClusterConfig } from "../../config.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isConflict, isNotFound } from "../../runtime/connection/errors.ts";
+import { type Lease, type LeaseSpec, leases } from "../../runtime/process/lease.ts";
+import { leaseNameOf } from "../../schema/contract.ts";
+
+/**
+ * The operator that holds the Lease, or `none`. Without a Lease it is `unknown`: an operator without leader election
+ * has none.
+ */
+export type RunningOperator = { holder: string } | "none" | "unknown";
+
+type Whose = Pick<ClusterConfig, "podNamespace" | "installation">;
+
+export async function runningOperator(
+  client: KubeClient,
+  { podNamespace: namespace, installation }: Whose,
+  now: number = Date.now(),
+): Promise<RunningOperator> {
+  if (namespace === undefined) return "unknown";
+  try {
+    const { spec = {} } = await client.get<Lease>(leases, { namespace, name: leaseNameOf(installation) });
+    const { holderIdentity: holder } = spec;
+    return holder && isHeld(spec, now) ? { holder } : "none";
+  } catch (error) {
+    if (isNotFound(error)) return "unknown";
+    throw error;
+  }
+}
+
+/** Whether somebody holds a Lease, by the clock of whoever renewed it. */
+export function isHeld({ holderIdentity, renewTime, leaseDurationSeconds = 0 }: LeaseSpec = {}, now: number): boolean {
+  return Boolean(holderIdentity) && Date.parse(renewTime ?? "") + leaseDurationSeconds * 1000 > now;
+}
+
+/** Deletes the Lease, unless an operator takes it at this moment. */
+export async function deleteLease(client: KubeClient, whose: Whose): Promise<void> {
+  const ref = { namespace: whose.podNamespace, name: leaseNameOf(whose.installation) };
+  try {
+    const { metadata, spec } = await client.get<Lease>(leases, ref);
+    if (spec?.holderIdentity && (await runningOperator(client, whose)) !== "none") return;
+    await client.delete(leases, ref, { uid: metadata.uid, resourceVersion: metadata.resourceVersion });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}

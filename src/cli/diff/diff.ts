@@ -1,0 +1,108 @@
+import { readAccountConfig } from "../../config.ts";
+import { kinds } from "../../kinds/index.ts";
+import { idFromSpec } from "../../objects/identity.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { readRemote } from "../../plan/account-of-copy.ts";
+import { ClusterCopy } from "../../plan/cluster-copy.ts";
+import { compareWithRemote } from "../../plan/comparison.ts";
+import { type Kind, listOf } from "../../schema/define.ts";
+import { type AccountFlags, findCredentials } from "../account/credentials.ts";
+import { AccountReader } from "../account/reader.ts";
+import { connect } from "../cluster/connect.ts";
+import { reportPartial } from "../cluster/partial.ts";
+import { findNodes, namedBy } from "../graph/find.ts";
+import { graphOf, type Node, readyOf, titleOf } from "../graph/graph.ts";
+import { isIn, readObjects } from "../graph/load.ts";
+import { accountSource, clusterSource } from "../plan/sources.ts";
+import { formatOf, structured } from "../terminal/structured.ts";
+import { CommandError, type Terminal } from "../terminal/terminal.ts";
+import { type ComparedObject, renderDiff } from "./render.ts";
+
+interface Flags extends AccountFlags {
+  output?: string;
+  detailedExitcode?: boolean;
+}
+
+/** With `--detailed-exitcode`. */
+const DIFFERS = 2;
+
+/** `diff`: an object beside its remote, as both are now. Sends nothing but reads. */
+export async function diff(words: readonly string[], flags: Flags, terminal: Terminal): Promise<number> {
+  formatOf(flags.output);
+  const text = namedBy(words);
+  const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  const credentials = await findCredentials(flags);
+  await using cluster = connect({ ...config, context: flags.context });
+  await using reader = new AccountReader(credentials);
+  const problems: string[] = [];
+  const namespace = flags.namespace ?? cluster.namespace;
+  const namespaces = flags.allNamespaces ? [] : [namespace];
+  terminal.progress?.("Reading objects");
+  const { objects } = await readObjects(cluster.client, { namespace, namespaces }, problems).finally(() =>
+    terminal.progress?.(""),
+  );
+  const found = findNodes(graphOf(new Map(), objects), text, namespaces[0], problems).filter(hasObject);
+  const isSame = (one: ManagedObject, other: ManagedObject) => isIn(credentials, one) && isIn(credentials, other);
+  const source = clusterSource(cluster.client, { manifests: [], namespace, problems });
+  const copy = new ClusterCopy({
+    ...{ kinds, objects: [...objects.values()].flat(), source, isSameAccount: isSame, isSameInventory: isSame },
+    mayAdopt: () => true,
+  });
+  const compared: ComparedObject[] = [];
+  for (const node of found) {
+    if (!isIn(credentials, node.object))
+      throw new CommandError(`${titleOf(node)} is in another account: name it with --account`);
+    terminal.progress?.(`Reading the remote of ${titleOf(node)}`);
+    compared.push(await compare(node, { reader, copy, problems }).finally(() => terminal.progress?.("")));
+  }
+  return print(compared, problems, flags, terminal);
+}
+
+const hasObject = (node: Node): node is Node & { object: ManagedObject } => node.object !== undefined;
+
+interface Sides {
+  reader: AccountReader;
+  copy: ClusterCopy;
+  problems: string[];
+}
+
+async function compare(node: Node & { object: ManagedObject }, sides: Sides): Promise<ComparedObject> {
+  const { kind, object } = node;
+  const { reader, copy, problems } = sides;
+  const id = object.status?.id ?? idFromSpec(kind, object, copy) ?? object.spec.adopt?.id;
+  const { namespace, name } = object.metadata;
+  const about = { kind: kind.kind, namespace, name, ...(id !== undefined && { id }) };
+  const remote = id === undefined ? undefined : await remoteOf(reader, kind, id, problems);
+  if (!remote) {
+    const { reason, message } = readyOf(node);
+    return { ...about, inAccount: false, ...(reason && { reason, message }), fields: [] };
+  }
+  const { fields, problems: missing } = await compareWithRemote(kind, object, remote, copy);
+  problems.push(...missing.map((problem) => `${titleOf(node)}: ${problem}`));
+  return { ...about, inAccount: true, fields };
+}
+
+/** Reads the one remote, or what it is an entry or module of. */
+async function remoteOf(reader: AccountReader, kind: Kind, id: string, problems: string[]) {
+  const resource = listOf(kind);
+  const [listed = id] = kind.location.type === "entry" ? id.split("/") : [id];
+  const row = resource && (await reader.get(resource, listed));
+  const rows = new Map(resource ? [[resource.name, row ? [row] : []]] : []);
+  return readRemote(accountSource(reader, rows, problems), kind, id);
+}
+
+function print(
+  objects: readonly ComparedObject[],
+  problems: readonly string[],
+  { output, detailedExitcode }: Flags,
+  terminal: Terminal,
+): number {
+  const complete = problems.length === 0;
+  const format = formatOf(output);
+  terminal.say(format ? structured({ complete, objects }, format) : renderDiff(objects, terminal));
+  if (!complete) return reportPartial(problems, terminal);
+  const differs = objects.some(
+    ({ inAccount, fields }) => !inAccount || fields.some(({ state }) => state === "differs"),
+  );
+  return detailedExitcode && differs ? DIFFERS : 0;
+}

@@ -1,0 +1,92 @@
+import {
+  type ClusterConfig,
+  type Config,
+  ConfigError,
+  environmentWith,
+  readClusterConfig,
+  readConfig,
+} from "../../config.ts";
+import { textOf } from "../../runtime/log.ts";
+import { type ClusterFlags, type Connected, connect } from "../cluster/connect.ts";
+import { coloured } from "../terminal/colour.ts";
+import { formatOf, structured } from "../terminal/structured.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { checkDefinitions } from "./definitions.ts";
+import { checkGateway } from "./gateway.ts";
+import { checkInstallations } from "./installations.ts";
+import { checkRights } from "./rights.ts";
+
+/** Resolves with what was found. Throws an error that says what is wrong and what to do. */
+type Check = () => Promise<string>;
+
+/** `doctor`: checks what the operator needs, and prints a line for each. Exit code 1 when one fails. Read-only. */
+export async function doctor(flags: ClusterFlags & { output?: string }, terminal: Terminal): Promise<number> {
+  const format = formatOf(flags.output);
+  const env = environmentWith({ KUBECONFIG: flags.kubeconfig });
+  const config = configured(env);
+  await using cluster = connect({ ...readClusterConfig(env), context: flags.context });
+  const found: Finding[] = [];
+  for (const [name, check] of checks(config, cluster)) {
+    const finding = await check().then(
+      (message) => ({ name, ok: true, message }),
+      (error: unknown) => ({ name, ok: false, message: textOf(error) }),
+    );
+    found.push(finding);
+    if (!format) terminal.say(lineOf(finding, terminal));
+  }
+  if (format) terminal.say(structured({ checks: found }, format));
+  return found.every(({ ok }) => ok) ? 0 : 1;
+}
+
+interface Finding {
+  name: string;
+  ok: boolean;
+  message: string;
+}
+
+const lineOf = ({ name, ok, message }: Finding, { hasColours }: Terminal): string =>
+  coloured(`${ok ? "ok    " : "failed"}  ${name}: ${message}`, ok ? undefined : "red", { hasColours });
+
+type Configured = { config: Config } | { error: ConfigError; cluster: ClusterConfig };
+
+function configured(env: NodeJS.ProcessEnv): Configured {
+  try {
+    return { config: readConfig(env) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { error, cluster: readClusterConfig(env) };
+  }
+}
+
+function checks(given: Configured, { client, transport }: Connected): [name: string, check: Check][] {
+  const scope =
+    "config" in given
+      ? { ...given.config }
+      : { ...given.cluster, leaderElection: false, watchSecrets: false, secretWriteNamespaces: undefined };
+  return [
+    ["environment", async () => environment(given)],
+    ["Kubernetes API", () => apiServer(transport)],
+    ["definitions", () => checkDefinitions(transport)],
+    ["rights", () => checkRights(client, scope)],
+    ...("config" in given && seesOthers(given.config)
+      ? [["installations", () => checkInstallations(client, given.config)] as [string, Check]]
+      : []),
+    ...("config" in given ? [["service", () => checkGateway(given.config)] as [string, Check]] : []),
+  ];
+}
+
+/** Without leader election an installation has no Lease by which another could see it. */
+const seesOthers = ({ watchNamespaces, podNamespace, leaderElection }: Config): boolean =>
+  leaderElection && podNamespace !== undefined && watchNamespaces.length === 0;
+
+function environment(given: Configured): string {
+  if ("error" in given) throw given.error;
+  const { watchNamespaces } = given.config;
+  return watchNamespaces.length > 0 ? `watches ${watchNamespaces.join(", ")}` : "watches all namespaces";
+}
+
+async function apiServer(transport: Connected["transport"]): Promise<string> {
+  const { status, body } = await transport.request({ method: "GET", path: "/version" });
+  if (status !== 200) throw new Error(`${transport.host} answers ${status}`);
+  return `${(JSON.parse(body) as { gitVersion: string }).gitVersion} at ${transport.host}`;
+}

@@ -1,0 +1,102 @@
+import { readAccountConfig } from "../../config.ts";
+import { kinds } from "../../kinds/index.ts";
+import type { ManagedObject } from "../../objects/object.ts";
+import { type Block, blocksOf } from "../../plan/blocks.ts";
+import { planChanges } from "../../plan/planner.ts";
+import { type AccountFlags, type Credentials, findCredentials, namespaceMeant } from "../account/credentials.ts";
+import { AccountReader } from "../account/reader.ts";
+import { connect } from "../cluster/connect.ts";
+import { reportPartial } from "../cluster/partial.ts";
+import { clusterIDOf, isIn, readObjects, readRemotes } from "../graph/load.ts";
+import { formatOf, structured } from "../terminal/structured.ts";
+import { CommandError, type Terminal } from "../terminal/terminal.ts";
+import { type ManifestFlags, readManifests } from "./manifests.ts";
+import { overlay, overlayKey } from "./overlay.ts";
+import { renderPlan, sumsOf } from "./render.ts";
+import { accountSource, clusterSource } from "./sources.ts";
+
+export interface PlanFlags extends AccountFlags, ManifestFlags {
+  output?: string;
+  detailedExitcode?: boolean;
+}
+
+/** With `--detailed-exitcode`. */
+const HAS_CHANGES = 2;
+
+/** `plan`: what the operator will do in the account once the manifests are applied. Sends nothing but reads. */
+export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
+  formatOf(flags.output);
+  const { manifests, problems } = await readManifests(flags);
+  const isGiven = flags.filename !== undefined || flags.kustomize !== undefined;
+  if (isGiven && manifests.length === 0)
+    throw new CommandError(problems.join("\n") || "Give other files: there are no manifests in these");
+  const credentials = await findCredentials(flags);
+  const config = readAccountConfig({ KUBECONFIG: flags.kubeconfig });
+  await using cluster = connect({ ...config, context: flags.context });
+  await using reader = new AccountReader(credentials);
+  const where = { namespace: flags.namespace ?? cluster.namespace };
+  const scope = { ...where, namespaces: config.watchNamespaces };
+  const read = await readObjects(cluster.client, scope, problems);
+  const present = [...read.objects.values()].flat();
+  const { objects, described } = await overlay(cluster.client, present, { manifests, ...where, problems });
+  const clusterID = config.clusterID ?? (await clusterIDOf(cluster.client));
+  if (clusterID === undefined)
+    throw new CommandError("Set CLUSTER_ID as the operator has it, or get the right to get the namespace kube-system");
+  const remotes = await readRemotes(credentials, terminal, problems);
+  const isInAccount = (object: ManagedObject) => isIn(credentials, object);
+  const planned = await planChanges({
+    ...{ kinds, objects, isInAccount, clusterID, isClusterIDSet: config.clusterID !== undefined },
+    account: accountSource(
+      reader,
+      new Map([...remotes].map(([{ resource }, rows]) => [resource.name, rows])),
+      problems,
+    ),
+    cluster: clusterSource(cluster.client, { manifests, ...where, problems }),
+    accountName: credentials.gatewayAccount?.name ?? "",
+    mayAdopt: () => true,
+    undocumented: true,
+    onProgress: (done, all) => terminal.progress?.(`Planning: ${done} of ${all}`),
+  });
+  terminal.progress?.("");
+  const meant = isGiven ? undefined : namespaceMeant(flags);
+  const isNews = (block: Block, object: ManagedObject) =>
+    isGiven
+      ? !isUnfinished(block) || described.has(overlayKey(object))
+      : meant === undefined || object.metadata.namespace === meant;
+  const blocks = [...blocksOf(planned)].flatMap(([{ before }, block]) => (isNews(block, before) ? [block] : []));
+  problems.push(
+    ...inOtherAccounts(
+      objects.filter((object) => described.has(overlayKey(object))),
+      credentials,
+    ),
+  );
+  print(blocks, problems, flags, terminal);
+  return exitCode(blocks, problems, flags);
+}
+
+/** What is in another account, or is to move to one, is not planned. */
+const inOtherAccounts = (objects: readonly ManagedObject[], credentials: Credentials): string[] =>
+  objects.flatMap((object) => {
+    const { kind, metadata, spec, status } = object;
+    const title = `${kind}/${metadata.name}`;
+    if (!isIn(credentials, object)) return `${title} is in another account: name it with --account`;
+    const isMoved = status?.id !== undefined && (spec.accountRef?.name ?? status.account) !== status.account;
+    return isMoved ? `${title} has its remote in another account than spec.accountRef names` : [];
+  });
+
+const isUnfinished = ({ action }: Block): boolean => action === "blocked" || action === "waiting";
+
+function print(blocks: readonly Block[], problems: readonly string[], flags: PlanFlags, terminal: Terminal): void {
+  const complete = problems.length === 0;
+  const output = { complete, sums: sumsOf(blocks), changes: blocks };
+  const format = formatOf(flags.output);
+  terminal.say(format ? structured(output, format) : renderPlan(blocks, terminal));
+  reportPartial(problems, terminal);
+  if (blocks.some(({ action }) => action === "adopt") && flags.account === undefined)
+    terminal.warn("An object adopts only if the operator allows it in its namespace: see AdoptionNotAllowed");
+}
+
+function exitCode(blocks: readonly Block[], problems: readonly string[], { detailedExitcode }: PlanFlags): number {
+  if (problems.length > 0 || blocks.some(({ action }) => action === "blocked")) return 1;
+  return detailedExitcode && blocks.some((block) => !isUnfinished(block)) ? HAS_CHANGES : 0;
+}

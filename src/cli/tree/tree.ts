@@ -1,0 +1,45 @@
+import { type AccountFlags, namespaceMeant } from "../account/credentials.ts";
+import { reportPartial } from "../cluster/partial.ts";
+import { findNodes } from "../graph/find.ts";
+import { load } from "../graph/load.ts";
+import type { OutputFlags } from "../graph/output.ts";
+import { structured } from "../terminal/structured.ts";
+import { type Terminal, UsageError } from "../terminal/terminal.ts";
+import { dot, mermaid } from "./drawing.ts";
+import { forestOf } from "./forest.ts";
+import type { Forest } from "./items.ts";
+import { nodesOf } from "./nodes.ts";
+import { renderTree } from "./render.ts";
+
+interface Flags extends AccountFlags, OutputFlags {
+  up?: boolean;
+}
+
+/** So many tunnels, sessions, or credentials of sessions are shown in one place. Programs are told all. */
+const MOST = 20;
+
+/** `tree`: what hangs together in the account, from one object or from everything that nothing uses. Reads only. */
+export async function tree(text: string | undefined, flags: Flags, terminal: Terminal): Promise<number> {
+  const { graph, problems } = await load(flags, terminal, { sessions: !flags.up });
+  const from = text === undefined ? undefined : findNodes(graph, text, namespaceMeant(flags), problems);
+  const isForPrograms = flags.output === "json" || flags.output === "yaml";
+  const forest = forestOf(graph, { up: flags.up, from, most: isForPrograms ? undefined : MOST });
+  terminal.say(render(forest, flags, terminal));
+  return reportPartial(problems, terminal);
+}
+
+export function render(forest: Forest, { output, headers }: OutputFlags, terminal: Terminal): string {
+  switch (output) {
+    case undefined:
+      return renderTree(forest, terminal, headers === false);
+    case "json":
+    case "yaml":
+      return structured(nodesOf(forest), output);
+    case "dot":
+      return dot(forest);
+    case "mermaid":
+      return mermaid(forest);
+    default:
+      throw new UsageError("-o must be json, yaml, dot or mermaid");
+  }
+}

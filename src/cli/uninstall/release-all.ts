@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { kinds } from "../../kinds/index.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
+import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
+import type { ResourceType } from "../../runtime/object.ts";
+import { FINALIZER, secretAnnotations } from "../../schema/contract.ts";
+import { forEachConcurrently } from "../cluster/concurrently.ts";
+import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
+import { deleteLease, type RunningOperator, runningOperator } from "../cluster/running-operator.ts";
+import { stopDeployment } from "./stop.ts";
+import type { Uninstallation } from "./uninstallation.ts";
+
+/** Within this time an operator that still runs would add its finalizer again. */
+const SETTLE_MS = 2000;
+
+const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+
+/**
+ * Removes the operator's finalizer, and no other, from all objects. The account does not change. The objects keep their
+ * status with the ids, so that an operator that is installed later continues with the same remotes.
+ */
+export async function releaseAll(parts: Uninstallation): Promise<number> {
+  const { client, config, terminal, wait, deployment } = parts;
+  const namespace = config.podNamespace;
+  if (deployment && namespace) {
+    terminal.say(`Stopping Deployment ${namespace}/${deployment}`);
+    await stopDeployment(client, { namespace, name: deployment }, wait);
+    // an operator that was killed has not released its lease
+    await wait("the lease to run out", async () => !isRunning(await runningOperator(client, config)));
+  }
+  const operator = await runningOperator(client, config);
+  if (isRunning(operator)) {
+    terminal.warn(`Stop the operator first, or it puts its finalizers back: ${operator.holder} is running`);
+    return 1;
+  }
+  const objects = (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer);
+  await forEachConcurrently(objects, (one) => release(client, one));
+  terminal.say(`Released ${objects.length} objects; the account keeps what they stand for`);
+  if (objects.length > 0) await sleep(SETTLE_MS);
+  const left = objects.length > 0 ? (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer) : [];
+  if (left.length > 0) {
+    terminal.warn(`Stop the operator, then try again. Still held by its finalizer:\n${left.map(row).join("\n")}`);
+    return 1;
+  }
+  // the operator makes it, so Helm does not know of it
+  if (namespace) await deleteLease(client, config);
+  return 0;
+}
+
+const isRunning = (operator: RunningOperator): operator is { holder: string } => typeof operator === "object";
+
+const hasFinalizer = ({ object }: OwnObject): boolean => object.metadata.finalizers?.includes(FINALIZER) ?? false;
+
+const row = (one: OwnObject): string => `  ${nameOf(one)}`;
+
+async function release(client: KubeClient, one: OwnObject): Promise<void> {
+  const { resource, type, ref, object } = one;
+  const name = object.status?.["secretName"];
+  // the Secret first: only the object says that the Secret has the finalizer, and it may be gone after its release
+  if (resource.secretAccess.includes("patch") && typeof name === "string") {
+    await ignoringChanges(async () => {
+      const secret = await client.get(secrets, { namespace: ref.namespace, name }, { metadataOnly: true });
+      await removeFinalizer(client, secrets, secret, FINALIZER);
+    });
+  }
+  await keepOutputSecret(client, one);
+  await ignoringChanges(() => removeFinalizer(client, type, object, FINALIZER));
+}
+
+/** Takes the owner reference off a Secret with a value that is shown once: it would be collected with its object. */
+async function keepOutputSecret(client: KubeClient, { resource, ref, object }: OwnObject): Promise<void> {
+  const output = kinds.find(({ kind }) => kind === resource.kind)?.output;
+  const name = output?.shownOnce && object.spec?.[output.field];
+  if (typeof name !== "string") return;
+  const { uid = "" } = object.metadata;
+  await ignoringChanges(async () => {
+    const { metadata } = await client.get(secrets, { namespace: ref.namespace, name }, { metadataOnly: true });
+    const { resourceVersion, ownerReferences = [] } = metadata;
+    const others = ownerReferences.filter((owner) => owner.uid !== uid);
+    if (others.length === ownerReferences.length) return;
+    const annotations = { [secretAnnotations.objectUID]: uid };
+    await client.patchMerge(secrets, metadata, { metadata: { resourceVersion, annotations, ownerReferences: others } });
+  });
+}
+
+/** Ignores that an object is gone or was changed meanwhile: the final list shows which ones have the finalizer. */
+async function ignoringChanges(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isNotFound(error) && !isInvalid(error)) throw error;
+  }
+}

@@ -1,0 +1,14 @@
+import type { ClusterConfig } from "../../config.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import type { Wait } from "../cluster/wait.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/** What both policies of `uninstall` need. */
+export interface Uninstallation {
+  client: KubeClient;
+  config: ClusterConfig;
+  terminal: Terminal;
+  wait: Wait;
+  /** The Deployment in POD_NAMESPACE that runs the operator, if one was named. */
+  deployment: string | undefined;
+}

@@ -1,0 +1,155 @@
+import { readAccountConfig } from "../../config.ts";
+import { refusalIn } from "../../objects/map-error.ts";
+import { conditionOf } from "../../objects/object.ts";
+import { type AccountFlags, namespaceMeant } from "../account/credentials.ts";
+import { connect } from "../cluster/connect.ts";
+import { reportPartial } from "../cluster/partial.ts";
+import { findNodes } from "../graph/find.ts";
+import { type Node, readyOf, titleOf } from "../graph/graph.ts";
+import { load } from "../graph/load.ts";
+import { keyOf, type OutputFlags } from "../graph/output.ts";
+import { ageOf } from "../terminal/age.ts";
+import { formatOf, structured } from "../terminal/structured.ts";
+import { type TableOptions, tableRows } from "../terminal/table.ts";
+import { CommandError, type Terminal } from "../terminal/terminal.ts";
+import { wrapped } from "../terminal/wrapped.ts";
+import { createCommandOf } from "./create-command.ts";
+import { eventsOf, type ObjectEvent } from "./events.ts";
+import { nextLookOf } from "./next-look.ts";
+
+/** So many events of an object are shown. */
+const SHOWN = 5;
+
+/** An object that was named, and what happened to it. */
+interface Named {
+  node: Node;
+  /** Newest first. */
+  events: readonly ObjectEvent[];
+}
+
+/** `why`: what keeps an object from being Ready, and what keeps that, down to the root. Reads only. */
+export async function why(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {
+  const format = formatOf(flags.output);
+  const { graph, problems } = await load(flags, terminal);
+  const found = findNodes(graph, text, namespaceMeant(flags), problems).filter(({ object }) => object);
+  if (found.length === 0) throw new CommandError(`There is no object of ${text}: nobody manages it`);
+  const named = await withEvents(found, flags, problems);
+  terminal.say(
+    format
+      ? structured(named.flatMap(chainOf), format)
+      : named
+          .map((one) => textOf(one, Date.now(), { columns: terminal.columns, noHeaders: flags.headers === false }))
+          .join("\n\n"),
+  );
+  return reportPartial(problems, terminal);
+}
+
+async function withEvents(
+  found: readonly Node[],
+  { kubeconfig, context }: AccountFlags,
+  problems: string[],
+): Promise<Named[]> {
+  await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: kubeconfig }), context });
+  const named: Named[] = [];
+  for (const node of found) {
+    const events = node.object ? await eventsOf(cluster.client, node.object, problems) : [];
+    named.push({ node, events: events.slice(0, SHOWN) });
+  }
+  return named;
+}
+
+/** Each line with its indent, on as many lines as the terminal needs; below them the last events. */
+function textOf({ node, events }: Named, now: number, options: TableOptions): string {
+  const lines = [...causesOf(node), ...formerRefusal(node, events, now)];
+  const broken = lines.flatMap((line) => wrapped(line.trimStart(), options.columns, /^ */.exec(line)?.[0]));
+  if (events.length === 0) return broken.join("\n");
+  const rows = events.map(({ last, count, type, reason, message }) => [
+    count > 1 ? `${ageOf(last, now)} (x${count})` : ageOf(last, now),
+    ...[type, reason, message],
+  ]);
+  const shown = tableRows(["Last seen", "Type", "Reason", "Message"], rows, options);
+  return [...broken, "", `Events of ${titleOf(node)}, newest first`, ...shown].join("\n");
+}
+
+/** What the service refused, where the conditions of the object tell of something else by now. */
+function formerRefusal(node: Node, events: readonly ObjectEvent[], now: number): string[] {
+  const current = [readyOf(node).message, failureBehind(node)?.message ?? ""];
+  if (current.some(refusalIn)) return [];
+  const event = events.find(({ message }) => refusalIn(message));
+  return event
+    ? [`  The service last refused something ${ageOf(event.last, now)} ago: ${refusalIn(event.message)?.answer}`]
+    : [];
+}
+
+/** A line for an object, one for what its conditions say, and the same for each object that it waits for. */
+export function causesOf(node: Node, indent = "", above: readonly Node[] = []): string[] {
+  const { status, reason, message } = readyOf(node);
+  const title = titleOf(node);
+  const synced = failureBehind(node);
+  const behind = synced ? told(`${synced.reason}: ${synced.message}`, indent) : [];
+  const looks = [...createWith(node, indent), ...lookAgain(node, indent)];
+  if (status === "True") return [`${indent}${title} is Ready`, ...behind, ...looks];
+  const own =
+    status === "" ? `${title} was not looked at yet: is the operator running?` : `${title} is not Ready: ${reason}`;
+  const causes = waitsFor(node).filter((used) => !above.includes(used));
+  return [
+    `${indent}${own}`,
+    ...(message ? told(message, indent) : []),
+    // What an object waits for says more of when it goes on than the object itself.
+    ...(causes.length > 0 ? [] : looks),
+    ...causes.flatMap((cause) => causesOf(cause, `${indent}  `, [...above, node])),
+  ];
+}
+
+/** A message below an object. The words of the service are told apart from those of the operator. */
+function told(message: string, indent: string): string[] {
+  const refusal = refusalIn(message);
+  const lines = refusal ? [refusal.wayOut, `The service answered: ${refusal.answer}`] : [message];
+  return lines.map((line) => `${indent}  ${line}`);
+}
+
+function createWith({ kind, object }: Node, indent: string): string[] {
+  const command = object && createCommandOf(kind, object);
+  return command ? [`${indent}  Create it with: ${command}`] : [];
+}
+
+function lookAgain({ object }: Node, indent: string): string[] {
+  const when = object && nextLookOf(object);
+  return when ? [`${indent}  The operator looks again ${when}`] : [];
+}
+
+/** The last call to the service failed, whatever Ready says. */
+function failureBehind({ object }: Node): { reason: string; message: string } | undefined {
+  const synced = conditionOf(object?.status, "Synced");
+  return synced?.status === "False" ? synced : undefined;
+}
+
+const waitsFor = (node: Node): Node[] =>
+  readyOf(node).status === "True"
+    ? []
+    : [...node.uses].filter((used) => used.object && readyOf(used).status !== "True");
+
+/** An object and everything that it waits for, each once, for programs. */
+function chainOf({ node: root, events }: Named): object[] {
+  const chain = new Set([root]);
+  for (const node of chain) for (const cause of waitsFor(node)) chain.add(cause);
+  return [...chain].map((node) => {
+    const { status: ready, reason, message } = readyOf(node);
+    const behind = failureBehind(node);
+    const answer = refusalIn(behind?.message ?? message)?.answer ?? refusalIn(message)?.answer;
+    const nextLook = node.object && nextLookOf(node.object);
+    const createWith = node.object && createCommandOf(node.kind, node.object);
+    return {
+      kind: node.kind.kind,
+      namespace: node.object?.metadata.namespace,
+      name: node.object?.metadata.name,
+      ...{ ready, reason, message },
+      ...(behind && { behind: { reason: behind.reason, message: behind.message } }),
+      ...(answer && { answer }),
+      ...(createWith && { createWith }),
+      ...(nextLook && { nextLook }),
+      ...(node === root && { events }),
+      waitsFor: waitsFor(node).map(keyOf),
+    };
+  });
+}
