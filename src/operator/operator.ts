@@ -20,8 +20,8 @@ import { reconcileAccount } from "./accounts/account-controller.ts";
 import { AccountObjects } from "./accounts/account-objects.ts";
 import { Accounts } from "./accounts/accounts.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
+import { DefaultAccounts } from "./accounts/default-accounts.ts";
 import { countDependents, unreadableAmong } from "./accounts/dependents.ts";
-
 import { keyUsersOf } from "./accounts/key-users.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
@@ -109,6 +109,7 @@ export function createOperator(options: OperatorOptions): Operator {
       isSameAccount: (one, other) => accounts.isSameAccount(one, other),
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
       isLetGo: (object) => accounts.isLetGo(object),
+      ensureDefaultKnown: (object) => defaultAccounts.ensureKnown(object),
       // A GatewayAccount is of the namespace, and with it what its account has.
       mayAdopt: (object) => accounts.nameOf(object) !== "" || isListed(config.adoptionNamespaces, object),
     },
@@ -117,6 +118,10 @@ export function createOperator(options: OperatorOptions): Operator {
   const dns = new RecordLooks({ resolver: resolverFor(dnsResolvers), clock, externalDNS });
   const accountInformer = new Informer<AccountObject>({
     ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },
+  });
+  const defaultAccounts = new DefaultAccounts({
+    ...{ client, clock, type: accountInformer.type, store: () => accountInformer.store },
+    isConnected: () => accountInformer.isConnected,
   });
   const controllers = new Map<string, Controller>();
   const enqueueAccount = (key: string) => accountController.enqueue(key);

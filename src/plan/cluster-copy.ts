@@ -86,6 +86,9 @@ export class ClusterCopy extends CachedObjects implements Cluster {
 
   isAccountLetGo = (): boolean => false;
 
+  /** The GatewayAccounts were read before. */
+  ensureDefaultKnown = async (): Promise<void> => {};
+
   async secret(namespace: string, name: string): Promise<SecretValue | undefined> {
     const key = `${namespace}/${name}`;
     if (!this.#secrets.has(key)) this.#secrets.set(key, await this.#source.secret(namespace, name));

@@ -87,6 +87,11 @@ export interface Cluster {
    * absent for an hour.
    */
   hasEnded(kind: Pick<Kind, "kind">, namespace: string, name: string): boolean;
+  /**
+   * Resolves when no GatewayAccount that the spec means by default, and that was there before the object, is still unknown.
+   * Call it before the object gets its first remote.
+   */
+  ensureDefaultKnown(object: ManagedObject): Promise<void>;
   /** All objects of the kind whose remotes are in the account of this object, by whichever GatewayAccount. */
   inAccount(kind: Kind, object: ManagedObject): ManagedObject[];
   /** Ids of the remotes that objects of the kind have or name, in the account of this object. */

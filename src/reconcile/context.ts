@@ -163,6 +163,16 @@ export const requestOptions = (context: ReconcileContext): RequestOptions => ({
 /** Throws Outdated when the object has come to belong to another account since the reconcile began. */
 export const assertSameAccount = (context: Pick<ReconcileContext, "account">): unknown => context.account;
 
+/**
+ * Call it before the object gets its first remote. Throws Outdated when it belongs to a GatewayAccount that is known only
+ * now.
+ */
+export async function ensureAccountKnown(context: ReconcileContext): Promise<void> {
+  if (context.object.status?.id !== undefined) return;
+  await context.cluster.ensureDefaultKnown(context.object);
+  assertSameAccount(context);
+}
+
 /** For requests whose body may have values of Secrets in these members. */
 export const changeOptions = (
   context: ReconcileContext,

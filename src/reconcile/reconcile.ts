@@ -17,7 +17,15 @@ import { deleteObject } from "./apply/delete.ts";
 import { ensureOutputSecret, keepOutputSecret } from "./apply/output-secret.ts";
 import { deleteReplaced, replace } from "./apply/replace.ts";
 import { update } from "./apply/update.ts";
-import { appliedOf, appliedSecretsOf, has, now, type ReconcileContext, serviceNow } from "./context.ts";
+import {
+  appliedOf,
+  appliedSecretsOf,
+  ensureAccountKnown,
+  has,
+  now,
+  type ReconcileContext,
+  serviceNow,
+} from "./context.ts";
 import { appliedFields, type Desired, resolveDesired, resolveWithoutSecrets } from "./desired/desired.ts";
 import { plan, specFields } from "./desired/plan.ts";
 import { followDNS } from "./dns/follow.ts";
@@ -110,6 +118,7 @@ async function stayInFormerAccount(context: ReconcileContext): Promise<never> {
 async function observe(context: ReconcileContext): Promise<Remote> {
   const { kind, object, state, cluster } = context;
   const remote = await findRemote(context);
+  await ensureAccountKnown(context);
   if (!remote) throw new TypeError(`${kind.kind} ${object.metadata.name} is only observed and was not found`);
   state.remote = remote;
   state.holds = false;
@@ -130,6 +139,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
   if (hasOnlyObserved(context.object)) await forgetObserved(context);
   await cleanIntent(context);
   const found = await findRemote(context);
+  if (found) await ensureAccountKnown(context);
   if (has(context, "Recovered") || has(context, "Adopted")) state.appliedSecrets = [];
   // Don't record the id before the finalizer is set: a deletion would orphan the remote.
   if (found && hasFinalizer(context)) hold(context, found);

@@ -44,6 +44,7 @@ beforeEach(async () => {
       isSameInventory: (one, other) => accountOf(one) === accountOf(other),
       usersOfKey: () => [],
       isLetGo: () => false,
+      ensureDefaultKnown: async () => {},
       mayAdopt: () => true,
     },
     intentSignatures: () => signatures,

@@ -39,6 +39,7 @@ const DISCOVERY_LAG_MS = 1_000;
 interface AccountKeys {
   usersOfKey: Cluster["usersOfKey"];
   isLetGo: (object: ManagedObject) => boolean;
+  ensureDefaultKnown: Cluster["ensureDefaultKnown"];
 }
 
 export interface KubeClusterOptions {
@@ -81,6 +82,8 @@ export class KubeCluster extends CachedObjects implements Cluster {
   usersOfKey: Cluster["usersOfKey"] = (object, key) => this.#accountKeys.usersOfKey(object, key);
 
   isAccountLetGo = (object: ManagedObject): boolean => this.#accountKeys.isLetGo(object);
+
+  ensureDefaultKnown = (object: ManagedObject): Promise<void> => this.#accountKeys.ensureDefaultKnown(object);
 
   visibilityOf = (kind: string): Visibility => visibilityOf(this.#informers.get(kind));
 

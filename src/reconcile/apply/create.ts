@@ -12,6 +12,7 @@ import { type Body, createDefaults } from "../../schema/wire/request.ts";
 import {
   changeOptions,
   creatableRemotesOf,
+  ensureAccountKnown,
   has,
   now,
   type ReconcileContext,
@@ -43,6 +44,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   await checkOutputSecret(context);
   refuseStrangeAccount(context);
   await remotes.admit(requestOptions(context), body);
+  await ensureAccountKnown(context);
   const [startedAt, startedOn] = [context.clock.now(), now(context)];
   const intent = await recordIntent(context, open);
   // The longer of both clocks: the calendar may be set back, and the monotonic clock stops while the machine sleeps.

@@ -209,6 +209,8 @@ export class FakeCluster implements Cluster {
 
   mayAdopt = (_: ManagedObject): boolean => true;
 
+  ensureDefaultKnown = async (_: ManagedObject): Promise<void> => {};
+
   /** Who uses a key, by the digest of its value. */
   readonly keyUsers = new Map<string, KeyUser[]>();
   isAccountGone = false;

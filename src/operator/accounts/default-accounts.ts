@@ -1,0 +1,77 @@
+import type { ManagedObject } from "../../objects/object.ts";
+import type { Store } from "../../runtime/cache/store.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import type { ResourceType } from "../../runtime/object.ts";
+import { SharedCall } from "../../runtime/shared-call.ts";
+import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
+import { toReconcileError } from "../kubernetes/api-error.ts";
+import type { AccountObject } from "./all-credentials.ts";
+
+/** Older answers do not count: an API server that was restored from a backup begins again with lower resourceVersions. */
+const COUNTS_MS = 60_000;
+
+export interface DefaultAccountsOptions {
+  client: Pick<KubeClient, "list">;
+  /** That of the GatewayAccounts. */
+  type: ResourceType;
+  store: () => Pick<Store<AccountObject>, "get" | "put">;
+  /** Whether the watch that fills the store is in order. */
+  isConnected: () => boolean;
+  clock: Clock;
+}
+
+/** There was no such GatewayAccount at this resourceVersion. `at`: when it was asked, in monotonic milliseconds. */
+interface Absence {
+  revision: bigint;
+  at: number;
+}
+
+/**
+ * Whether a namespace has a GatewayAccount named `default`. Each kind has a watch of its own, so an object may arrive
+ * before a GatewayAccount that was there first, and would be made in the operator's own account. An answer of the API
+ * server counts for all objects of the namespace that are not newer than the answer, as long as the watch is in order.
+ */
+export class DefaultAccounts {
+  readonly #options: DefaultAccountsOptions;
+  readonly #reads = new Map<string, SharedCall<void>>();
+  /** The latest answer, by namespace. */
+  readonly #absences = new Map<string, Absence>();
+
+  constructor(options: DefaultAccountsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the store has the GatewayAccount named `default` that was there when the object came to be as it is, or
+   * there was none. Throws a ReconcileError while the API server does not tell.
+   */
+  async ensureKnown({ metadata, spec }: ManagedObject): Promise<void> {
+    const { namespace, resourceVersion = "0" } = metadata;
+    const { store, isConnected } = this.#options;
+    if (spec.accountRef || store().get(`${namespace}/${DEFAULT_ACCOUNT}`)) return;
+    this.#forgetOld();
+    const absence = this.#absences.get(namespace);
+    if (isConnected() && absence && absence.revision >= BigInt(resourceVersion)) return;
+    const read = this.#reads.get(namespace) ?? new SharedCall(() => this.#read(namespace));
+    this.#reads.set(namespace, read);
+    await read.ask().finally(() => this.#reads.delete(namespace));
+  }
+
+  #forgetOld(): void {
+    const since = this.#options.clock.now() - COUNTS_MS;
+    for (const [namespace, { at }] of this.#absences) if (at < since) this.#absences.delete(namespace);
+  }
+
+  /** A list, because an answer without an object tells the resourceVersion too. */
+  async #read(namespace: string): Promise<void> {
+    const { client, type, store, clock } = this.#options;
+    const at = clock.now();
+    const fieldSelector = `metadata.name=${DEFAULT_ACCOUNT}`;
+    const answer = await client.list<AccountObject>(type, { namespace, fieldSelector }).catch((error: unknown) => {
+      throw toReconcileError(error);
+    });
+    for (const object of answer.items) store().put(object);
+    this.#absences.set(namespace, { revision: BigInt(answer.resourceVersion), at });
+  }
+}
