@@ -52,7 +52,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   add("run", "run the operator; without a command, this is what happens").action(ending(run));
   withCluster(add("uninstall", "leave no object with a finalizer that only an operator would remove"))
     .option("--policy <retain|delete>", "what happens to what the objects stand for in the account")
-    .option("--timeout <duration>", "how long to wait, such as 90s, 4m or 1h", "4m")
+    .option("--timeout <duration>", "how long it may take, such as 90s; default: 4m to retain, 1h to delete")
     .option("--deployment <name>", "Deployment in POD_NAMESPACE that runs the operator, to be stopped first")
     .addHelpText("after", UNINSTALL)
     .action(ending((options) => uninstall(options, terminal)));
@@ -249,7 +249,9 @@ const STATUS = `
 const UNINSTALL = `
   retain: take the operator's finalizer off all objects; the account keeps everything.
           Stop the operator first, or name its Deployment in POD_NAMESPACE.
-  delete: delete all objects, and wait until the operator has deleted what they stand for.`;
+  delete: delete all objects, and wait until the operator has deleted what they stand for.
+          Ends earlier when nothing is under way any more: after 4 minutes without a change.
+          What is in use, and stays so, is released, listed, and left in the account; the exit code is 1.`;
 
 const COMPLETION = `
   bash:  source <(tunnel-gateway-operator completion bash)

@@ -94,6 +94,9 @@ export const releasedTo = (object: ManagedObject): string | undefined => annotat
 /** Whether nothing is written for the object any more. One that still has to delete what it replaced does that first. */
 export const isReleased = (object: ManagedObject): boolean =>
   releasedTo(object) !== undefined && retiringIDs(object.status).length === 0;
+/** Whether the command `uninstall` waits for the end of this object. */
+export const isUninstalling = (object: ManagedObject): boolean =>
+  annotationOf(object, annotations.uninstalling) !== undefined;
 /** `<namespace>/<name>`. */
 export const nameOf = ({ metadata: { namespace, name } }: ManagedObject): string => `${namespace}/${name}`;
 export const isObserveOnly = (object: ManagedObject): boolean => object.spec.managementPolicy === "ObserveOnly";

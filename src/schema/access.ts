@@ -135,7 +135,10 @@ export function uninstallGrants(customResources: readonly CustomResource[]): Rec
         rule: core("secrets", "get", "patch"),
       },
     ],
-    delete: [{ use: "Delete objects and wait until they are gone", rule: onKinds(all, ["list", "delete"]) }],
+    delete: [
+      { use: "Delete objects and wait until they are gone", rule: onKinds(all, ["list", "delete"]) },
+      { use: "Release those whose remotes stay in use", rule: onKinds(withFinalizer, ["patch"]) },
+    ],
   };
 }
 

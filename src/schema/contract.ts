@@ -25,6 +25,11 @@ export const annotations = {
   orphan: `${GROUP}/orphan`,
   /** `<namespace>/<name>`: nothing is written for the object any more, so that the one of that name can take its remote. */
   releaseTo: `${GROUP}/release-to`,
+  /**
+   * The command `uninstall` sets it on objects that it has deleted: the operator says `LeftBehind` when nothing under way
+   * will let it delete the remote.
+   */
+  uninstalling: `${GROUP}/uninstalling`,
   /** The operator sets it before it sends a create: see objects/intent.ts. */
   createIntent: `${GROUP}/create-intent`,
   /** Proves that the operator has written the intent: see objects/intent-signatures.ts. */
@@ -96,6 +101,7 @@ export const reasons = [
   "AdoptionNotAllowed",
   "OwnershipConflict",
   "InUse",
+  "LeftBehind",
   "Unauthorized",
   "Forbidden",
   "RateLimited",

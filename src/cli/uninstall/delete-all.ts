@@ -1,15 +1,18 @@
+import { conditionOf, isOrphan, isPaused, type ManagedObject } from "../../objects/object.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
-import { isConflict, isNotFound } from "../../runtime/connection/errors.ts";
+import { isConflict, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
+import { annotations } from "../../schema/contract.ts";
 import { forEachConcurrently } from "../cluster/concurrently.ts";
 import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
 import { referrersFirst } from "../cluster/order.ts";
 import { runningOperator } from "../cluster/running-operator.ts";
 import { WaitTimeout } from "../cluster/wait.ts";
+import { Patience } from "./patience.ts";
 import type { Uninstallation } from "./uninstallation.ts";
 
 /**
  * Deletes all objects, and waits until the operator has deleted their remotes and removed its finalizers. Objects that
- * are created meanwhile are deleted too.
+ * are created meanwhile are deleted too. What the operator cannot delete, and will not be able to, is released.
  */
 export async function deleteAll({ client, config, terminal, wait }: Uninstallation): Promise<number> {
   const operator = await runningOperator(client, config);
@@ -20,34 +23,70 @@ export async function deleteAll({ client, config, terminal, wait }: Uninstallati
   if (operator === "unknown") terminal.say("Cannot tell whether an operator is running; without one the objects stay");
 
   let left = await allObjects(client, config.watchNamespaces);
+  const released = new Set<string>();
+  const patience = new Patience();
   terminal.say(`Deleting ${left.length} objects${summary(left)}`);
   try {
     await wait("all objects to be gone", async () => {
       await deleteThose(client, left);
+      for (const one of left.filter(isLeftBehind)) {
+        if (!isOrphan(one.object as ManagedObject) && !(await annotate(client, one, annotations.orphan))) continue;
+        if (!released.has(uidOf(one))) terminal.warn(`Released ${nameOf(one)}: ${readyOf(one)?.message}`);
+        released.add(uidOf(one));
+      }
       const before = left.length;
       left = await allObjects(client, config.watchNamespaces);
       if (left.length !== before) terminal.say(`${left.length} left${summary(left)}`);
+      patience.refuseIfOver(left);
       return left.length === 0;
     });
-    return 0;
   } catch (error) {
     if (!(error instanceof WaitTimeout)) throw error;
     terminal.warn(`${error.message}. Still there:\n${left.map(row).join("\n")}`);
     return 1;
   }
+  if (released.size === 0) return 0;
+  terminal.warn(`Of ${released.size} objects the account keeps what they stood for, as told above`);
+  return 1;
 }
 
 async function deleteThose(client: KubeClient, objects: readonly OwnObject[]): Promise<void> {
   const standing = objects.filter(({ object }) => object.metadata.deletionTimestamp === undefined);
   await forEachConcurrently(referrersFirst(standing), async ({ type, ref, object }) => {
-    try {
-      await client.delete(type, ref, { uid: object.metadata.uid });
-    } catch (error) {
-      // the object is gone, or another one has its name by now
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
+    await ignoringChanges(() => client.delete(type, ref, { uid: object.metadata.uid }));
+  });
+  // not before the deletion: on an object that stays it would concern a later one
+  await forEachConcurrently(objects.filter(isToBeMarked), async (one) => {
+    await annotate(client, one, annotations.uninstalling);
   });
 }
+
+const isToBeMarked = ({ resource, object }: OwnObject): boolean =>
+  resource.access.includes("patch") && object.metadata.annotations?.[annotations.uninstalling] === undefined;
+
+/** False when the object is gone, or another one has its name by now. */
+async function annotate(client: KubeClient, { type, ref, object }: OwnObject, annotation: string): Promise<boolean> {
+  // another object of this name has another uid, and then the request fails
+  const metadata = { uid: object.metadata.uid, annotations: { [annotation]: "true" } };
+  return ignoringChanges(() => client.patchMerge(type, ref, { metadata }));
+}
+
+/** False when the object is gone, or another one has its name by now. */
+async function ignoringChanges(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
+    return false;
+  }
+}
+
+/** The operator has said that it will not be able to delete the remote. */
+const isLeftBehind = (one: OwnObject): boolean =>
+  readyOf(one)?.reason === "LeftBehind" && !isPaused(one.object as ManagedObject);
+
+const uidOf = ({ object }: OwnObject): string => object.metadata.uid ?? "";
 
 function summary(objects: readonly OwnObject[]): string {
   const counts = Map.groupBy(objects, ({ resource }) => resource.kind);
@@ -55,14 +94,9 @@ function summary(objects: readonly OwnObject[]): string {
   return texts.length > 0 ? `: ${texts.join(", ")}` : "";
 }
 
-interface Condition {
-  type: string;
-  reason?: string;
-  message?: string;
-}
+const readyOf = ({ object }: OwnObject) => conditionOf(object.status, "Ready");
 
 function row(one: OwnObject): string {
-  const conditions = (one.object.status?.["conditions"] ?? []) as Condition[];
-  const ready = conditions.find(({ type }) => type === "Ready");
+  const ready = readyOf(one);
   return `  ${nameOf(one)}${ready ? `: ${ready.reason}: ${ready.message}` : ""}`;
 }

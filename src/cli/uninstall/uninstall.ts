@@ -11,7 +11,7 @@ const policies = { retain: releaseAll, delete: deleteAll } as const;
 
 interface Options extends ClusterFlags {
   policy?: string;
-  timeout: string;
+  timeout?: string;
   deployment?: string;
 }
 
@@ -31,8 +31,12 @@ export async function uninstall(options: Options, terminal: Terminal): Promise<n
   }
 }
 
-function checked({ policy, timeout, deployment }: Options) {
+/** Releasing needs no service. A deletion may take as long as something is under way. */
+const DEFAULT_TIMEOUTS = { retain: "4m", delete: "1h" } as const;
+
+function checked({ policy, deployment, ...options }: Options) {
   if (policy !== "retain" && policy !== "delete") throw new UsageError("--policy must be retain or delete");
+  const timeout = options.timeout ?? DEFAULT_TIMEOUTS[policy];
   if (!durationPattern.test(timeout)) throw new UsageError("--timeout must be a duration, such as 90s, 4m or 1h");
   return { policy, seconds: durationSeconds(timeout), deployment } as const;
 }

@@ -41,6 +41,7 @@ function needsReconcile(old: ManagedObject, object: ManagedObject): boolean {
     metadata.deletionTimestamp,
     metadata.annotations?.[annotations.paused],
     metadata.annotations?.[annotations.orphan],
+    metadata.annotations?.[annotations.uninstalling],
     metadata.annotations?.[annotations.releaseTo],
     metadata.annotations?.[annotations.reconcileRequestedAt],
   ];

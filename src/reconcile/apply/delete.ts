@@ -1,5 +1,5 @@
 import { openIntentOf } from "../../objects/intent.ts";
-import { isOrphan, type ManagedObject, releasedTo } from "../../objects/object.ts";
+import { isOrphan, isUninstalling, type ManagedObject, releasedTo } from "../../objects/object.ts";
 import { isRetained, leavesItsRemote } from "../../objects/origin.ts";
 import { Blocked, isReconcileError, type ReconcileError, Waiting } from "../../objects/reconcile-error.ts";
 import { annotations, FINALIZER } from "../../schema/contract.ts";
@@ -21,6 +21,9 @@ import { releaseModules } from "./release-modules.ts";
 
 /** How long a namespace waits for a remote that the service calls in use, and nothing that can be seen uses. */
 const UNSEEN_USER_MS = 120_000;
+
+/** When nobody reads that a remote stays, and what keeps it may have ended. */
+const LEFT_BEHIND_SECONDS = 30;
 
 /** When only finalizers of others are left. The watch reports their removal earlier than this. */
 const FOREIGN_FINALIZERS_SECONDS = 1800;
@@ -110,10 +113,24 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
     .filter((one) => !isKnownForeign(context, one) && !otherHolder(context, one));
   if (ids.length === 0) return;
   if (id !== undefined) state.remote ??= { id };
+  const leftBehind: LeftBehind[] = [];
   for (const one of ids.filter((each) => !staysForOthers(context, each))) {
-    if (!(await deleteOrLeaveBehind(context, one))) continue;
+    if (!(await deleteOrLeaveBehind(context, one, leftBehind))) continue;
     context.changes.push({ type: "Deleted", id: one });
     tellUnseenUsers(context, one);
+  }
+  if (leftBehind[0]) throw leftBehind[0];
+}
+
+/**
+ * The remote will stay in the account. The command `uninstall` waits for this, writes it down, and then sets the
+ * annotation orphan: when the object is gone, nobody could tell any more whether its remote was deleted.
+ */
+class LeftBehind extends Waiting {
+  constructor(id: string, why: string) {
+    super("LeftBehind", `Leaving ${id} in the account: ${why}, and the operator is being uninstalled`, {
+      afterSeconds: LEFT_BEHIND_SECONDS,
+    });
   }
 }
 
@@ -137,16 +154,18 @@ async function leaveToOwner(context: ReconcileContext, error: unknown): Promise<
   const { object, cluster } = context;
   if (!isReconcileError(error) || error.reason !== "OwnershipConflict") throw error;
   const goes = await reasonNotToWait(context);
-  if (goes === undefined) throw error;
-  const note = `Left ${object.status?.id} in the account: the owner in its metadata is another, and ${goes}`;
+  const why = "the owner in its metadata is another";
+  if (goes === undefined) throw isUninstalling(object) ? new LeftBehind(`${object.status?.id}`, why) : error;
+  const note = `Left ${object.status?.id} in the account: ${why}, and ${goes}`;
   cluster.emit(object, { type: "Warning", reason: error.reason, action: "Delete", note });
 }
 
 /**
  * A remote that cannot be deleted blocks its object. But in a namespace that is being deleted, where nothing will change
- * that, the remote is left in the account with an event, and this returns false.
+ * that, the remote is left in the account with an event, and this returns false. While the operator is being uninstalled
+ * it is added to `leftBehind`.
  */
-async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promise<boolean> {
+async function deleteOrLeaveBehind(context: ReconcileContext, id: string, leftBehind: LeftBehind[]): Promise<boolean> {
   try {
     const assertValid = await refuseWhileUsed(context, id);
     await refuseWhileKeyUsed(context, id);
@@ -155,19 +174,24 @@ async function deleteOrLeaveBehind(context: ReconcileContext, id: string): Promi
   } catch (error) {
     const why = isReconcileError(error) ? await reasonToLeave(context, error) : undefined;
     if (why === undefined) throw error;
-    const note = `Left ${id} in the account: ${why}, and ${await reasonNotToWait(context)}`;
+    const goes = await reasonNotToWait(context);
+    if (goes === undefined) {
+      leftBehind.push(new LeftBehind(id, why));
+      return false;
+    }
+    const note = `Left ${id} in the account: ${why}, and ${goes}`;
     const { reason } = error as ReconcileError;
     context.cluster.emit(context.object, { type: "Warning", reason, action: "Delete", note });
     return false;
   }
 }
 
-/** Why a remote stays in the account when its namespace goes. Undefined: it need not, or not yet. */
+/** Why a remote stays in the account when its namespace or the operator goes. Undefined: it need not, or not yet. */
 async function reasonToLeave(context: ReconcileContext, error: ReconcileError): Promise<string | undefined> {
   const { object, kind } = context;
   const isRefused = error.reason === "InUse" || error.reason === "DeleteUnsupported" || error instanceof Blocked;
   if (!isRefused && !isUsedElsewhere(error, object)) return undefined;
-  if ((await reasonNotToWait(context)) === undefined) return undefined;
+  if (!isUninstalling(object) && (await reasonNotToWait(context)) === undefined) return undefined;
   if (error instanceof StillUsed) return lastingUse(context, error);
   if (error instanceof KeyStillUsed) return `${error.users} uses it`;
   if (error.reason === "DeleteUnsupported") return `the service cannot delete a ${kind.resource.title}`;

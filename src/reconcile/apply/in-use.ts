@@ -1,4 +1,4 @@
-import { conditionOf, type ManagedObject } from "../../objects/object.ts";
+import { conditionOf, isUninstalling, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { isExposedWithout } from "../../schema/wire/uses.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
@@ -97,7 +97,7 @@ function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): Rec
 
 /**
  * Of what uses a remote, whatever nothing under way will end. Asked for an object whose namespace is being deleted, and
- * all its objects with it.
+ * all its objects with it, or that `uninstall` has deleted, as it deletes all objects of all namespaces.
  */
 export async function lastingUsers({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
   const home = object.metadata.namespace;
@@ -107,7 +107,7 @@ export async function lastingUsers({ cluster, object }: ReconcileContext, users:
   const going = [home, ...others.filter((_, index) => deleting[index])];
   return users.filter((user) => {
     if (!user.object || outlives(user.kind, user.object)) return true;
-    if (going.includes(user.object.metadata.namespace)) return false;
+    if (isUninstalling(object) || going.includes(user.object.metadata.namespace)) return false;
     return !isEnding(user) || conditionOf(user.object.status, "Ready")?.reason === "InUse";
   });
 }

@@ -1,0 +1,46 @@
+import { conditionOf, isPaused, type ManagedObject } from "../../objects/object.ts";
+import type { OwnObject } from "../cluster/objects.ts";
+import { WaitTimeout } from "../cluster/wait.ts";
+
+const MINUTE_MS = 60_000;
+
+/** An operator that is at work changes something about some object within this time: it tries each again. */
+const ANYTHING_MS = 4 * MINUTE_MS;
+
+/** A name waits at most ten minutes for its records to go; the rest is for an operator that begins anew. */
+const RECORDS_MS = 12 * MINUTE_MS;
+
+/** A paused object waits for a person. What else is left has had its turn by then. */
+const PAUSED_MS = 20_000;
+
+/** Ends a wait for objects to go when nothing is under way any more. */
+export class Patience {
+  readonly #now: () => number;
+  #last = "";
+  #since: number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#since = now();
+  }
+
+  /** Call it with what is left each time. Throws WaitTimeout when nothing has changed for too long. */
+  refuseIfOver(left: readonly OwnObject[]): void {
+    const seen = left.map(stateOf).sort().join("\n");
+    if (seen !== this.#last) this.#since = this.#now();
+    this.#last = seen;
+    const limit = limitFor(left);
+    if (this.#now() - this.#since < limit) return;
+    throw new WaitTimeout(`Nothing has changed for ${limit / 1000} s`);
+  }
+}
+
+function limitFor(left: readonly OwnObject[]): number {
+  if (left.some((one) => reasonOf(one) === "DNSRecordRemains")) return RECORDS_MS;
+  return left.some(({ object }) => isPaused(object as ManagedObject)) ? PAUSED_MS : ANYTHING_MS;
+}
+
+/** Messages are no progress: they may count minutes. */
+const stateOf = (one: OwnObject): string => `${one.object.metadata.uid} ${reasonOf(one)}`;
+
+const reasonOf = ({ object }: OwnObject): string | undefined => conditionOf(object.status, "Ready")?.reason;

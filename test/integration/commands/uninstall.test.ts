@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { type KubeJSON, manifest, nameOf } from "../../../tools/shared/objects.ts";
+import { command } from "../../support/command.ts";
+import { useWorld } from "../../support/world.ts";
+
+const world = useWorld();
+const uninstall = () => command(world, ["uninstall", "--policy", "delete"], { WATCH_NAMESPACES: world.namespace });
+
+const backendRef = (kind: string, name: string) => ({ kind, name });
+const restricted = (name: string) => ({ ipRestriction: { ipPolicyRefs: [{ name }] } });
+
+// guards against an uninstallation that never ends, or that takes the rules off an edge which stays
+test("what stays in use is released, told and listed, and all else is deleted", { timeout: 120_000 }, async () => {
+  const objects: KubeJSON[] = [
+    manifest("IPPolicy", "office", {}),
+    manifest("TCPEdge", "kept", { ...restricted("office"), deletionPolicy: "Retain" }),
+    manifest("IPPolicy", "shared", {}),
+    manifest("TunnelGroupBackend", "web", {}),
+    manifest("WeightedBackend", "split", {
+      backends: [{ backendRef: backendRef("TunnelGroupBackend", "web"), weight: 1 }],
+    }),
+    manifest("TLSEdge", "kept", {
+      backend: { backendRef: backendRef("WeightedBackend", "split") },
+      deletionPolicy: "Retain",
+    }),
+    manifest("IPPolicy", "unused", {}),
+    manifest("TCPEdge", "going", restricted("unused")),
+    manifest("ReservedAddress", "unused", {}),
+  ];
+  await world.kube.apply(...objects);
+  const ids = new Map((await world.allReady(objects)).map((one) => [nameOf(one), one.status.id as string]));
+  const idOf = (name: string) => ids.get(name) ?? "";
+  const foreign = world.simulator.control.insert("edges/tcp", {
+    ip_restriction: { enabled: true, ip_policy_ids: [idOf("IPPolicy/shared")] },
+  });
+
+  const { code, stderr } = await uninstall();
+  expect(await world.kube.all()).toEqual([]);
+  const use = {
+    "IPPolicy/office": 'TCPEdge "kept"|TCP edge edgtcp_\\w+',
+    "IPPolicy/shared": `TCP edge ${foreign["id"]}`,
+    "WeightedBackend/split": 'TLSEdge "kept"|TLS edge edgtls_\\w+',
+    "TunnelGroupBackend/web": 'WeightedBackend "split"|weighted backend bkdwd_\\w+',
+  };
+  const released = stderr.split("\n").filter((line) => line.startsWith("Released "));
+  expect(released).toHaveLength(Object.keys(use).length);
+  const events = (await world.kube.list("Event")).filter(({ reason }) => reason === "LeftBehind");
+  for (const [name, users] of Object.entries(use)) {
+    const [kind, bare] = name.split("/");
+    const told = `Leaving ${idOf(name)} in the account: (${users}) uses it and stays, and the operator is being uninstalled`;
+    expect(released).toContainEqual(
+      expect.stringMatching(new RegExp(`^Released ${kind} ${world.namespace}/${bare}: ${told}$`)),
+    );
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "Warning", note: expect.stringMatching(new RegExp(`^${told}$`)) }),
+    );
+    expect(world.simulator.control.get(idOf(name))).not.toBeNull();
+  }
+  expect(code).toBe(1);
+  const kept = [...Object.keys(use), "TCPEdge/kept", "TLSEdge/kept"];
+  const deleted = [...ids.keys()].filter((name) => !kept.includes(name));
+  for (const name of deleted) expect([name, world.simulator.control.get(idOf(name))]).toEqual([name, null]);
+
+  // what is left can be removed
+  expect(await uninstall()).toMatchObject({ code: 0, stderr: "" });
+});
