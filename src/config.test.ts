@@ -51,6 +51,14 @@ describe("readConfig", () => {
     expect(problem({ ...least, FORMER_CLUSTER_IDS: "blue,a/b" })).toContain("FORMER_CLUSTER_IDS each must be");
   });
 
+  it("takes a label selector, and says in one line what is wrong with one", () => {
+    expect(readConfig({ ...least, WATCH_SELECTOR: "team in (a, b)" }).watchSelector.text).toBe("team in (a, b)");
+    expect(problem({ ...least, WATCH_SELECTOR: "team in a" })).toBe(
+      'The environment needs correction:\n  WATCH_SELECTOR must be a label selector such as team=a, team in (a,b), !team: "team in a" is no part of one',
+    );
+    expect(problem({ ...least, WATCH_SELECTOR: "team,!team" })).toContain("WATCH_SELECTOR selects nothing");
+  });
+
   it("ignores what it does not know", () => {
     expect(readConfig({ ...least, PATH: "/bin", GATEWAY_COLOR: "blue" }).baseURL).toBe("https://api.example.com");
   });

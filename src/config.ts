@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import * as z from "zod";
 import { DEFAULT_INSTALLATION } from "./schema/contract.ts";
+import { type LabelSelector, LabelSelectorError, parseLabelSelector } from "./schema/label-selector.ts";
 
 /** The seconds of a duration such as `90s`, `5m` or `1h30m`. */
 function seconds(text: string): number {
@@ -21,6 +22,19 @@ const names = z
   .string()
   .default("")
   .transform((text) => [...new Set(text.split(",").map((name) => name.trim()))].filter(Boolean));
+
+const labelSelector = z
+  .string()
+  .default("")
+  .transform((text, context) => {
+    try {
+      return parseLabelSelector(text);
+    } catch (error) {
+      if (!(error instanceof LabelSelectorError)) throw error;
+      context.addIssue({ code: "custom", message: error.message });
+      return z.NEVER;
+    }
+  });
 
 /** Hosts separated by commas, each with its port if it has one. */
 const hosts = names.refine(
@@ -88,6 +102,7 @@ const clusterIDWords = "must be at most 128 letters, digits, dashes, dots and un
 /** The variables of all commands. The others are for the operator only. */
 const cluster = {
   WATCH_NAMESPACES: names,
+  WATCH_SELECTOR: labelSelector,
   INSTALLATION: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,28}[a-z0-9])?$/, "must be at most 30 lower-case letters, digits and dashes")
@@ -137,10 +152,12 @@ const environment = z
   })
   .refine(mayBePlaintext, plaintextProblem);
 
-/** Which cluster is used, and which namespaces of it. */
+/** Which cluster is used, and which objects of it. */
 export interface ClusterConfig {
   /** Empty: all namespaces. */
   watchNamespaces: readonly string[];
+  /** Objects with other labels belong to another installation. */
+  watchSelector: LabelSelector;
   /** Tells installations of one cluster apart. */
   installation: string;
   logLevel: "debug" | "info" | "warn" | "error";
@@ -295,6 +312,7 @@ function written(namespaces: "*" | "-" | string[]): string[] | undefined {
 
 const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig => ({
   watchNamespaces: values.WATCH_NAMESPACES,
+  watchSelector: values.WATCH_SELECTOR,
   installation: values.INSTALLATION,
   logLevel: values.LOG_LEVEL,
   podNamespace: values.POD_NAMESPACE,

@@ -27,6 +27,7 @@ it("nothing is remembered of an object that has ended while a request of it was 
     unfinalizedObjects: { get: () => undefined },
     identity: { id: "c1" } as ClusterIdentity,
     secretsWatched: () => false,
+    isOurs: () => true,
   });
   const sent: string[] = [];
   scene.gateway.update = async (_, id) => {

@@ -10,7 +10,7 @@ import { reconcile } from "../reconcile/reconcile.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Controller, type ControllerOptions, type Request, type Result } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
-import { keyOf, splitKey } from "../runtime/object.ts";
+import { type KubeObject, keyOf, splitKey } from "../runtime/object.ts";
 import type { Kind } from "../schema/define.ts";
 import type { Accounts } from "./accounts/accounts.ts";
 import { logChanges } from "./change-log.ts";
@@ -31,6 +31,9 @@ export const serviceTimes = {
   backoff: { base: 1, cap: 300 },
 };
 
+/** Whether an object belongs to this installation, by its labels. */
+export type IsOurs = (object: Pick<KubeObject, "metadata">) => boolean;
+
 export interface ObjectControllerOptions {
   config: Config;
   accounts: Accounts;
@@ -39,6 +42,7 @@ export interface ObjectControllerOptions {
   unfinalizedObjects: Pick<UnfinalizedObjects, "get">;
   identity: ClusterIdentity;
   secretsWatched: () => boolean;
+  isOurs: IsOurs;
   clock: Clock;
   log: Logger;
   controllerMetrics?: ControllerOptions["metrics"];
@@ -76,7 +80,9 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   const before = ended();
   const deletion = before && (await reconcileObject(kind, before, request, options));
   if (deletion && ended()) return deletion;
-  const object = cluster.get(kind.kind, request.namespace, request.name);
+  const found = cluster.get(kind.kind, request.namespace, request.name);
+  // What others have is looked at by them.
+  const object = found && options.isOurs(found) ? found : undefined;
   const result = object ? await reconcileObject(kind, object, request, options) : {};
   // The object may have ended during this reconcile.
   if (ended()) return { stale: true };

@@ -14,6 +14,7 @@ import { type KubeObject, keyOf, splitKey } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
 import { annotations } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
+import { selects } from "../schema/label-selector.ts";
 import type { SessionMetrics } from "../sessions/metrics.ts";
 import { createSessions, namespaceOf } from "../sessions/sessions.ts";
 import { reconcileAccount } from "./accounts/account-controller.ts";
@@ -41,7 +42,7 @@ import { type Startable, type StartStep, startedAfter, unlessRefused } from "./k
 import { StateFormat } from "./kubernetes/state-format.ts";
 import { UnfinalizedObjects } from "./kubernetes/unfinalized-objects.ts";
 import type { OperatorMetrics } from "./metrics/metrics.ts";
-import { objectController, serviceTimes } from "./object-controller.ts";
+import { type IsOurs, objectController, serviceTimes } from "./object-controller.ts";
 import type { Tracing } from "./tracing.ts";
 import { Enqueuer } from "./triggers/enqueuer.ts";
 import { firstLoneCertificate } from "./triggers/lone-certificates.ts";
@@ -95,6 +96,8 @@ export function createOperator(options: OperatorOptions): Operator {
   // An intent is an annotation, which others can write too. It is checked where its object comes in.
   const transform = (object: KubeObject) => intentSignatures().admit(withoutManagedFields(object)) as ManagedObject;
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, { ...common, transform })]));
+  // It sees all objects of its namespaces, since a remote may be used by an object of another installation.
+  const isOurs: IsOurs = ({ metadata }) => selects(config.watchSelector, metadata.labels);
   const endedObjects = new EndedObjects({
     clock,
     watches: (namespace) => config.watchNamespaces.length === 0 || config.watchNamespaces.includes(namespace),
@@ -162,7 +165,8 @@ export function createOperator(options: OperatorOptions): Operator {
     countDependents: (key: string) => countDependents(key, accounts, informers, unfinalizedObjects.all),
     unreadableKinds: () => unreadableAmong(informers),
   };
-  const counted: Stores = new Map<string, Listed>([...informers, [GatewayAccount.kind, accountInformer]]);
+  const listed: [string, Listed][] = [...informers, [GatewayAccount.kind, accountInformer]];
+  const counted: Stores = new Map(listed.map(([kind, { store }]) => [kind, { store: onlyOurs(store, isOurs) }]));
   const accountController = new Controller({
     ...{ name: "gatewayaccount", log, clock, concurrency: 16, ...serviceTimes },
     ...(controllerMetrics && { metrics: controllerMetrics }),
@@ -171,7 +175,7 @@ export function createOperator(options: OperatorOptions): Operator {
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: secretsWatched() },
-          objects: new AccountObjects(client, accountInformer.store),
+          objects: new AccountObjects(client, accountInformer.store, isOurs),
           ...dependents,
           loneCertificate: (account) =>
             firstLoneCertificate({ kinds, informers, accounts }, clock.date().getTime(), account),
@@ -181,11 +185,8 @@ export function createOperator(options: OperatorOptions): Operator {
   });
   const sessions = createSessions({
     ...{ ...options, clock, account: accounts.own, metrics: options.sessionMetrics },
-    mirrored: () =>
-      accountInformer.store
-        .list()
-        .filter(isMirrored)
-        .map(({ metadata }) => metadata),
+    mirrored: () => accountInformer.store.list().filter(isMirrored),
+    isOurs,
     openAccount: (ref, signal) => accounts.open(keyOf(ref), { signal }),
   });
   const commandInformers = [sessions.sessions, sessions.commands];
@@ -196,7 +197,7 @@ export function createOperator(options: OperatorOptions): Operator {
     ...commandInformers,
   ];
   const watches = new Map(watched.map((informer) => [informer.type.kind, informer]));
-  metrics?.setSources({ kinds, informers: counted, watches, accounts, clock, claim: options.claim });
+  metrics?.setSources({ kinds, informers: new Map(listed), counted, watches, accounts, clock, claim: options.claim });
 
   for (const kind of kinds) {
     controllers.set(
@@ -210,19 +211,22 @@ export function createOperator(options: OperatorOptions): Operator {
         unfinalizedObjects,
         identity,
         secretsWatched,
+        isOurs,
       }),
     );
     informers.get(kind.kind)?.addHandler((change) => {
       // Every replica sees the change, and one of them counts it.
-      if (options.leads?.() !== false) metrics?.onObject(change, clock.now());
+      if (options.leads?.() !== false && isOurs(change.object)) metrics?.onObject(change, clock.now());
       if (change.type === "deleted") forget(kind, change.object);
+      if (change.type === "updated" && isOurs(change.old) !== isOurs(change.object)) pass(kind, change.object);
       enqueuer.enqueue(requestsFor(kind, change, { kinds, informers }));
     });
   }
 
   accountInformer.addHandler((change) => {
     const { object } = change;
-    if (change.type !== "updated" || needsReconcile(change.old, object)) enqueueAccount(keyOf(object));
+    const isPassed = change.type === "updated" && isOurs(change.old) !== isOurs(object);
+    if (change.type !== "updated" || isPassed || needsReconcile(change.old, object)) enqueueAccount(keyOf(object));
     const isNew = change.type === "added" && !change.initial;
     if (isNew || (change.type === "updated" && isAnother(change.old, object))) enqueuer.enqueueUsers(keyOf(object));
     if (change.type !== "updated" || readyStatus(change.old) !== readyStatus(object))
@@ -246,6 +250,24 @@ export function createOperator(options: OperatorOptions): Operator {
     }
     controllers.get(kind)?.drop(keyOf(object));
     finish(object);
+  }
+
+  /** The labels of an object have brought it to this installation, or to another one. */
+  function pass({ kind }: Kind, object: ManagedObject): void {
+    const key = keyOf(object);
+    const { namespace, name, uid } = object.metadata;
+    const isNew = isOurs(object);
+    log.info(
+      { kind, namespace, name },
+      isNew ? "The object belongs to this installation now" : "The object belongs to this installation no more",
+    );
+    if (isNew) controllers.get(kind)?.enqueue(key, { priority: priorities.edit });
+    else {
+      controllers.get(kind)?.drop(key);
+      metrics?.onObject({ type: "deleted", object, initial: false }, clock.now());
+    }
+    accounts.forget(uid);
+    dns.forget(uid);
   }
 
   async function mirrorSessions(signal: AbortSignal): Promise<void> {
@@ -279,7 +301,7 @@ export function createOperator(options: OperatorOptions): Operator {
       ...(options.claim ? [options.claim] : []),
       stateFormat,
       new FormerIntents({
-        ...{ client, kinds, informers, clock, log, watchNamespaces: config.watchNamespaces },
+        ...{ client, kinds, informers, clock, log, isOurs, watchNamespaces: config.watchNamespaces },
         ...{ namespace: ownNamespace, signatures: intentSignatures, after: stateFormat.synced },
       }),
     ],
@@ -316,6 +338,10 @@ const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
   old.metadata.generation !== metadata.generation ||
   old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||
   old.metadata.annotations?.[annotations.orphan] !== metadata.annotations?.[annotations.orphan];
+
+const onlyOurs = (store: Listed["store"], isOurs: IsOurs): Listed["store"] => ({
+  list: (namespace) => store.list(namespace).filter(isOurs),
+});
 
 /** Whether the sessions of the account are shown in its namespace. */
 const isMirrored = ({ spec, metadata }: AccountObject): boolean =>

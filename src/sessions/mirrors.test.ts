@@ -6,13 +6,16 @@ import { VirtualClock } from "../runtime/testing/virtual-clock.ts";
 import type { MirrorSource } from "./mirror.ts";
 import { Mirrors } from "./mirrors.ts";
 import type { MirrorPlan } from "./plan.ts";
-import type { Session, SessionObject } from "./session.ts";
+import type { MirrorScope, Session, SessionObject } from "./session.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { mirrored, session } from "./testing/fake-service.ts";
 
 const own = { namespace: "gateway" };
 
-function scene(given: { sessions?: Session[]; fails?: boolean; objects?: SessionObject[] } = {}, intervalSeconds = 30) {
+function scene(
+  given: { sessions?: Session[]; fails?: boolean; objects?: SessionObject[]; elsewhere?: MirrorScope[] } = {},
+  intervalSeconds = 30,
+) {
   const clock = new VirtualClock();
   const calls: string[] = [];
   const account = {
@@ -58,6 +61,7 @@ function scene(given: { sessions?: Session[]; fails?: boolean; objects?: Session
   const mirrors = new Mirrors({
     ...{ store, writer, intervalSeconds, clock, log: silentLogger, ownNamespace: own.namespace },
     sources: () => sources,
+    shownByOthers: () => given.elsewhere ?? [],
   });
   const running = mirrors.run(abort.signal);
   return { clock, calls, account, store, sources, mirrors, abort, running, open, collection };
@@ -155,6 +159,15 @@ describe("several mirrors", () => {
     await clock.advance(30_000);
     expect(calls.filter((call) => call === "delete ts_1")).toHaveLength(1);
     expect(account.lists).toHaveLength(3);
+  });
+
+  test("of another installation keep their objects", async () => {
+    const of = (id: string, account: string) =>
+      mirrored(session(id), { namespace: "team", resourceVersion: "2" }, account);
+    const objects = [of("ts_2", "blue"), of("ts_3", "red")];
+    const { clock, calls } = scene({ objects, elsewhere: [blue] });
+    await clock.advance(0);
+    expect(calls).toEqual(["delete ts_3"]);
   });
 
   test("keep their objects while their account is not known", async () => {

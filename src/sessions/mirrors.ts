@@ -7,6 +7,8 @@ import { runAll } from "./session-writer.ts";
 export interface MirrorsOptions extends MirrorOptions {
   /** The accounts whose sessions are to be shown now. */
   sources: () => readonly MirrorSource[];
+  /** Accounts whose sessions another installation shows. Their objects stay. */
+  shownByOthers: () => readonly MirrorScope[];
   /** The namespace of the mirror of the operator's own account. */
   ownNamespace: string;
 }
@@ -57,16 +59,15 @@ export class Mirrors {
 
   /** Objects of a mirror that has ended would show their sessions as online for ever. */
   async #endOthers(asking: readonly MirrorSource[]): Promise<void> {
-    const { store, writer, log, metrics } = this.#options;
+    const { store, writer, log, metrics, shownByOthers } = this.#options;
+    const shown = [...asking, ...shownByOthers()];
     const stays = new Set(asking.map(keyOfScope));
     const ended = [...this.#mirrors.keys()].filter((key) => !stays.has(key));
     for (const key of ended) {
       this.#mirrors.delete(key);
       metrics?.ended(key);
     }
-    const left = store
-      .list()
-      .filter((object) => this.#isOurs(object) && !asking.some((source) => isOf(object, source)));
+    const left = store.list().filter((object) => this.#isOurs(object) && !shown.some((scope) => isOf(object, scope)));
     if (left.length === 0) return;
     const [error] = await runAll(left.map((object) => () => writer.delete(object)));
     if (error) log.warn({ error }, "Could not delete tunnel sessions");

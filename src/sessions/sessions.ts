@@ -11,7 +11,7 @@ import type { KubeClient } from "../runtime/connection/client.ts";
 import { isConflict, isFailedTest, isNotFound } from "../runtime/connection/errors.ts";
 import { Controller, type ControllerOptions } from "../runtime/controller/controller.ts";
 import type { Logger } from "../runtime/log.ts";
-import { keyOf, type ObjectRef, type ResourceType } from "../runtime/object.ts";
+import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../runtime/object.ts";
 import type { EventRecorder } from "../runtime/process/events.ts";
 import { API_VERSION, annotations, DEFAULT_ACCOUNT, GROUP, VERSION } from "../schema/contract.ts";
 import type { CommandObject, CommandStatus } from "./command.ts";
@@ -19,7 +19,7 @@ import { type CommandAccount, CommandReconciler } from "./command-reconciler.ts"
 import type { SessionMetrics } from "./metrics.ts";
 import type { MirrorSource } from "./mirror.ts";
 import { Mirrors } from "./mirrors.ts";
-import type { SessionObject } from "./session.ts";
+import type { MirrorScope, SessionObject } from "./session.ts";
 import { SessionWriter, sessionType } from "./session-writer.ts";
 import { NoTargetError } from "./targets.ts";
 
@@ -40,7 +40,9 @@ export interface SessionsOptions {
   /** The operator's own account. */
   account: Account;
   /** The GatewayAccounts that ask for a mirror of their sessions. */
-  mirrored: () => readonly ObjectRef[];
+  mirrored: () => readonly Pick<KubeObject, "metadata">[];
+  /** Whether a GatewayAccount or a command belongs to this installation. */
+  isOurs: (object: Pick<KubeObject, "metadata">) => boolean;
   /** The account to which a GatewayAccount leads. Rejects while that is not known, as a request to it would. */
   openAccount: (ref: ObjectRef, signal: AbortSignal) => Promise<Account>;
   recorder: EventRecorder;
@@ -74,13 +76,21 @@ export function createSessions(options: SessionsOptions): Sessions {
     writer: new SessionWriter(client, sessions.store),
     intervalSeconds: config.sessionSyncSeconds,
     sources: () => sourcesOf(options),
+    shownByOthers: () =>
+      options
+        .mirrored()
+        .filter((one) => !options.isOurs(one))
+        .map(({ metadata }) => scopeOf(metadata)),
     // restarted agents may have reconnected
     onSynced: (namespace) => enqueueUnfinished(commands.store, controller, namespace),
   });
   const reconciler = new CommandReconciler({
     clock,
     accountOf: (command, signal) => commandAccount(options, { mirrors, store: sessions.store }, command, signal),
-    command: (key) => commands.store.get(key),
+    command(key) {
+      const command = commands.store.get(key);
+      return command && options.isOurs(command) ? command : undefined;
+    },
     write: (command, status) => writeStatus(options, commands.store, command, status),
     delete: (command) => deleteCommand(client, commands.store, command),
     onSent: metrics?.sent,
@@ -98,7 +108,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       reconciler.forget(change.object.metadata.uid);
       controller.drop(keyOf(change.object));
     }
-    if (needsReconcile(change)) controller.enqueue(keyOf(change.object));
+    if (needsReconcile(change, options.isOurs)) controller.enqueue(keyOf(change.object));
   });
   return {
     ...{ sessions, commands, controller },
@@ -110,12 +120,16 @@ export function createSessions(options: SessionsOptions): Sessions {
 export const namespaceOf = ({ podNamespace, watchNamespaces: [first] }: SessionsOptions["config"]): string =>
   podNamespace ?? first ?? "default";
 
-function sourcesOf({ config, account, mirrored, openAccount }: SessionsOptions): MirrorSource[] {
+const scopeOf = ({ namespace = "", name }: ObjectRef): MirrorScope => ({ namespace, account: name });
+
+function sourcesOf({ config, account, mirrored, isOurs, openAccount }: SessionsOptions): MirrorSource[] {
   const own: MirrorSource = { namespace: namespaceOf(config), open: async () => account };
-  const others = mirrored().map(({ namespace = "", name }) => ({
-    ...{ namespace, account: name },
-    open: (signal: AbortSignal) => openAccount({ namespace, name }, signal),
-  }));
+  const others = mirrored()
+    .filter(isOurs)
+    .map(({ metadata }) => ({
+      ...scopeOf(metadata),
+      open: (signal: AbortSignal) => openAccount(metadata, signal),
+    }));
   return [own, ...others];
 }
 
@@ -126,15 +140,16 @@ function accountNameOf(config: SessionsOptions["config"], command: CommandObject
 }
 
 async function commandAccount(
-  { config, account, mirrored, openAccount }: SessionsOptions,
+  { config, account, mirrored, isOurs, openAccount }: SessionsOptions,
   { mirrors, store }: { mirrors: Mirrors; store: Store<SessionObject> },
   command: CommandObject,
   signal: AbortSignal,
 ): Promise<CommandAccount> {
   const { namespace } = command.metadata;
   const name = accountNameOf(config, command);
-  const isMirrored = mirrored().some((ref) => ref.namespace === namespace && ref.name === name);
-  if (name !== undefined && !isMirrored) throw notMirrored(config, command, name);
+  const mirror = mirrored().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  if (name !== undefined && !mirror) throw notMirrored(config, command, name);
+  if (name !== undefined && mirror && !isOurs(mirror)) throw elsewhere(name);
   const scope = { namespace, account: name };
   const found = name === undefined ? account : await openAccount({ namespace, name }, signal);
   return {
@@ -144,6 +159,11 @@ async function commandAccount(
     objects: () => store.list(namespace),
   };
 }
+
+const elsewhere = (name: string): NoTargetError =>
+  new NoTargetError(
+    `Before you create it anew, give it the labels of GatewayAccount "${name}": another installation has the sessions of that account`,
+  );
 
 function notMirrored(config: SessionsOptions["config"], { spec }: CommandObject, name: string): NoTargetError {
   const mirror = `set tunnelSessions: Mirror on GatewayAccount "${name}" of this namespace`;
@@ -155,8 +175,9 @@ function notMirrored(config: SessionsOptions["config"], { spec }: CommandObject,
 }
 
 /** Ignores changes of the status, since only the operator writes it. */
-function needsReconcile(change: Change<CommandObject>): boolean {
+function needsReconcile(change: Change<CommandObject>, isOurs: SessionsOptions["isOurs"]): boolean {
   if (change.type !== "updated") return change.type === "added";
+  if (isOurs(change.old) !== isOurs(change.object)) return true;
   const paused = ({ metadata }: CommandObject) => metadata.annotations?.[annotations.paused];
   return paused(change.old) !== paused(change.object);
 }

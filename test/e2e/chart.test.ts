@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { customResources } from "../../src/kinds/index.ts";
 import { createTelemetry } from "../../src/operator/metrics/telemetry.ts";
 import { intentKeyGrants } from "../../src/schema/access.ts";
+import { parseLabelSelector } from "../../src/schema/label-selector.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
 import { chart, type Helm, helmFor, objectsIn, set, succeeded } from "./support/helm.ts";
 
@@ -68,11 +69,25 @@ describe("values", () => {
     ["less time than a stop takes", { terminationGracePeriodSeconds: 10 }],
     ["a collector without a scheme", { "tracing.otlpEndpoint": "collector:4318" }],
     ["credentials in the address", { "gateway.baseURL": "https://me:secret@api.gateway.example" }],
+    ["a selector that is none", { watchSelector: "team=a b" }],
+    ["a selector with an operator that labels do not have", { watchSelector: "team>3" }],
   ])("%s is refused", async (_, values) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
     expect(code).not.toBe(0);
     expect(stderr).toContain("values don't meet the specifications of the schema");
   });
+
+  test.each(["team=a", "team in (a\\,b)", "!team", "example.com/team != a\\,tier"])(
+    "objects can be divided by %s",
+    async (text) => {
+      const watchSelector = text.replaceAll("\\", "");
+      const objects = await render(...set({ watchSelector: text }));
+      const deployment = objects.find(({ kind }) => kind === "Deployment");
+      const env = deployment?.["spec"].template.spec.containers[0].env;
+      expect(env).toContainEqual({ name: "WATCH_SELECTOR", value: watchSelector });
+      expect(parseLabelSelector(watchSelector).text).toBe(watchSelector);
+    },
+  );
 
   test("two sources of the key are refused", async () => {
     const both = set({ "credentials.apiKey": "a", "credentials.existingSecret": "b" });

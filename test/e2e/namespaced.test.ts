@@ -61,7 +61,7 @@ test("an installation that would have the same objects waits, and says for whom"
     await second.said(`in namespace ${NAMESPACE} has the same objects`);
     await using doctor = await all.doctor();
     expect(await doctor.ended()).toBe(1);
-    expect(doctor.output).toContain(`failed  installations: Divide the namespaces`);
+    expect(doctor.output).toContain(`failed  installations: Divide the objects`);
     expect(await world.objects(OTHER)).toMatchObject([{ status: { observedGeneration: -1 } }]);
     expect(world.changesSent()).toBe(before);
   } finally {

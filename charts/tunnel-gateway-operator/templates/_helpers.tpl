@@ -98,6 +98,10 @@ annotations:
 - name: WATCH_NAMESPACES
   value: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.watchSelector }}
+- name: WATCH_SELECTOR
+  value: {{ . | quote }}
+{{- end }}
 - name: INSTALLATION
   value: {{ .Values.installation | quote }}
 - name: LOG_LEVEL

@@ -1,9 +1,11 @@
+import type { ClusterConfig } from "../../config.ts";
 import { customResources } from "../../kinds/index.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isKindAbsent } from "../../runtime/connection/errors.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../../runtime/object.ts";
 import { GROUP, VERSION } from "../../schema/contract.ts";
 import { type CustomResource, isMadeByOperator } from "../../schema/define.ts";
+import { selects } from "../../schema/label-selector.ts";
 
 /** An object of one of our kinds. */
 export interface OwnObject {
@@ -25,15 +27,20 @@ export const typeOf = ({ plural, kind }: CustomResource): ResourceType => ({
 /** Kinds of which people create objects. The operator deletes the others itself. */
 const theirs = customResources.filter((one) => !isMadeByOperator(one));
 
-/** All objects that people have created, in these namespaces or, if the list is empty, in all. */
-export async function allObjects(client: KubeClient, namespaces: readonly string[]): Promise<OwnObject[]> {
-  const scopes = namespaces.length > 0 ? namespaces : [undefined];
+type Which = Pick<ClusterConfig, "watchNamespaces" | "watchSelector">;
+
+/** All objects of an installation that people have created. */
+export async function allObjects(
+  client: Pick<KubeClient, "listAll">,
+  { watchNamespaces, watchSelector }: Which,
+): Promise<OwnObject[]> {
+  const scopes = watchNamespaces.length > 0 ? watchNamespaces : [undefined];
   const lists = theirs.flatMap((resource) => scopes.map((namespace) => objectsOf(client, resource, namespace)));
-  return (await Promise.all(lists)).flat();
+  return (await Promise.all(lists)).flat().filter(({ object }) => selects(watchSelector, object.metadata.labels));
 }
 
 async function objectsOf(
-  client: KubeClient,
+  client: Pick<KubeClient, "listAll">,
   resource: CustomResource,
   namespace: string | undefined,
 ): Promise<OwnObject[]> {

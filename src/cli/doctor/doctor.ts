@@ -15,6 +15,7 @@ import { checkDefinitions } from "./definitions.ts";
 import { checkGateway } from "./gateway.ts";
 import { checkInstallations } from "./installations.ts";
 import { checkRights } from "./rights.ts";
+import { checkSelection } from "./selection.ts";
 
 /** Resolves with what was found. Throws an error that says what is wrong and what to do. */
 type Check = () => Promise<string>;
@@ -71,6 +72,9 @@ function checks(given: Configured, { client, transport }: Connected): [name: str
     ...("config" in given && seesOthers(given.config)
       ? [["installations", () => checkInstallations(client, given.config)] as [string, Check]]
       : []),
+    ...("config" in given && given.config.watchSelector.text !== "" && seesOthers(given.config)
+      ? [["selection", () => checkSelection(client, given.config)] as [string, Check]]
+      : []),
     ...("config" in given ? [["service", () => checkGateway(given.config)] as [string, Check]] : []),
   ];
 }
@@ -81,8 +85,9 @@ const seesOthers = ({ watchNamespaces, podNamespace, leaderElection }: Config): 
 
 function environment(given: Configured): string {
   if ("error" in given) throw given.error;
-  const { watchNamespaces } = given.config;
-  return watchNamespaces.length > 0 ? `watches ${watchNamespaces.join(", ")}` : "watches all namespaces";
+  const { watchNamespaces, watchSelector } = given.config;
+  const where = watchNamespaces.length > 0 ? `watches ${watchNamespaces.join(", ")}` : "watches all namespaces";
+  return watchSelector.text === "" ? where : `${where}, and has the objects with ${watchSelector.text}`;
 }
 
 async function apiServer(transport: Connected["transport"]): Promise<string> {

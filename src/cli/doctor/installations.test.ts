@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { annotations } from "../../schema/contract.ts";
+import { parseLabelSelector } from "../../schema/label-selector.ts";
 import { checkInstallations } from "./installations.ts";
 
 const now = Date.parse("2026-01-01T00:00:20Z");
-const own = { watchNamespaces: [], podNamespace: "own", installation: "default" };
+const own = {
+  watchNamespaces: [],
+  watchSelector: parseLabelSelector("team=a"),
+  podNamespace: "own",
+  installation: "default",
+};
 
 const lease = (namespace: string, said: object, spec = {}) => ({
   metadata: {
@@ -23,6 +29,18 @@ test.each([
   ["for one namespace only", { namespaces: ["team-a"] }],
 ])("another installation with the same objects, %s, is named", async (_, said) => {
   await expect(check(lease("own", {}), lease("other", said))).rejects.toThrow(/"default" in namespace other/);
+});
+
+test("one whose labels are others does not count, unless it is in the same namespace", async () => {
+  const elsewhere = lease("other", { selector: "team notin (a)" });
+  expect(await check(lease("own", {}), elsewhere)).toMatch(/^no other/);
+  const beside = lease("own", { selector: "team=b", name: "beside" });
+  beside.metadata.name = "tunnel-gateway-operator-beside";
+  await expect(check(lease("own", {}), beside)).rejects.toThrow(/"beside" in namespace own/);
+});
+
+test("one whose labels this version cannot read may have any object", async () => {
+  await expect(check(lease("own", {}), lease("other", { selector: "team>3" }))).rejects.toThrow(/namespace other/);
 });
 
 test("one that has ended, and what is no installation, do not count", async () => {

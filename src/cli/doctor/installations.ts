@@ -1,5 +1,4 @@
-import type { Config } from "../../config.ts";
-import { INSTALLATIONS, messageOf, rivalsAmong } from "../../operator/kubernetes/installations.ts";
+import { INSTALLATIONS, messageOf, rivalsAmong, type Scope } from "../../operator/kubernetes/installations.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { type Lease, leases } from "../../runtime/process/lease.ts";
 import { isHeld } from "../cluster/running-operator.ts";
@@ -7,7 +6,7 @@ import { isHeld } from "../cluster/running-operator.ts";
 /** Looks for another installation that has the same objects and runs, or waits. */
 export async function checkInstallations(
   client: Pick<KubeClient, "listAll">,
-  config: Pick<Config, "watchNamespaces" | "podNamespace" | "installation">,
+  config: Scope,
   now: number = Date.now(),
 ): Promise<string> {
   const { items } = await client.listAll<Lease>(leases, { labelSelector: INSTALLATIONS });

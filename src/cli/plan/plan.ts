@@ -3,6 +3,7 @@ import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { planChanges } from "../../plan/planner.ts";
+import { selects } from "../../schema/label-selector.ts";
 import { type AccountFlags, type Credentials, findCredentials, namespaceMeant } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
@@ -60,9 +61,10 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   terminal.progress?.("");
   const meant = isGiven ? undefined : namespaceMeant(flags);
   const isNews = (block: Block, object: ManagedObject) =>
-    isGiven
+    selects(config.watchSelector, object.metadata.labels) &&
+    (isGiven
       ? !isUnfinished(block) || described.has(overlayKey(object))
-      : meant === undefined || object.metadata.namespace === meant;
+      : meant === undefined || object.metadata.namespace === meant);
   const blocks = [...blocksOf(planned)].flatMap(([{ before }, block]) => (isNews(block, before) ? [block] : []));
   problems.push(
     ...inOtherAccounts(

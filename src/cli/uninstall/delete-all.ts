@@ -22,7 +22,7 @@ export async function deleteAll({ client, config, terminal, wait }: Uninstallati
   }
   if (operator === "unknown") terminal.say("Cannot tell whether an operator is running; without one the objects stay");
 
-  let left = await allObjects(client, config.watchNamespaces);
+  let left = await allObjects(client, config);
   const released = new Set<string>();
   const patience = new Patience();
   terminal.say(`Deleting ${left.length} objects${summary(left)}`);
@@ -35,7 +35,7 @@ export async function deleteAll({ client, config, terminal, wait }: Uninstallati
         released.add(uidOf(one));
       }
       const before = left.length;
-      left = await allObjects(client, config.watchNamespaces);
+      left = await allObjects(client, config);
       if (left.length !== before) terminal.say(`${left.length} left${summary(left)}`);
       patience.refuseIfOver(left);
       return left.length === 0;

@@ -34,11 +34,11 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
     terminal.warn(`Stop the operator first, or it puts its finalizers back: ${operator.holder} is running`);
     return 1;
   }
-  const objects = (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer);
+  const objects = (await allObjects(client, config)).filter(hasFinalizer);
   await forEachConcurrently(objects, (one) => release(client, one));
   terminal.say(`Released ${objects.length} objects; the account keeps what they stand for`);
   if (objects.length > 0) await sleep(SETTLE_MS);
-  const left = objects.length > 0 ? (await allObjects(client, config.watchNamespaces)).filter(hasFinalizer) : [];
+  const left = objects.length > 0 ? (await allObjects(client, config)).filter(hasFinalizer) : [];
   if (left.length > 0) {
     terminal.warn(`Stop the operator, then try again. Still held by its finalizer:\n${left.map(row).join("\n")}`);
     return 1;

@@ -136,13 +136,13 @@ async function protectSecret(options: AccountControllerOptions, object: AccountO
     // record the Secret before its finalizer is added: a later reconcile has to know which one to remove
     await objects.writeStatus(object, { ...status, secretName: name });
   }
-  await objects.addSecretFinalizer({ namespace, name });
+  await objects.addSecretFinalizer(object, { namespace, name });
 }
 
 async function releaseSecret(options: AccountControllerOptions, object: AccountObject): Promise<void> {
   const { secretName } = object.status ?? {};
   if (secretName === undefined || isSecretUsedByOthers(options, object, secretName)) return;
-  await options.objects.removeSecretFinalizer({ namespace: object.metadata.namespace, name: secretName });
+  await options.objects.removeSecretFinalizer(object, { namespace: object.metadata.namespace, name: secretName });
 }
 
 /** Accounts may share a Secret. One that is being deleted needs it only as long as objects need the account. */

@@ -9,23 +9,34 @@ import { toReconcileError } from "../kubernetes/api-error.ts";
 import { secrets, typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
 
-/** Writes GatewayAccounts and the finalizers of their Secrets. Throws what KubeCluster throws; a 404 is ignored. */
+/**
+ * Writes GatewayAccounts and the finalizers of their Secrets. Throws what KubeCluster throws; a 404 is ignored. Does
+ * nothing for a GatewayAccount that belongs to another installation.
+ */
 export class AccountObjects {
   readonly #client: KubeClient;
   readonly #store: Store<AccountObject>;
+  readonly #isOurs: (object: AccountObject) => boolean;
 
-  constructor(client: KubeClient, store: Store<AccountObject>) {
+  constructor(
+    client: KubeClient,
+    store: Store<AccountObject>,
+    isOurs: (object: AccountObject) => boolean = () => true,
+  ) {
     this.#client = client;
     this.#store = store;
+    this.#isOurs = isOurs;
   }
 
   async writeStatus(object: AccountObject, status: Readonly<Record<string, unknown>>): Promise<void> {
+    if (!this.#isOurs(object)) return;
     await ignoringNotFound(async () => {
       this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), object, status));
     });
   }
 
   async addFinalizer(object: AccountObject): Promise<void> {
+    if (!this.#isOurs(object)) return;
     await ignoringNotFound(async () => {
       const written = await addFinalizer(this.#client, typeOf(GatewayAccount), object);
       if (written) this.#store.put(written as AccountObject);
@@ -33,18 +44,21 @@ export class AccountObjects {
   }
 
   async removeFinalizer(object: AccountObject): Promise<void> {
+    if (!this.#isOurs(object)) return;
     await ignoringNotFound(() => removeFinalizer(this.#client, typeOf(GatewayAccount), object, FINALIZER));
     this.#store.forget(keyOf(object), object.metadata.uid);
   }
 
   /** Keeps the Secret from being deleted while the account needs it. */
-  async addSecretFinalizer(ref: ObjectRef): Promise<void> {
+  async addSecretFinalizer(object: AccountObject, ref: ObjectRef): Promise<void> {
+    if (!this.#isOurs(object)) return;
     await ignoringNotFound(async () => {
       await addFinalizer(this.#client, secrets, await this.#metadataOf(ref));
     });
   }
 
-  async removeSecretFinalizer(ref: ObjectRef): Promise<void> {
+  async removeSecretFinalizer(object: AccountObject, ref: ObjectRef): Promise<void> {
+    if (!this.#isOurs(object)) return;
     await ignoringNotFound(async () => removeFinalizer(this.#client, secrets, await this.#metadataOf(ref), FINALIZER));
   }
 

@@ -73,7 +73,12 @@ async function lead(more: Partial<KubeClient> = {}): Promise<void> {
   };
   const step = new FormerIntents({
     ...{ client, kinds, namespace: "own", log },
-    ...{ informers: stores as unknown as Informers, watchNamespaces: [], clock: systemClock },
+    ...{
+      informers: stores as unknown as Informers,
+      watchNamespaces: [],
+      isOurs: ({ metadata }) => metadata.labels?.["team"] !== "b",
+      clock: systemClock,
+    },
     signatures: () => signatures,
   });
   step.start();

@@ -21,6 +21,8 @@ export interface FormerIntentsOptions {
   informers: Informers;
   /** Empty: all. */
   watchNamespaces: readonly string[];
+  /** Whether an object belongs to this installation, by its labels. */
+  isOurs: (object: KubeObject) => boolean;
   /** Where the Secret with the key is. */
   namespace: string;
   signatures: () => IntentSignatures;
@@ -73,14 +75,14 @@ async function signAll(options: FormerIntentsOptions, signal: AbortSignal): Prom
 
 /** Read anew: an informer may not have seen yet what the leader before this one has written last. */
 async function objectsWithIntent(
-  { client, kinds, watchNamespaces }: FormerIntentsOptions,
+  { client, kinds, watchNamespaces, isOurs }: FormerIntentsOptions,
   signal: AbortSignal,
 ): Promise<KubeObject[]> {
   const found: KubeObject[] = [];
   for (const kind of kinds) {
     for (const namespace of watchNamespaces.length > 0 ? watchNamespaces : [undefined]) {
       const items = await listed(client.listAll(typeOf(kind), { namespace, metadataOnly: true, signal }));
-      found.push(...items.filter(({ metadata }) => metadata.annotations?.[annotations.createIntent] !== undefined));
+      found.push(...items.filter((object) => isOurs(object) && hasIntent(object)));
     }
   }
   return found;
@@ -95,6 +97,8 @@ async function listed(list: Promise<{ items: KubeObject[] }>): Promise<KubeObjec
     throw error;
   }
 }
+
+const hasIntent = ({ metadata }: KubeObject): boolean => metadata.annotations?.[annotations.createIntent] !== undefined;
 
 const isSigned = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.[annotations.createIntentSignature] !== undefined;

@@ -4,6 +4,7 @@ import { KubeError } from "../../runtime/connection/errors.ts";
 import type { Lease } from "../../runtime/process/lease.ts";
 import { recordingLogger } from "../../runtime/testing/logs.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
+import { parseLabelSelector } from "../../schema/label-selector.ts";
 import { InstallationClaim, installationOf, overlaps } from "./installations.ts";
 
 let clock: VirtualClock;
@@ -24,17 +25,21 @@ interface Settings {
   /** When its Lease was made. */
   born: number;
   watchNamespaces?: string[];
+  selector?: string;
   listAll?: KubeClient["listAll"];
 }
 
 /** An installation in a namespace of its own, with an elector that writes its Lease every two seconds. */
-function install(namespace: string, { born, watchNamespaces = [], listAll }: Settings) {
+function install(namespace: string, { born, watchNamespaces = [], selector = "", listAll }: Settings) {
   const log = recordingLogger();
   const claim: InstallationClaim = new InstallationClaim({
     client: {
       listAll: listAll ?? ((async () => ({ items: [...leases.values()] })) as unknown as KubeClient["listAll"]),
     },
-    config: { watchNamespaces, podNamespace: namespace, installation: "default" },
+    config: {
+      ...{ watchNamespaces, watchSelector: parseLabelSelector(selector) },
+      ...{ podNamespace: namespace, installation: "default" },
+    },
     ownLease: () => leases.get(namespace),
     random: () => 0.5,
     ...{ clock, log },
@@ -93,6 +98,17 @@ describe("an installation", () => {
     expect(second.claim.isWaiting).toBe(false);
   });
 
+  it("goes on beside one that has objects with other labels, and waits for one that may have the same", async () => {
+    const first = install("first", { born: 0, selector: "team=a" });
+    await first.claim.synced;
+    first.renew();
+    const second = install("second", { born: 1, selector: "team in (b,c)" });
+    await second.claim.synced;
+    const third = install("third", { born: 2, selector: "tier=gold" });
+    await pass(4, first, second, third);
+    expect([second.state(), third.state()]).toEqual(["active", "waiting"]);
+  });
+
   it("goes on when the other one has given up its Lease", async () => {
     const first = install("first", { born: 0 });
     await first.claim.synced;
@@ -140,5 +156,5 @@ it.each([
   [["a", "b"], ["b"], true],
   [["a"], ["b"], false],
 ])("namespaces %j and %j overlap: %s", (one, other, expected) => {
-  expect(overlaps(one, other)).toBe(expected);
+  expect(overlaps({ namespaces: one }, { namespaces: other })).toBe(expected);
 });

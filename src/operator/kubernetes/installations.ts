@@ -6,6 +6,14 @@ import type { Logger } from "../../runtime/log.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { type Lease, leases } from "../../runtime/process/lease.ts";
 import { annotations, leaseNameOf, OPERATOR_NAME } from "../../schema/contract.ts";
+import {
+  canShare,
+  everything,
+  type LabelSelector,
+  LabelSelectorError,
+  parseLabelSelector,
+  selects,
+} from "../../schema/label-selector.ts";
 import { StartStep } from "./start-step.ts";
 
 /**
@@ -19,6 +27,8 @@ export interface Installation {
   name: string;
   /** Empty: all. */
   namespaces: readonly string[];
+  /** The labels of its objects. Missing: any. */
+  selector?: string;
   claim: Claim;
   /** How often it has claimed. */
   attempt: number;
@@ -29,20 +39,45 @@ const LABEL = { "app.kubernetes.io/part-of": OPERATOR_NAME };
 
 export const INSTALLATIONS = `app.kubernetes.io/part-of=${OPERATOR_NAME}`;
 
-type Scope = Pick<Config, "watchNamespaces" | "podNamespace" | "installation">;
+export type Scope = Pick<Config, "watchNamespaces" | "watchSelector" | "podNamespace" | "installation">;
 
 /** An installation also has the sessions and commands of its own namespace. */
 export const namespacesOf = ({ watchNamespaces, podNamespace }: Scope): string[] =>
   watchNamespaces.length === 0 ? [] : [...new Set([...watchNamespaces, podNamespace ?? []].flat())];
 
-export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === 0 || other.length === 0 || one.some((namespace) => other.includes(namespace));
+type Share = Pick<Installation, "namespaces" | "selector">;
+
+const shareOf = (config: Scope): Share => ({ namespaces: namespacesOf(config), selector: config.watchSelector.text });
+
+/** Whether an object is possible that both have. */
+export const overlaps = (one: Share, other: Share): boolean =>
+  (one.namespaces.length === 0 ||
+    other.namespaces.length === 0 ||
+    one.namespaces.some((namespace) => other.namespaces.includes(namespace))) &&
+  canShare(selectorOf(one), selectorOf(other));
+
+/** Whether an installation has an object. */
+export const has = (share: Share, { metadata }: Pick<KubeObject, "metadata">): boolean =>
+  (share.namespaces.length === 0 || share.namespaces.includes(metadata.namespace ?? "")) &&
+  selects(selectorOf(share), metadata.labels);
+
+/** A selector of another version that this one cannot read may mean any object. */
+function selectorOf({ selector = "" }: Share): LabelSelector {
+  try {
+    return parseLabelSelector(selector);
+  } catch (error) {
+    if (error instanceof LabelSelectorError) return everything;
+    throw error;
+  }
+}
 
 /** Undefined for a Lease that says nothing that can be understood. */
 export function installationOf({ metadata }: KubeObject): Installation | undefined {
   try {
-    const { name, namespaces, claim, attempt } = JSON.parse(metadata.annotations?.[annotations.installation] ?? "");
-    return Array.isArray(namespaces) ? { name: String(name), namespaces, claim, attempt } : undefined;
+    const said: Installation = JSON.parse(metadata.annotations?.[annotations.installation] ?? "");
+    const { name, namespaces, selector = "", claim, attempt } = said;
+    if (!Array.isArray(namespaces)) return undefined;
+    return { name: String(name), namespaces, selector: String(selector), claim, attempt };
   } catch {
     return undefined;
   }
@@ -53,12 +88,15 @@ const isOwnLease = ({ metadata }: KubeObject, { podNamespace, installation }: Sc
 
 export type Rival = Lease & { installation: Installation };
 
-/** Leases of other installations that have objects of this one, whatever they claim and whether they are alive or not. */
+/**
+ * Leases of other installations that have objects of this one, whatever they claim and whether they are alive or not.
+ * Two in one namespace have its session objects in common, whatever their labels are.
+ */
 export const rivalsAmong = (all: readonly Lease[], config: Scope): Rival[] =>
   all.flatMap((lease) => {
     const installation = installationOf(lease);
-    const isRival =
-      installation && !isOwnLease(lease, config) && overlaps(installation.namespaces, namespacesOf(config));
+    if (!installation || isOwnLease(lease, config)) return [];
+    const isRival = lease.metadata.namespace === config.podNamespace || overlaps(installation, shareOf(config));
     return isRival ? [{ ...lease, installation }] : [];
   });
 
@@ -116,7 +154,7 @@ export class InstallationClaim extends StartStep<void> {
   /** What the Lease says of this installation. */
   readonly marks = () => {
     const { installation: name } = this.#config;
-    const said: Installation = { name, namespaces: namespacesOf(this.#config), ...this.#claim };
+    const said: Installation = { name, ...shareOf(this.#config), ...this.#claim };
     return { labels: LABEL, annotations: { [annotations.installation]: JSON.stringify(said) } };
   };
 }
@@ -149,7 +187,7 @@ const comesBefore = (rival: Rival, own: Lease): boolean =>
 const ageOf = ({ metadata }: Lease): string => `${metadata.creationTimestamp} ${metadata.uid}`;
 
 export const messageOf = ({ metadata, installation }: Rival): string =>
-  `Divide the namespaces, or uninstall one of the two: installation "${installation.name}" in namespace ${metadata.namespace} has the same objects`;
+  `Divide the objects by namespaces or labels, or uninstall one of the two: installation "${installation.name}" in namespace ${metadata.namespace} has the same objects`;
 
 type RivalsOptions = Pick<InstallationClaimOptions, "client" | "config" | "clock" | "log">;
 

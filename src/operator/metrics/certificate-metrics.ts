@@ -39,9 +39,9 @@ export function certificateMetrics(registers: Registry[], sources: () => MetricS
   gauge("expiry", "When a certificate ends, in seconds since 1970.", "until");
 }
 
-function* ofObjects({ kinds, informers }: MetricSources): Generator<[Labels, Validity]> {
+function* ofObjects({ kinds, counted }: MetricSources): Generator<[Labels, Validity]> {
   for (const { kind, validity } of kinds.filter(hasValidity)) {
-    for (const { metadata, status } of informers.get(kind)?.store.list() ?? []) {
+    for (const { metadata, status } of counted.get(kind)?.store.list() ?? []) {
       const labels = { kind, object_namespace: metadata.namespace, object_name: metadata.name };
       yield [labels, { from: timeOf(status?.[validity.from]), until: timeOf(status?.[validity.until]) }];
     }
@@ -51,7 +51,7 @@ function* ofObjects({ kinds, informers }: MetricSources): Generator<[Labels, Val
 function* renewals(sources: MetricSources | undefined): Generator<[Labels, number]> {
   for (const { kind, status: fields } of sources?.kinds ?? []) {
     if (!("certificateManagementStatus" in fields.shape)) continue;
-    for (const { metadata, status } of sources?.informers.get(kind)?.store.list() ?? []) {
+    for (const { metadata, status } of sources?.counted.get(kind)?.store.list() ?? []) {
       const managed = status?.["certificateManagementStatus"] as { renewsAt?: string } | undefined;
       yield [{ kind, object_namespace: metadata.namespace, object_name: metadata.name }, timeOf(managed?.renewsAt)];
     }

@@ -13,13 +13,13 @@ import { createDriftMetrics, type DriftMetrics } from "./drift-metrics.ts";
 let scene: Scene;
 let registry: Registry;
 let metrics: DriftMetrics;
-let informers: Stores;
+let counted: Stores;
 
 beforeEach(() => {
   scene = new Scene();
   registry = new Registry();
-  informers = new Map();
-  metrics = createDriftMetrics([registry], () => ({ informers }));
+  counted = new Map();
+  metrics = createDriftMetrics([registry], () => ({ counted }));
 });
 
 async function reconcileOnce(object: ManagedObject): Promise<void> {
@@ -68,7 +68,7 @@ it("counts the objects that differ and are not corrected, until they no longer d
     { description: "theirs", metadata: "theirs" },
   );
   const store = new Store<ManagedObject>({});
-  informers = new Map([[IPPolicy.kind, { store }]]);
+  counted = new Map([[IPPolicy.kind, { store }]]);
   const drifted = async () => {
     await reconcileOnce(object);
     store.put(scene.cluster.now(object));

@@ -14,7 +14,7 @@ export interface DriftMetrics {
 
 export function createDriftMetrics(
   registers: Registry[],
-  sources: () => Pick<MetricSources, "informers"> | undefined,
+  sources: () => Pick<MetricSources, "counted"> | undefined,
 ): DriftMetrics {
   countDrifted(registers, sources);
   const corrections = new Counter({
@@ -33,7 +33,7 @@ export function createDriftMetrics(
   };
 }
 
-function countDrifted(registers: Registry[], sources: () => Pick<MetricSources, "informers"> | undefined): void {
+function countDrifted(registers: Registry[], sources: () => Pick<MetricSources, "counted"> | undefined): void {
   new Gauge({
     name: "tunnelgateway_drifted_objects",
     help: "Objects that differ from the account and are left so, by the spec field that differs and why it is left.",
@@ -41,7 +41,7 @@ function countDrifted(registers: Registry[], sources: () => Pick<MetricSources, 
     registers,
     collect() {
       this.reset();
-      for (const [kind, { store }] of sources()?.informers ?? []) {
+      for (const [kind, { store }] of sources()?.counted ?? []) {
         for (const labels of store.list().flatMap(differencesOf)) this.inc({ kind, ...labels });
       }
     },

@@ -9,6 +9,8 @@ import type { InstallationClaim } from "../kubernetes/installations.ts";
 export interface MetricSources {
   kinds: readonly Kind[];
   informers: Stores;
+  /** What is counted: the objects of this installation. */
+  counted: Stores;
   /** By the kind that they watch. */
   watches: ReadonlyMap<string, Pick<Informer, "isConnected">>;
   claim?: Pick<InstallationClaim, "isWaiting"> | undefined;

@@ -42,7 +42,7 @@ function setSources(
   const informers = new Map(
     kinds.map(({ kind }) => [kind, { store: { list: () => objects.filter((object) => object.kind === kind) } }]),
   );
-  telemetry.operator.setSources({ kinds, informers, watches, accounts, clock });
+  telemetry.operator.setSources({ kinds, informers, counted: informers, watches, accounts, clock });
 }
 
 function add(kind: string, name: string, status: Status): ManagedObject {

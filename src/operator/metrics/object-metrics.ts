@@ -33,7 +33,7 @@ export function objectMetrics(registers: Registry[], sources: () => MetricSource
 }
 
 function* statuses(sources: MetricSources | undefined): Generator<[kind: string, Status | undefined]> {
-  for (const [kind, { store }] of sources?.informers ?? []) {
+  for (const [kind, { store }] of sources?.counted ?? []) {
     for (const { status } of store.list()) yield [kind, status];
   }
 }
