@@ -25,7 +25,10 @@ export interface AccountOptions {
   operations?: OperationSupport;
   signal: AbortSignal;
   /** How the API key is known to be one of this account. Default: nothing is recorded, so it needs no proof. */
-  key?: Pick<KeyProofOptions, "recorded" | "believesFirstKey" | "wayOut" | "onProblem" | "proved"> & {
+  key?: Pick<
+    KeyProofOptions,
+    "recorded" | "believesFirstKey" | "wasRecorded" | "record" | "wayOut" | "onProblem" | "proved"
+  > & {
     /** Ids that a list of this resource has shown under the present key to somebody else. Undefined: nobody has one. */
     listedElsewhere?: (resource: Resource) => Promise<readonly string[] | undefined>;
   };

@@ -160,6 +160,7 @@ export class Account {
       ...{ assertMaySend, turns: this.turns, breaker: this.breaker, onWritten: () => this.#support.written() },
       onBegin: () => this.keyProof.beginRequest(),
       ensureKey: (read) => this.keyProof.ensure(read),
+      ensureMayChange: () => this.keyProof.ensureRecorded(),
       beginChange: (key) => this.#beginChange(key),
     };
   }

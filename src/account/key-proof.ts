@@ -24,8 +24,15 @@ export interface KeyProofOptions {
   clock: Clock;
   /** Ids of all remotes that objects have in this account. */
   recorded: () => RecordedIDs;
-  /** Whether the first key is taken for the one of the process before, although everything that is recorded is gone. */
+  /** Whether a person has said that the first key is right, although everything that is recorded is gone. */
   believesFirstKey: () => boolean;
+  /** Whether a process before has recorded that the key with this digest is of this account. Default: none. */
+  wasRecorded?: (digest: string) => Promise<boolean>;
+  /**
+   * Resolves when it is written down for the next process that the key with this digest is of this account. `alone`: keys
+   * that were recorded before are of another one. Default: nothing is written.
+   */
+  record?: (digest: string, which: { alone: boolean }) => Promise<void>;
   /** Digests of keys that are known to be of this account. */
   proved?: Iterable<string>;
   /** What a person does if it is the right account all the same; the end of a message. */
@@ -42,7 +49,7 @@ export interface KeyProofOptions {
 /**
  * Whether the API key is one of this account. One value belongs to one account for ever, so it is proved once: an id that
  * was recorded earlier has to answer under it. Until then nothing is changed in the account, and a 404 says nothing. An
- * account of which nothing is recorded needs no proof. Proofs are not kept beyond the process.
+ * account of which nothing is recorded needs no proof. Proofs are recorded for the next process, before the first change.
  */
 export class KeyProof {
   readonly #options: KeyProofOptions;
@@ -53,6 +60,11 @@ export class KeyProof {
   #failure: { count: number; attempts: number; epoch: number; retryAt: number; delayMs: number } | undefined;
   #reportedRequest: string | undefined;
   #accepted: { at: number; epoch: number } | undefined;
+  /** Digests that are recorded for the next process. */
+  #recorded: ReadonlySet<string> = new Set();
+  #recording: Promise<void> | undefined;
+  /** What was recorded before is of another account. */
+  #isAnother = false;
 
   constructor(options: KeyProofOptions) {
     this.#options = options;
@@ -127,7 +139,7 @@ export class KeyProof {
    */
   showed(epoch: number): void {
     if (!this.#isEpochOfKey(epoch) || this.isProved || this.#options.recorded().size > 0) return;
-    this.#proved.clear();
+    this.#forgetFormer();
     this.#accept();
   }
 
@@ -146,11 +158,41 @@ export class KeyProof {
   }
 
   /**
+   * Like `ensure`, before a change: resolves when the next process will know the key too. A change may take away the last
+   * id that proves it.
+   */
+  async ensureRecorded(): Promise<void> {
+    await this.ensure();
+    // The first key of all is known only after the first request.
+    if (this.#current === undefined || this.#isRecorded) return;
+    this.#recording ??= this.#record(this.#current).finally(() => {
+      this.#recording = undefined;
+    });
+    await this.#recording;
+    if (!this.#isRecorded) throw new Outdated("the API key has changed");
+  }
+
+  async #record(digest: string): Promise<void> {
+    const before = this.#recorded;
+    const alone = this.#isAnother || !this.isProved;
+    await this.#options.record?.(digest, { alone });
+    // More credentials may have come meanwhile, or a person may have said that it is another account.
+    if (this.#recorded !== before) return;
+    this.#recorded = new Set(alone ? [digest] : [...before, digest]);
+    this.#isAnother = false;
+  }
+
+  /** More credentials lead to the account, and have their own records. */
+  recordAgain(): void {
+    this.#recorded = new Set();
+  }
+
+  /**
    * Throws Outdated if another key is used since `ensure` has resolved, or ids were recorded that do not prove it.
    * `digest`: of the key that is about to be sent. It was read before a wait, and others may have read another one since.
    */
   assertHolds(digest: string): void {
-    if (digest !== this.#current || !this.holds)
+    if (digest !== this.#current || !this.holds || !this.#isRecorded)
       throw new Outdated("it is not proved yet that the API key is one of this account");
   }
 
@@ -159,10 +201,22 @@ export class KeyProof {
     return Math.max(epoch, FIRST_EPOCH) === this.#keys;
   }
 
+  get #isRecorded(): boolean {
+    return this.#options.record === undefined || (this.#current !== undefined && this.#recorded.has(this.#current));
+  }
+
   async #prove(read?: Resource): Promise<void> {
     const recorded = [...this.#options.recorded()].sort(([, one], [, other]) => other.size - one.size);
     await (this.#failure?.epoch === this.#keys ? this.#askForOne(recorded) : this.#readLists(recorded, read));
     if (!this.isProved) this.#fail(recorded.reduce((sum, [, { size }]) => sum + size, 0));
+  }
+
+  /** Asked last: an ordinary start proves the key by the lists that it needs anyway. */
+  async #recall(): Promise<void> {
+    const digest = this.#current;
+    if (digest === undefined || !(await this.#options.wasRecorded?.(digest)) || digest !== this.#current) return;
+    this.#recorded = new Set([...this.#recorded, digest]);
+    this.#accept();
   }
 
   async #readLists(recorded: readonly [Resource, ReadonlySet<string>][], read?: Resource): Promise<void> {
@@ -173,7 +227,8 @@ export class KeyProof {
         await ignoringForbidden(this.#options.readList(resource)).catch((error: unknown) => problems.push(error));
       if (this.isProved) return;
     }
-    if (problems.length > 0) throw problems[0];
+    await this.#recall();
+    if (problems.length > 0 && !this.isProved) throw problems[0];
   }
 
   /** The lists showed nothing before. So each attempt asks for another one of all that is recorded. */
@@ -186,6 +241,7 @@ export class KeyProof {
   #fail(count: number): void {
     if (this.holds) return;
     if (this.#keys <= 1 && this.#options.believesFirstKey()) {
+      this.#forgetFormer();
       this.#accept();
       return;
     }
@@ -219,15 +275,24 @@ export class KeyProof {
     this.#reportedRequest ??= requested ?? "";
     if (requested === undefined || requested === this.#reportedRequest) return false;
     // The person says that this is another account from now on, so keys of the former one prove nothing.
-    this.#proved.clear();
+    this.#forgetFormer();
     this.#accept();
     return true;
+  }
+
+  /** What was recorded under keys of before, if anything, is of another account or is no more. */
+  #forgetFormer(): void {
+    this.#proved.clear();
+    this.#recorded = new Set();
+    this.#isAnother = true;
   }
 
   #accept(): void {
     if (this.#current === undefined) return;
     this.#proved.add(this.#current);
     this.#solve();
+    // Somebody may delete the last id that proves the key while no operator runs. A failure is met again at the next change.
+    this.ensureRecorded().catch(() => undefined);
   }
 
   #solve(): void {

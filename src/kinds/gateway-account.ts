@@ -42,6 +42,13 @@ export const GatewayAccount = defineCustomResource({
   status: z.object({
     baseURL: z.string().optional().describe("Base address in use."),
     secretName: z.string().optional().describe("Secret that is kept, by a finalizer, while objects need the key."),
+    keyDigests: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Digests of the API keys that are known to lead to this account, made with a secret of the operator. The last " +
+          "one was added last.",
+      ),
     ...conditionFields,
   }),
   initialStatus,

@@ -23,6 +23,7 @@ import { Accounts } from "./accounts/accounts.ts";
 import type { AccountObject } from "./accounts/all-credentials.ts";
 import { DefaultAccounts } from "./accounts/default-accounts.ts";
 import { countDependents, unreadableAmong } from "./accounts/dependents.ts";
+import { KeyRecords } from "./accounts/key-records.ts";
 import { keyUsersOf } from "./accounts/key-users.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
@@ -134,6 +135,11 @@ export function createOperator(options: OperatorOptions): Operator {
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
+    keyRecords: new KeyRecords({
+      ...{ client, namespace: ownNamespace, installation: config.installation, isOurs },
+      store: () => accountInformer.store,
+      secret: () => intentKey.value,
+    }),
     ...(metrics && { metrics }),
     store: () => accountInformer.store,
     assertMaySend() {
@@ -144,7 +150,7 @@ export function createOperator(options: OperatorOptions): Operator {
       log.debug({ resource, changed: delta.changed.length, absent: delta.absent.length }, "Listed the account");
       enqueuer.enqueueListed(delta);
     },
-    recordedIn: (key, which) => recordedIn(key, kinds, informers, which),
+    recordedIn: (key) => recordedIn(key, kinds, informers),
     hasObjectFor: (id) => requestsByIndex(informers, "remoteID", id).length > 0,
     onReleased: () => enqueuer.enqueueUnfinished(),
     onKeyChange(key) {

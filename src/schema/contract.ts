@@ -54,6 +54,8 @@ export const secretAnnotations = {
   intentsSignedAt: `${GROUP}/intents-signed-at`,
   /** On the same Secret, a whole number: see operator/kubernetes/state-format.ts. Not set: 1. */
   format: `${GROUP}/format`,
+  /** On the same Secret, by installation: see operator/accounts/key-records.ts. */
+  keyDigests: `${GROUP}/key-digests`,
   /** The id of the remote whose value the Secret has. */
   remoteID: `${GROUP}/remote-id`,
   /** The uid of the object that the Secret was written for. It stays when the owner reference goes. */

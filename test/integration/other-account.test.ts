@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
-import { Gate, type Passage, type Substitute } from "../support/gate.ts";
+import type { Gate } from "../support/gate.ts";
 import { secret } from "../support/samples.ts";
+import { gateOfTwo } from "../support/second-account.ts";
 import { useWorld } from "../support/world.ts";
 
 /** One address for two accounts: the key says which. Fewer of each kind than the mass-loss guard minds. */
@@ -13,20 +14,9 @@ let gate: Gate;
 
 const start = () => world.startOperator({}, { gateway: { url: gate.url, apiKey: world.simulator.apiKey } });
 
-async function toStranger({ method, path, headers, body }: Passage): Promise<Substitute> {
-  const { host: _, connection: _kept, "content-length": _length, ...more } = headers;
-  const init = { method, headers: more as Record<string, string> };
-  const answer = await fetch(stranger.url + path, body ? { ...init, body } : init);
-  return { status: answer.status, body: (await answer.text()).replaceAll(stranger.url, gate.url) };
-}
-
 beforeAll(async () => {
   stranger = await startSimulator();
-  gate = await Gate.before(world.simulator.url);
-  gate.guard = (passage, side) =>
-    side === "before" && passage.headers.authorization === `Bearer ${stranger.apiKey}`
-      ? toStranger(passage)
-      : undefined;
+  gate = await gateOfTwo(world.simulator, stranger);
   await start();
   await world.kube.apply(
     secret("key", { key: world.simulator.apiKey }),

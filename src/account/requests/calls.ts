@@ -43,6 +43,8 @@ export interface CallsOptions {
    * resource whose list was just read.
    */
   ensureKey?: (read?: Resource) => Promise<void>;
+  /** Like `ensureKey`, before a change: the next process will know the key too. */
+  ensureMayChange?: () => Promise<void>;
   /**
    * Called right before the first byte of a change is written, with the API key that is sent. Throws if that is another one
    * than `ensureKey` saw. The result is called when the service has carried the change out.
@@ -106,8 +108,8 @@ export class Calls {
 
   /** Like `admit`, for a change. */
   async admitChange(request: RequestOptions): Promise<void> {
-    const { ensureKey } = this.#options;
-    if (ensureKey) await waitFor(ensureKey(), request);
+    const { ensureMayChange } = this.#options;
+    if (ensureMayChange) await waitFor(ensureMayChange(), request);
     await this.admit(request);
   }
 

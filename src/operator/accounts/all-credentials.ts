@@ -13,7 +13,7 @@ import { SharedAccounts } from "./shared-accounts.ts";
 export interface AccountObject extends KubeObject {
   metadata: KubeObject["metadata"] & { namespace: string; uid: string; generation: number };
   spec: { apiKeySecretRef: { name: string; key: string }; baseURL?: string; tunnelSessions?: "Ignore" | "Mirror" };
-  status?: Pick<Status, "conditions"> & { secretName?: string; [field: string]: unknown };
+  status?: Pick<Status, "conditions"> & { secretName?: string; keyDigests?: string[]; [field: string]: unknown };
 }
 
 export interface CredentialsOptions extends OpenAccountOptions {
@@ -31,8 +31,6 @@ export class AllCredentials {
   readonly #options: CredentialsOptions;
   readonly #byKey = new Map<string, Credentials>();
   readonly #memory: ObjectMemory;
-  /** Keys of credentials that this process has used, also those that are gone. */
-  readonly #used = new Set<string>();
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
@@ -40,6 +38,7 @@ export class AllCredentials {
     this.shared = new SharedAccounts({
       open: (credentials) => this.#open(credentials),
       recorded: ({ key }) => options.recordedIn(key).size,
+      recordOf: (credentials, apiKey) => options.keyRecords.recordOf(credentials, apiKey),
       onKeyChange: ({ key }) => options.onKeyChange?.(key),
     });
     const { apiKey: read, baseURL } = options.config;
@@ -92,15 +91,12 @@ export class AllCredentials {
   }
 
   #open(credentials: Credentials) {
-    const isFirst = !this.#used.has(credentials.key);
-    this.#used.add(credentials.key);
     return openAccount(credentials, this.#options, {
       memory: this.#memory,
       concerned: (shared) =>
         this.all
           .filter((one) => one.shared === shared || (one.baseURL === shared.baseURL && one.digest === shared.digest))
           .map(({ key }) => key),
-      isFirst,
       keyFor: (shared) => this.shared.keyFor(shared),
       listedElsewhere: (resource) => this.shared.listedElsewhere(credentials, resource),
     });

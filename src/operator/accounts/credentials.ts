@@ -18,6 +18,8 @@ export interface Credentials {
   readonly apiKey: { read: () => Promise<string>; invalidate: () => void };
   /** The digest of the API key as it was read last; undefined when it could not be read. Never leaves this folder. */
   digest: string | undefined;
+  /** What is recorded of this key for the next process. */
+  record?: string | undefined;
   /** The Secret, or its entry, does not exist. */
   isKeyMissing?: boolean;
   /** The number of the read that told the digest. */
@@ -32,6 +34,18 @@ export interface Credentials {
   checked?: string;
   /** The search for that account, while it runs. */
   searching?: Promise<void> | undefined;
+}
+
+/** Which API keys are known to lead to the account of which objects have ids, for the next process. */
+export interface KeyRecording {
+  /** A digest of the key that says nothing without a secret of the operator. */
+  recordOf(credentials: Pick<Credentials, "key" | "baseURL">, apiKey: string): string;
+  has(credentials: Pick<Credentials, "key" | "uid">, record: string): Promise<boolean>;
+  /**
+   * Resolves when it is written down. `alone`: what was recorded before is of another account, and goes. Throws a
+   * ReconcileError or Outdated.
+   */
+  add(credentials: Pick<Credentials, "key" | "uid">, record: string, which: { alone: boolean }): Promise<void>;
 }
 
 /** An account of the service, and all credentials that lead to it. */

@@ -12,8 +12,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { logOfReconcile } from "../../runtime/controller/controller.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
-import { type Credentials, labelOf, type SharedAccount } from "./credentials.ts";
-import { mayAllBeDeleted } from "./recorded.ts";
+import { type Credentials, type KeyRecording, labelOf, type SharedAccount } from "./credentials.ts";
 
 export interface AccountMetrics {
   onExchange: (event: ExchangeEvent) => void;
@@ -27,11 +26,9 @@ export interface OpenAccountOptions {
   metrics?: AccountMetrics;
   assertMaySend: () => void;
   onListDelta: (resource: Resource, delta: ListDelta) => void;
-  /**
-   * Ids of all remotes of objects by the credentials with this key (see `Credentials`), by resource. `staying`: without
-   * those of objects that are being deleted.
-   */
-  recordedIn: (key: string, which?: { staying: boolean }) => RecordedIDs;
+  /** Ids of all remotes of objects by the credentials with this key (see `Credentials`), by resource. */
+  recordedIn: (key: string) => RecordedIDs;
+  keyRecords: KeyRecording;
   /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
   /**
@@ -47,8 +44,6 @@ export interface AccountSource {
   /** Keys of the credentials that share the account, or may come to share it. */
   concerned: (shared: SharedAccount) => readonly string[];
   memory: ObjectMemory;
-  /** Whether this process has used the credentials before. */
-  isFirst: boolean;
   keyFor: (shared: SharedAccount) => Promise<string>;
   listedElsewhere: (resource: Resource) => Promise<readonly string[] | undefined>;
 }
@@ -70,14 +65,14 @@ function logRequest(
 export function openAccount(
   credentials: Credentials,
   options: OpenAccountOptions,
-  { concerned, memory, isFirst, keyFor, listedElsewhere }: AccountSource,
+  { concerned, memory, keyFor, listedElsewhere }: AccountSource,
 ): SharedAccount {
   const { config, clock, log, metrics, onAvailabilityChange, recordedIn } = options;
   const { onListDelta, hasObjectFor, onReleased } = options;
   const abort = new AbortController();
   const requests = new RequestCount(clock);
   const members = new Set([credentials]);
-  const recorded = (which?: { staying: boolean }) => union([...members].map(({ key }) => recordedIn(key, which)));
+  const recorded = () => union([...members].map(({ key }) => recordedIn(key)));
   const client = new GatewayClient({
     baseURL: credentials.specifiedURL ?? config.baseURL,
     apiKey: async () => {
@@ -118,8 +113,9 @@ export function openAccount(
     resyncSeconds: config.resyncSeconds,
     key: {
       ...{ recorded, listedElsewhere, proved: credentials.proved },
-      believesFirstKey: () =>
-        (credentials.key === "" && config.accountConfirmed) || (isFirst && mayAllBeDeleted(recorded)),
+      believesFirstKey: () => credentials.key === "" && config.accountConfirmed,
+      wasRecorded: (digest) => wasRecorded([...members], digest, options),
+      record: (digest, which) => record([...members], digest, which, options),
       wayOut: () =>
         label() === ""
           ? "start the operator with GATEWAY_ACCOUNT_CONFIRMED=true"
@@ -154,6 +150,32 @@ export function openAccount(
     successors: new Set(),
   };
   return shared;
+}
+
+type Recording = Pick<OpenAccountOptions, "keyRecords" | "recordedIn">;
+
+/** Whether the key was proved by each of these credentials that has something in the account. */
+async function wasRecorded(all: Credentials[], digest: string, { keyRecords, recordedIn }: Recording) {
+  for (const one of all.filter(({ key }) => recordedIn(key).size > 0)) {
+    if (one.digest !== digest || one.record === undefined) return false;
+    if (!(await keyRecords.has(one, one.record))) return false;
+  }
+  return true;
+}
+
+/** For each of these credentials: those that have nothing in the account yet will have it under this key. */
+async function record(
+  all: Credentials[],
+  digest: string,
+  { alone }: { alone: boolean },
+  { keyRecords, recordedIn }: Recording,
+): Promise<void> {
+  const recording = all.map(async (one) => {
+    if (one.digest !== digest || one.record === undefined) throw new Outdated("the API key has changed");
+    const isFirst = recordedIn(one.key).size === 0 && !(await keyRecords.has(one, one.record));
+    await keyRecords.add(one, one.record, { alone: alone || isFirst });
+  });
+  await Promise.all(recording);
 }
 
 function union(all: readonly RecordedIDs[]): RecordedIDs {

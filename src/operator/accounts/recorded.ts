@@ -1,22 +1,19 @@
 import type { RecordedIDs } from "../../account/key-proof.ts";
 import type { Resource } from "../../gateway/resource.ts";
-import { isDeleting } from "../../objects/object.ts";
 import { type Kind, listOf } from "../../schema/define.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
 
 /**
  * Ids of all remotes that objects have in an account, by the resource whose list shows them. `key`: `namespace/name` of
- * the GatewayAccount, or "" for the operator's own credentials. `staying`: only of objects that are not being deleted.
+ * the GatewayAccount, or "" for the operator's own credentials.
  */
-export function recordedIn(key: string, kinds: readonly Kind[], stores: Stores, { staying = false } = {}): RecordedIDs {
+export function recordedIn(key: string, kinds: readonly Kind[], stores: Stores): RecordedIDs {
   const [namespace, name] = key ? key.split("/") : [];
   const recorded = new Map<Resource, Set<string>>();
   for (const kind of kinds) {
     const resource = listOf(kind);
     const objects = resource ? (stores.get(kind.kind)?.store.list(namespace) ?? []) : [];
-    const ids = objects
-      .filter((object) => object.status?.account === name && !(staying && isDeleting(object)))
-      .flatMap(({ status }) => status?.id ?? []);
+    const ids = objects.filter((object) => object.status?.account === name).flatMap(({ status }) => status?.id ?? []);
     if (!resource || ids.length === 0) continue;
     const before = recorded.get(resource) ?? [];
     recorded.set(resource, new Set([...before, ...ids.map((id) => listedID(kind, id))]));
@@ -27,15 +24,3 @@ export function recordedIn(key: string, kinds: readonly Kind[], stores: Stores, 
 /** An entry is listed with its parent. */
 const listedID = ({ location }: Kind, id: string): string =>
   location.type === "entry" ? id.slice(0, id.indexOf("/")) : id;
-
-/** Somebody may well have deleted so few remotes while no operator ran. */
-const FEW = 4;
-
-/** A process that was killed may have had this many deletions under way; its successor finds them done. */
-const UNDER_WAY = 32;
-
-/** Whether people, or the process before this one, may have deleted all remotes of an account. */
-export const mayAllBeDeleted = (recorded: (which?: { staying: boolean }) => RecordedIDs): boolean =>
-  sizeOf(recorded({ staying: true })) <= FEW && sizeOf(recorded()) <= UNDER_WAY;
-
-const sizeOf = (recorded: RecordedIDs): number => [...recorded.values()].reduce((sum, { size }) => sum + size, 0);

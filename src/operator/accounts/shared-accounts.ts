@@ -9,6 +9,8 @@ export interface SharedAccountsOptions {
   open: (credentials: Credentials) => SharedAccount;
   /** How many remotes objects have by these credentials. */
   recorded: (credentials: Credentials) => number;
+  /** What is recorded of a key for the next process. */
+  recordOf: (credentials: Credentials, apiKey: string) => string;
   /** The credentials have another key than before. */
   onKeyChange: (credentials: Credentials) => void;
 }
@@ -54,7 +56,7 @@ export class SharedAccounts {
     try {
       const key = await credentials.apiKey.read();
       credentials.isKeyMissing = false;
-      this.#setDigest(credentials, read, key.trim() === "" ? undefined : digestOf(key));
+      this.#setDigest(credentials, read, key.trim() === "" ? undefined : digestOf(key), key);
       return key;
     } catch (error) {
       credentials.isKeyMissing = (error as { code?: unknown }).code === KEY_MISSING;
@@ -145,12 +147,13 @@ export class SharedAccounts {
   }
 
   /** `read`: the number of the read. One that began earlier may end later. */
-  #setDigest(credentials: Credentials, read: number, digest: string | undefined): void {
+  #setDigest(credentials: Credentials, read: number, digest: string | undefined, apiKey = ""): void {
     if (credentials.isGone || read < credentials.lastRead) return;
     const isFirst = credentials.lastRead === 0;
     credentials.lastRead = read;
     if (digest === credentials.digest) return;
     credentials.digest = digest;
+    credentials.record = digest === undefined ? undefined : this.#options.recordOf(credentials, apiKey);
     const { shared } = credentials;
     if (isOwn(credentials) || shared.credentials.size === 1) setKey(shared, digest);
     this.#divide(shared);
@@ -184,6 +187,7 @@ export class SharedAccounts {
     target.account.invalidateLists(Math.max(...former.map(({ account }) => account.changedAt)));
     target.credentials.add(credentials);
     credentials.shared = target;
+    target.account.keyProof.recordAgain();
     shared.credentials.delete(credentials);
     if (shared.credentials.size === 0) this.#close(shared);
     this.#divide(target);

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { json, type Seen, serve } from "../../../../test/support/gateway-service.ts";
 import type { RecordedIDs } from "../../../account/key-proof.ts";
@@ -14,11 +15,12 @@ import type { KubeObject } from "../../../runtime/object.ts";
 import { FakeApiServer } from "../../../runtime/testing/fake-api-server.ts";
 import { recordingLogger } from "../../../runtime/testing/logs.ts";
 import { VirtualClock } from "../../../runtime/testing/virtual-clock.ts";
-import { annotations } from "../../../schema/contract.ts";
+import { annotations, INTENT_KEY_SECRET } from "../../../schema/contract.ts";
 import { type LoneCertificate, reconcileAccount } from "../account-controller.ts";
 import { AccountObjects } from "../account-objects.ts";
 import { Accounts } from "../accounts.ts";
 import type { AccountObject } from "../all-credentials.ts";
+import { KeyRecords } from "../key-records.ts";
 
 const ACCOUNTS = "tunnelgateway.dev/v1/gatewayaccounts";
 const SECRETS = "v1/secrets";
@@ -36,7 +38,6 @@ export class AccountScene {
   readonly log = recordingLogger();
   readonly store = new Store<AccountObject>();
   readonly server: FakeApiServer;
-  readonly accounts: Accounts;
   readonly serviceURL: string;
   /** The requests that the service received. */
   readonly seen: Seen[];
@@ -54,6 +55,8 @@ export class AccountScene {
   wasKilled = false;
   /** How many objects need an account, by its `namespace/name`. */
   readonly dependents = new Map<string, number>();
+  /** Whether this installation writes to the GatewayAccounts. */
+  isOurs = true;
   unreadableKinds: readonly string[] = [];
   loneCertificate: LoneCertificate = "none";
   /** `namespace/name` of each Secret whose value was read. */
@@ -68,14 +71,16 @@ export class AccountScene {
   readonly changedKeys: string[] = [];
   /** Names of the GatewayAccounts that were told that requests are stopped, or go through again. */
   readonly told: [names: string[], available: boolean][] = [];
-  /** Those of objects that are not being deleted. */
-  staying: RecordedIDs = new Map();
   /** Awaited before the value of a Secret is returned. */
   beforeSecret: () => Promise<void> | void = () => {};
   /** Awaited before the service answers a list. */
   beforeList: () => Promise<void> | void = () => {};
   readonly #config: Config;
   readonly #objects: AccountObjects;
+  readonly #client: KubeClient;
+  /** With which records of keys are made. */
+  #secret = createSecretKey(Buffer.alloc(32, 1));
+  #accounts: Accounts;
   readonly #secretsWatched: boolean;
 
   private constructor(server: FakeApiServer, transport: Transport, service: Service, options: SceneOptions) {
@@ -91,16 +96,20 @@ export class AccountScene {
     this.#config = { ...readConfig(env), apiKey: async () => this.ownKey };
     this.#objects = new AccountObjects(client, this.store);
     this.#watchAccounts();
-    this.accounts = new Accounts({
-      ...{ config: this.#config, clock: this.clock, log: this.log, readSecret: this.#readSecret },
-      store: () => this.store,
-      assertMaySend: () => {},
-      onListDelta: () => {},
-      onAvailabilityChange: (keys, available) => this.told.push([keys.map(nameOf), available]),
-      recordedIn: (key, which) => this.#recordedIn(key, which),
-      onKeyChange: (key) => this.changedKeys.push(nameOf(key)),
-      hasObjectFor: () => true,
-    });
+    const metadata = { name: INTENT_KEY_SECRET, namespace: "operator" };
+    server.storage.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata });
+    this.#client = client;
+    this.#accounts = this.#start();
+  }
+
+  get accounts(): Accounts {
+    return this.#accounts;
+  }
+
+  /** A new process, which knows only what is in the cluster and the account. */
+  async restart(): Promise<void> {
+    await this.accounts.close();
+    this.#accounts = this.#start();
   }
 
   /** Closed when the test ends. */
@@ -114,6 +123,11 @@ export class AccountScene {
       await server[Symbol.asyncDispose]();
     });
     return scene;
+  }
+
+  /** The Secret with the key of intents was lost, and a new one was made. */
+  signWithAnotherSecret(): void {
+    this.#secret = createSecretKey(Buffer.alloc(32, 2));
   }
 
   /** A user applies a GatewayAccount. */
@@ -193,10 +207,10 @@ export class AccountScene {
     return this.seen.map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "");
   }
 
-  #recordedIn(key: string, which: { staying: boolean } | undefined): RecordedIDs {
+  #recordedIn(key: string): RecordedIDs {
     const ids = this.recordedBy.get(nameOf(key));
     if (ids) return ids.length === 0 ? new Map() : new Map([[ipPolicies, new Set(ids)]]);
-    return which?.staying ? this.staying : this.recorded;
+    return this.recorded;
   }
 
   readonly #readSecret = async (namespace: string, name: string): Promise<SecretValue | undefined> => {
@@ -218,6 +232,24 @@ export class AccountScene {
       this.wasKilled = true;
       return { status: 500 };
     };
+  }
+
+  #start(): Accounts {
+    return new Accounts({
+      ...{ config: this.#config, clock: this.clock, log: this.log, readSecret: this.#readSecret },
+      store: () => this.store,
+      keyRecords: new KeyRecords({
+        ...{ client: this.#client, namespace: "operator", installation: "default", store: () => this.store },
+        secret: () => this.#secret,
+        isOurs: () => this.isOurs,
+      }),
+      assertMaySend: () => {},
+      onListDelta: () => {},
+      onAvailabilityChange: (keys, available) => this.told.push([keys.map(nameOf), available]),
+      recordedIn: (key) => this.#recordedIn(key),
+      onKeyChange: (key) => this.changedKeys.push(nameOf(key)),
+      hasObjectFor: () => true,
+    });
   }
 
   #statusFor(key: string): number {

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { conditionOf, manifest } from "../../tools/shared/objects.ts";
+import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
+import type { Gate } from "../support/gate.ts";
+import { gateOfTwo } from "../support/second-account.ts";
+import { useWorld } from "../support/world.ts";
+
+/** One object, by the operator's own credentials. While no operator runs, the key is exchanged, or the remote goes. */
+const world = useWorld({ startOperator: false });
+
+let stranger: Simulator;
+let gate: Gate;
+
+const start = ({ apiKey }: Simulator) => world.startOperator({}, { gateway: { url: gate.url, apiKey } });
+const policiesOf = ({ control }: Simulator) => control.objects("ip_policies");
+
+beforeAll(async () => {
+  stranger = await startSimulator();
+  gate = await gateOfTwo(world.simulator, stranger);
+  await start(world.simulator);
+  await world.kube.apply(manifest("IPPolicy", "only", {}));
+  await world.ready("IPPolicy", "only");
+  await world.operator.stop();
+});
+
+afterAll(async () => {
+  await world.operator.stop("SIGKILL");
+  await gate.close();
+  await stranger.stop();
+});
+
+// guards against a second remote in the account of another key
+test("a key that was exchanged makes nothing in its account, although one object only is recorded", async () => {
+  await start(stranger);
+  const told = await world.condition("IPPolicy", "only", { type: "Synced", reason: "AccountMismatch" });
+  expect(conditionOf(told, "Synced")?.message).toContain("GATEWAY_ACCOUNT_CONFIRMED=true");
+  expect(stranger.control.requests().filter(({ method }) => method !== "GET")).toEqual([]);
+  await world.operator.stop();
+});
+
+// guards against an object that waits for a person, although the key is known and only its remote is gone
+test("a key that was proved before is known, although its account has nothing left", async () => {
+  const [remote] = policiesOf(world.simulator);
+  world.simulator.control.remove(String(remote?.id));
+  await start(world.simulator);
+  await world.until("it is made again", async () => policiesOf(world.simulator).length === 1);
+  expect(policiesOf(world.simulator)[0]?.id).not.toBe(remote?.id);
+});
