@@ -7,7 +7,7 @@ import { mark } from "../schema/traits.ts";
 export const commands = ["Restart", "Stop", "Update", "UpdateAndRestart"] as const;
 export type CommandName = (typeof commands)[number];
 
-/** How far a command has come with one session; the last four are results. */
+/** The state of a command for one session. The last four are final. */
 export const phases = [
   "Pending",
   "Sending",
@@ -35,7 +35,7 @@ export const resultReasons = [
 ] as const;
 export type ResultReason = (typeof resultReasons)[number];
 
-/** More than this is refused: the results of all have to fit into one object. */
+/** The API server refuses a larger value: the results for all sessions have to fit into one object. */
 export const MAX_SESSIONS = 500;
 
 const sessionRef = mark(

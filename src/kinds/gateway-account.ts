@@ -54,6 +54,6 @@ export const GatewayAccount = defineCustomResource({
   initialStatus,
   columns: [{ name: "URL", jsonPath: ".status.baseURL" }, ready.status, ready.reason, age, ready.message],
   conditions: ["Ready", "Reconciling", "Stalled", "CertificateReady"],
-  // for the finalizer that keeps the Secret while objects need the key
+  // for the finalizer that keeps the Secret as long as objects need its key
   secretAccess: ["patch"],
 });

@@ -19,7 +19,7 @@ const modules = {
 
 const answers = Object.fromEntries(Object.entries(modules).map(([member, { wire }]) => [member, wire.nullish()]));
 
-/** In the path of each request, and in no body. */
+/** Part of the path of each request, never of the body. */
 const inPath = (prefix: string) => mark(immutable(unmanagedID(prefix)), { notInBody: true });
 
 export const HTTPSEdgeRoute = defineKind({

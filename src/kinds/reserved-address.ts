@@ -18,7 +18,7 @@ export const ReservedAddress = defineKind({
     region: mark(immutable(z.enum(regions)), { serverDefault: true })
       .optional()
       .describe("Region of the address. The service's default is us."),
-    // the service takes it in updates only, so a create is followed by one
+    // the service accepts this member in updates only, so the operator sends an update right after a create
     endpointConfigurationId: mark(unmanagedID("ec_"), {
       returns: "endpoint_configuration",
       decode: (answered: { id?: string }) => answered.id,

@@ -30,7 +30,7 @@ export const ReservedDomain = defineKind({
     certificateRef: refTo("TLSCertificate", {
       sends: "certificate_id",
       returns: "certificate",
-      // with automatic management the answer has the certificate that the service issued, which no spec names
+      // with automatic management, the answer names the certificate that the service issued, which no spec names
       decode: ({ id }: { id: string }, { certificate_management_policy }) =>
         certificate_management_policy ? undefined : id,
     })
@@ -60,7 +60,7 @@ export const ReservedDomain = defineKind({
   }),
   columns: [
     textColumn("Domain", { width: 22, value: ({ spec }) => spec["domain"] }),
-    // Half of a record is of no use, so what has no room is not cut.
+    // A record that is cut in half is of no use, so show a hint instead.
     textColumn("CNAME", { width: 38, value: ({ status }) => status["cnameTarget"], instead: "see -o wide" }),
     { name: "Full domain", jsonPath: ".spec.domain", wide: true },
     { name: "CNAME target", jsonPath: ".status.cnameTarget", wide: true },

@@ -20,8 +20,9 @@ const createOnly = <S extends z.ZodType>(schema: S): S => mark(schema, { createO
 const time = mark(instant, { createOnly: true, serverDefault: true, normalize: timestamp });
 
 /**
- * `renewBefore` ahead of the end, or after two thirds of the validity, which begins when the certificate is made at the
- * earliest: a start long ago would mean renewing without end. Undefined if the spec sets the end.
+ * `renewBefore` before the end, or else after two thirds of the validity. Counts from the creation of the certificate
+ * if `valid_after` is earlier: otherwise a start long ago would make the operator renew again and again. Undefined if
+ * the spec sets the end.
  */
 function renewsAt(answer: Answer, spec: Readonly<Record<string, unknown>>): number | undefined {
   if (spec["validUntil"] !== undefined) return undefined;
@@ -30,7 +31,7 @@ function renewsAt(answer: Answer, spec: Readonly<Record<string, unknown>>): numb
   const until = time("valid_until");
   if (!Number.isFinite(from) || !Number.isFinite(until)) return undefined;
   const before = spec["renewBefore"] as string | undefined;
-  // a duration longer than the validity would mean renewing without end
+  // a `renewBefore` longer than the validity would make the operator renew again and again
   const ahead =
     before === undefined ? (until - from) / 3 : Math.min(durationSeconds(before) * 1000, (until - from) * 0.9);
   return until - ahead;

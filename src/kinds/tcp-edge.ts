@@ -8,7 +8,7 @@ import { ipRestrictionModule } from "../schema/modules/ip-restriction.ts";
 import { trafficPolicyModule } from "../schema/modules/traffic-policy.ts";
 import { mark } from "../schema/traits.ts";
 
-/** Normalizes addresses: order, case and repetitions do not count. */
+/** Normalizes addresses: order, case and duplicates are ignored. */
 const hostports = (value: unknown): unknown =>
   unordered(Array.isArray(value) ? [...new Set(value.map((one) => String(one).toLowerCase()))] : value);
 
@@ -33,7 +33,7 @@ export const edgeFields = {
     sends: "hostports",
     returns: "",
     statusField: "addr",
-    // whoever reserves it next gets the traffic
+    // if the address is released, whoever reserves it next gets the traffic
     exposes: true,
     normalize: hostports,
   })

@@ -22,7 +22,7 @@ export const TunnelGroupBackend = defineKind({
       .optional()
       .describe("Labels to watch for tunnels on. A tunnel must carry all of them."),
   }),
-  // no tunnel is no fault: tunnels come and go, and edges may refer to the group beforehand
+  // a group without tunnels is still Ready: tunnels come and go, and edges may refer to the group before there is one
   status: z.object({
     tunnels: remoteRefs("Tunnels that match now."),
     tunnelCount: countOf("tunnels", "How many tunnels match now."),

@@ -5,10 +5,10 @@ import { defineCustomResource } from "../schema/define.ts";
 import { immutable } from "../schema/fields.ts";
 import { remoteRef, text } from "../schema/status.ts";
 
-/** Labels of the objects that the operator creates. It recognises them by the first two. */
+/** Labels of the objects that the operator creates. It recognises its objects by the first two. */
 export const sessionLabels = {
   mirror: `${GROUP}/mirror`,
-  /** The GatewayAccount whose session it is. Not set: the session of the operator's own account. */
+  /** The GatewayAccount whose session it is. Not set: a session of the operator's own account. */
   account: `${GROUP}/account`,
   region: `${GROUP}/region`,
   os: `${GROUP}/os`,
@@ -16,7 +16,7 @@ export const sessionLabels = {
   agentVersion: `${GROUP}/agent-version`,
 } as const;
 
-/** The members of a session, as the status shows them. */
+/** The members of a session that the status keeps. */
 export const sessionStatus = z.object({
   id: text("Remote id of the session, as in the spec."),
   uri: text("Address of the session at the service."),

@@ -12,7 +12,10 @@ const share = z.object({
 
 type Shares = { backend_id: string; weight: number }[];
 
-/** The service wants a map by backend id. Specs have a list, since they name objects; two may name the same backend. */
+/**
+ * The service takes a map by backend id. Specs have a list, since they name objects. Two entries may name the same
+ * backend.
+ */
 function byID(shares: Shares): Record<string, number> {
   const weights: Record<string, number> = {};
   for (const { backend_id, weight } of shares) weights[backend_id] = (weights[backend_id] ?? 0) + weight;

@@ -97,7 +97,7 @@ export function leaseGrants(installation: string): Grant[] {
   ];
 }
 
-/** Rights in all namespaces of an operator with leader election that watches all of them. */
+/** Rights in all namespaces, for an operator that watches all of them and uses leader election. */
 export const installationGrants = (): Grant[] => [
   {
     use: "See whether another installation has the same objects",
@@ -124,7 +124,7 @@ export function intentKeyGrants(): Grant[] {
 export function uninstallGrants(customResources: readonly CustomResource[]): Record<"retain" | "delete", Grant[]> {
   const installed = customResources.filter((one) => !isMadeByOperator(one));
   const all = plurals(installed);
-  // only objects that the operator may patch can have its finalizer
+  // uninstall removes finalizers, and only objects that the operator may patch can have one
   const withFinalizer = plurals(installed.filter(({ access }) => access.includes("patch")));
   return {
     retain: [
@@ -142,7 +142,7 @@ export function uninstallGrants(customResources: readonly CustomResource[]): Rec
   };
 }
 
-/** Rules for people, to be aggregated into the roles view and edit; `account` is for those who own the account. */
+/** Rules that are aggregated into the roles view and edit of a cluster. `account` is for people who own the account. */
 export function accessGrants(customResources: readonly CustomResource[]): Record<"view" | "edit" | "account", Grant[]> {
   const write = ["create", "update", "patch", "delete", "deletecollection"];
   const unprivileged = customResources.filter((one) => one.privilege === undefined && !isMadeByOperator(one));

@@ -1,14 +1,18 @@
 import { type Answer, type Kind, type KindReadiness, type Readiness, usable } from "./define.ts";
 import { type DNSRecordsOf, recordText } from "./dns.ts";
 
-/** A new custom domain has DNS_ERROR until somebody makes its DNS record. The object is Stalled only after this time. */
+/**
+ * A new custom domain has DNS_ERROR until somebody makes its DNS record. Only after this time is the object Stalled.
+ */
 const DNS_GRACE_MS = 10 * 60_000;
 
-/** When to look again. After the grace, the next list shows a record that was made meanwhile, so a look is a spare one. */
+/**
+ * When to look again. After the grace period the next list shows a new record anyway, so this look is only a spare one.
+ */
 const DNS_GRACE_SECONDS = 60;
 const DNS_STALLED_SECONDS = 3600;
 
-/** What may last for ever is looked at after a share of the time that it has lasted, so less and less often. */
+/** A state that may last for ever is looked at after this share of the time it has lasted, so less and less often. */
 const SHARE_OF_WAIT = 1 / 20;
 const SHORTEST_SECONDS = 5;
 const LONGEST_SECONDS = 3600;
@@ -24,8 +28,9 @@ interface Job {
 type NotUsable = Exclude<Readiness, { state: "usable" }>;
 
 /**
- * Readiness, DNS records and conditions of kinds whose certificate the service can manage. A certificate counts as issued once the
- * answer has it, or the time of its renewal. An answer with neither of them and no job was given before the job began.
+ * Readiness, DNS records and conditions of kinds whose certificate the service can manage. A certificate counts as
+ * issued once the answer has the certificate or its renewal time. If the answer has neither and no job, the job has not
+ * begun yet.
  */
 export const managedCertificate = (
   recordsOf: DNSRecordsOf,
@@ -56,10 +61,13 @@ const pending = (trouble: NotUsable): KindReadiness => ({
   conditions: [{ ...conditionOf(trouble), status: "False" }],
 });
 
-/** The end of the message about a renewal that fails. */
+/** Ends the message about a renewal that fails. */
 export const IS_SERVED = " (the present certificate is served)";
 
-/** The present certificate is still served, so the object stays usable. Its reason says that the renewal fails. */
+/**
+ * While a renewal fails the present certificate is still served, so the object stays usable. Its reason names the
+ * failure.
+ */
 function renewalFailing({ message, afterSeconds }: NotUsable): KindReadiness {
   const failure = {
     reason: "CertificateRenewalFailing",
@@ -71,7 +79,7 @@ function renewalFailing({ message, afterSeconds }: NotUsable): KindReadiness {
   };
 }
 
-/** The message of CertificateReady. Its end follows where it is known. */
+/** The message of CertificateReady. The end of the validity is appended where it is known. */
 export const ISSUED = "The certificate is issued";
 
 function issued(): KindReadiness {
@@ -90,7 +98,10 @@ function provisioning(job: Job, answer: Answer, now: number): NotUsable {
   };
 }
 
-/** Epoch milliseconds. A job that has not begun may begin since the remote exists. Undefined: the answer does not tell. */
+/**
+ * When the job began, in epoch milliseconds; the creation time of the remote if the job has not begun. Undefined: not
+ * in the answer.
+ */
 function startOf(job: Job, { created_at: createdAt }: Answer): number | undefined {
   const startedAt = Date.parse(job.started_at ?? String(createdAt));
   return Number.isFinite(startedAt) ? startedAt : undefined;

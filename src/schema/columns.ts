@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Column } from "./define.ts";
 
-/** What the text of a column is made from. */
+/** The values from which the text of a column is made. */
 export interface Shown {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly status: Readonly<Record<string, unknown>>;
@@ -11,11 +11,11 @@ export interface Shown {
 export interface TextColumn extends Column {
   /** The member of `status.columns`. */
   readonly key: string;
-  /** At most so many characters, so that a line of `kubectl get` fits on a screen. */
+  /** Most characters that are shown, so that a line of `kubectl get` fits on a screen. */
   readonly width: number;
   /** A text, a list of texts or a map. Undefined: the cell is empty. */
   readonly value: (shown: Shown) => unknown;
-  /** Stands in place of a text that is too long to be shown and of no use when it is cut. */
+  /** Shown in place of a text that is too long, if a cut text would be of no use. */
   readonly instead?: string;
 }
 
@@ -28,7 +28,7 @@ export const textColumn = (name: string, options: Options): TextColumn => {
 
 const isTextColumn = (column: Column): column is TextColumn => "value" in column;
 
-/** The status field with the texts of all these columns, and what a table says of the conditions. */
+/** The status field with the texts of all these columns, and with the condition that the table shows. */
 export const columnsField = (columns: readonly Column[]) =>
   z
     .object({
@@ -57,7 +57,7 @@ export function columnTexts(columns: readonly Column[], shown: Shown): Record<st
 
 const CUT = "…";
 
-/** Text, list or map in one line: `a,b`, `a=1,b=2`, or `a +3` where the others have no room. */
+/** A text, list or map in one line: `a,b`, `a=1,b=2`, or `a +3` if the other entries have no room. */
 export function shortText(value: unknown, width: number): string {
   const items = itemsOf(value).map((item) => item.replaceAll(/\s+/g, " ").trim());
   for (let shown = items.length; shown > 0; shown -= 1) {
@@ -76,11 +76,13 @@ function itemsOf(value: unknown): string[] {
   return [String(value)];
 }
 
-/** The name of a reference, or the id of one by id. */
+/** The name in a reference, or its id if it refers by id. */
 export const refText = (ref: unknown): string => {
   const { name, id } = (ref ?? {}) as { name?: string; id?: string };
   return name ?? id ?? "";
 };
 
-/** The date of a time in RFC 3339. A column of type `date` shows no times to come. */
+/**
+ * The date of a time in RFC 3339. A column of type `date` cannot show a time in the future, so columns show this text.
+ */
 export const dateOf = (time: unknown): string | undefined => (typeof time === "string" ? time.slice(0, 10) : undefined);

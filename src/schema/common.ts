@@ -77,7 +77,10 @@ const replacement = notInBody(z.enum(["Recreate"]))
       "Unset: it stays as it is, and the object says ReplacementRequired.",
   );
 
-/** Whether the service may lack an update of this kind, and `CreateFirst` does not replace it either. */
+/**
+ * Whether remotes of this kind may be deleted and created again for a change: the service may have no update for the
+ * kind, and `CreateFirst` does not replace its remotes.
+ */
 export const canBeRecreated = ({ resource, replacement: way }: Kind): boolean =>
   way === undefined && (resource.verbs.update !== "documented" || resource.updateUndocumented.length > 0);
 
@@ -88,7 +91,7 @@ export function specOf(kind: Kind): z.ZodObject {
     .describe("Takes over a resource that exists in the account already. Nothing is taken over without it.");
   return z.object({
     ...kind.spec.shape,
-    // the spec of an entry or of modules names its remote by itself
+    // entries and modules name their remote in their own spec fields, so they need no `adopt`
     ...(kind.location.type === "collection" && { adopt }),
     ...policyFields,
     ...(canBeRecreated(kind) && { replacement }),
@@ -225,12 +228,12 @@ export const statusOf = (kind: Kind): z.ZodObject =>
     columns: columnsField(kind.columns),
   });
 
-/** The members of an answer that the status keeps. */
+/** The members of an answer that are kept in the status. */
 export const answerFieldsOf: (kind: Kind) => z.ZodObject = memoize((kind) =>
   z.object({ ...remoteFields, ...kind.status.shape }),
 );
 
-/** The status until the operator has looked at the object. Tools would read an empty status as healthy. */
+/** The status until the operator has looked at the object. Without it, tools would show the object as healthy. */
 export const initialStatus = {
   observedGeneration: -1,
   conditions: [
@@ -262,7 +265,7 @@ const reason: Column = {
 const id: Column = { name: "ID", jsonPath: ".status.id", wide: true, description: "Remote id" };
 const message: Column = { name: "Message", jsonPath: ".status.columns.message", wide: true };
 
-/** As `initialStatus`, with what the table of `kubectl get` shows of it. */
+/** `initialStatus`, with the texts that `kubectl get` shows of it. */
 export const initialManagedStatus = {
   ...initialStatus,
   columns: { reason: "Pending", message: "Waiting for the operator to observe this object" },

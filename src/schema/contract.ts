@@ -19,11 +19,14 @@ export const FINALIZER = `${GROUP}/remote`;
 export const annotations = {
   /** "true": nothing is written to the object or to its remote, and a deletion waits. */
   paused: `${GROUP}/paused`,
-  /** Any new value asks for a fresh look at the remote; echoed in `status.lastHandledReconcileAt`. */
+  /** Any new value makes the operator read the remote again. It is copied to `status.lastHandledReconcileAt`. */
   reconcileRequestedAt: `${GROUP}/reconcile-requested-at`,
-  /** "true": on deletion the remote is left as it is. */
+  /** "true": when the object is deleted, its remote stays in the account. */
   orphan: `${GROUP}/orphan`,
-  /** `<namespace>/<name>`: nothing is written for the object any more, so that the one of that name can take its remote. */
+  /**
+   * `<namespace>/<name>` of another object that is to take over the remote. The operator writes no more for this
+   * object.
+   */
   releaseTo: `${GROUP}/release-to`,
   /**
    * The command `uninstall` sets it on objects that it has deleted: the operator says `LeftBehind` when nothing under way
@@ -34,9 +37,9 @@ export const annotations = {
   createIntent: `${GROUP}/create-intent`,
   /** Proves that the operator has written the intent: see objects/intent-signatures.ts. */
   createIntentSignature: `${GROUP}/create-intent-signature`,
-  /** On the Lease of an installation, what the installation says of itself: see operator/kubernetes/installations.ts. */
+  /** On the Lease of an installation: facts about the installation. See operator/kubernetes/installations.ts. */
   installation: `${GROUP}/installation`,
-  /** On the Lease of an installation, how its accounts are doing: see operator/kubernetes/account-figures.ts. */
+  /** On the Lease of an installation: the state of its accounts. See operator/kubernetes/account-figures.ts. */
   accounts: `${GROUP}/accounts`,
 } as const;
 
@@ -44,27 +47,32 @@ export const annotations = {
 export const endpointAnnotations = {
   /** Kind and name of the object that the DNSEndpoint was written for. */
   object: `${GROUP}/object`,
-  /** SHA-256 of what was written, in hex. */
+  /** SHA-256 of the written records, in hex. */
   digest: `${GROUP}/sha-256`,
 } as const;
 
 /** Annotations of a Secret that the operator writes. */
 export const secretAnnotations = {
-  /** On the Secret with the key of intents: when those were signed that a version before had written. */
+  /**
+   * On the Secret with the key of intents: when the operator signed the intents that an earlier version had written.
+   */
   intentsSignedAt: `${GROUP}/intents-signed-at`,
-  /** On the same Secret, a whole number: see operator/kubernetes/state-format.ts. Not set: 1. */
+  /**
+   * On the same Secret: the format of the stored state, a whole number. Not set: 1. See
+   * operator/kubernetes/state-format.ts.
+   */
   format: `${GROUP}/format`,
   /** On the same Secret, by installation: see operator/accounts/key-records.ts. */
   keyDigests: `${GROUP}/key-digests`,
   /** The id of the remote whose value the Secret has. */
   remoteID: `${GROUP}/remote-id`,
-  /** The uid of the object that the Secret was written for. It stays when the owner reference goes. */
+  /** The uid of the object that the Secret was written for. It stays when the owner reference is removed. */
   objectUID: `${GROUP}/object-uid`,
   /** SHA-256 of the value that was written, in hex. */
   digest: `${GROUP}/sha-256`,
 } as const;
 
-/** Name of the GatewayAccount of objects that name none. */
+/** Name of the GatewayAccount that serves objects without `accountRef`. */
 export const DEFAULT_ACCOUNT = "default";
 
 /** The Secret in the operator's own namespace with the key that signs create intents. */

@@ -16,17 +16,20 @@ export interface Column {
 /** An answer of the service, by the service's own names. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-/** Whether a resource that exists can be used; `Ready` of the object follows it. `afterSeconds`: when to look again. */
+/**
+ * Whether an existing remote can be used. The condition `Ready` of the object follows from it. `afterSeconds`: when to
+ * look again.
+ */
 export type Readiness =
   | { state: "usable"; reason?: "CertificateRenewalFailing"; message: string; afterSeconds?: number }
-  /** Will become usable by itself; look again after so many seconds. */
+  /** Becomes usable without help. */
   | {
       state: "pending";
       reason: "CertificateProvisioning" | "CertificateRetrying";
       message: string;
       afterSeconds: number;
     }
-  /** Needs a person. Until `stalledAt` (epoch milliseconds) it counts as work under way. */
+  /** Needs a person. Until `stalledAt` (epoch milliseconds) the object counts as in progress, after it as Stalled. */
   | {
       state: "failing";
       reason: "CertificateDNSError" | "CertificateExpired";
@@ -35,13 +38,13 @@ export type Readiness =
       stalledAt: number;
     };
 
-/** Whether a remote can be used, and the conditions of its kind beside that. */
+/** Whether a remote can be used, and further conditions of its kind. */
 export interface KindReadiness {
   readiness: Readiness;
   conditions?: KindCondition[];
 }
 
-/** A condition that a kind has beside the common ones. */
+/** A condition that only some kinds have. */
 export interface KindCondition {
   type: "CertificateReady" | "DNSReady";
   status: "True" | "False" | "Unknown";
@@ -49,7 +52,7 @@ export interface KindCondition {
   message: string;
 }
 
-/** What the file of a kind says for its CRD. */
+/** The properties of a kind that end up in its CRD. */
 export interface Definition {
   readonly kind: string;
   readonly plural: string;
@@ -64,62 +67,65 @@ export interface Definition {
   readonly rules: readonly Rule[];
   readonly columns: readonly Column[];
   /**
-   * The power over the account that creating such an object gives a person, in words. The aggregated role `edit` leaves
-   * such kinds out. Undefined: none.
+   * What a person who may create such an object can do to the account, in words. The aggregated role `edit` leaves out
+   * kinds that have this. Undefined: nothing that `edit` should not allow.
    */
   readonly privilege: string | undefined;
 }
 
 /** A complete kind: whole spec, whole status, all columns. CRDs are generated from these. */
 export interface CustomResource extends Definition {
-  /** What the status says until the operator has looked at the object. */
+  /** The status until the operator has looked at the object. */
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
   /** Status or spec fields that lists can be filtered by, as JSON paths. */
   readonly selectableFields: readonly string[];
-  /** Types of its conditions; empty where it has none. */
+  /** Types of the conditions of the kind. Empty: it has no conditions. */
   readonly conditions: readonly string[];
-  /** What the operator does with its objects, beside writing their status. */
+  /** The verbs that the operator uses on objects of the kind. It may write their status in any case. */
   readonly access: readonly Access[];
-  /** What it does with the Secrets that they name, beside reading them. */
+  /** The verbs that the operator uses on the Secrets that these objects name. It may read them in any case. */
   readonly secretAccess: readonly Access[];
-  /** Where the operator manages objects of the kind: in the namespaces that it watches, or also in its own if it does not. */
+  /** Where the operator manages objects of the kind: only in watched namespaces, or also in its own namespace. */
   readonly namespaces: "watched" | "watched and own";
 }
 
-/** Whether the operator creates the objects of the kind, and people do not. */
+/** True if the operator, not a person, creates the objects of the kind. */
 export const isMadeByOperator = ({ access }: Pick<CustomResource, "access">): boolean => access.includes("create");
 
 export type Access = "get" | "list" | "watch" | "create" | "patch" | "delete";
 
-/** The operator watches objects, and patches their finalizer and its own annotations. */
+/** The operator lists and watches objects, and patches their finalizer and its own annotations. */
 export const defaultAccess: readonly Access[] = ["list", "watch", "patch"];
 
-/** What the operator writes to a Secret in the namespace of the object, which it creates and owns. */
+/**
+ * A value from an answer that the operator writes to a Secret. It creates and owns the Secret, in the object's
+ * namespace.
+ */
 export interface Output {
   /** The spec field that names the Secret. */
   field: string;
   key: string;
   /** The member of the answer that holds the value. */
   member: string;
-  /** Only the answer to a create has the value. If it is lost, the resource is replaced. */
+  /** Only the answer to the create has the value. If the value is lost, the remote is replaced. */
   shownOnce?: true;
 }
 
-/** Each remote is a resource of its own: the service gives it an id, and lists it with others of its sort. */
+/** Each remote is a resource of its own: the service gives it an id and lists it with others of its type. */
 export interface CollectionLocation {
   readonly type: "collection";
 }
 
 /**
- * Each remote is an entry of a list on another resource, its parent. Several objects may want the same entry, and so
- * may the parent itself.
+ * Each remote is an entry of a list in another resource, its parent. Several objects, and the parent's own spec, may
+ * want the same entry.
  */
 export interface EntryLocation {
   readonly type: "entry";
   /** Spec fields whose values, joined by a slash, are the id of the remote: the parent, and the key of the entry. */
   readonly idFields: readonly [parent: string, key: string];
   readonly parent: {
-    /** The kind whose objects stand for such resources. */
+    /** The kind that manages such parents. */
     readonly kind: string;
     readonly resource: Resource;
     /** The member of an answer, and the field of a spec, that hold the list. */
@@ -128,71 +134,81 @@ export interface EntryLocation {
   /** Members of a create: the id of the parent, and the key of the entry. */
   readonly parentMember: string;
   readonly keyMember: string;
-  /** Calls of the client, which take the parent's id and the key. */
+  /** The method of the client. It takes the parent's id and the key. */
   readonly createCall: "createSource";
   readonly deleteCall: "deleteSource";
 }
 
 /**
- * Each remote is created and deleted by others. An object only sets modules of it, and each of these is set, read and
- * deleted by itself.
+ * Others create and delete the remote. An object only sets modules of it. Each module is set, read and deleted by its
+ * own request.
  */
 export interface ModulesLocation {
   readonly type: "modules";
   /** Spec fields whose values, joined by a slash, are the id of the remote. */
   readonly idFields: readonly string[];
-  /** The path parameters of the modules that stand for these fields, in the same order. */
+  /** The path parameters of the modules that hold the values of `idFields`, in the same order. */
   readonly pathParameters: readonly (keyof ModuleOwner)[];
 }
 
-/** Where the remotes of a kind are at the service. How they are found, created and deleted follows from its type. */
+/**
+ * Where the remotes of a kind are in the account. The way they are found, created and deleted follows from its type.
+ */
 export type Location = CollectionLocation | EntryLocation | ModulesLocation;
 
 /**
- * Everything the operator knows about one kind that it converges: data, and a few small pure functions. `spec` and
- * `status` are the kind's own fields, the latter read-only members of the answer; those that every managed kind has
- * are added by `customResourceOf`.
+ * Everything the operator knows about one kind that it manages: data and a few small pure functions. `spec` and
+ * `status` have only the kind's own fields; the status fields are read-only members of the answer. `customResourceOf`
+ * adds the fields that all managed kinds have.
  */
 export interface Kind extends Definition {
   readonly resource: Resource;
   readonly location: Location;
-  /** Parts with operations of their own, by the member of the request; for fields marked `onRemove: "delete"`. */
+  /** Parts that have requests of their own, by their member in the request. For fields marked `onRemove: "delete"`. */
   readonly modules: Readonly<Record<string, Module>>;
-  /** Modules may refer to it that are on remotes without a list. */
+  /** True if modules can refer to this kind and some of these modules are on remotes that have no list. */
   readonly isUsedUnlisted: boolean;
-  /** The spec field whose value no two resources of an account share. The service's member has the same value. */
+  /** The spec field whose value is unique in an account. The service's member has the same value. */
   readonly naturalKey: string | undefined;
   /**
-   * CreateFirst: for a change that the service cannot make in place, a second resource is created. Objects that refer to
-   * the first one move to the second, then the first is deleted. Only for resources of which two may exist.
+   * CreateFirst: if the service cannot change the remote in place, the operator creates a second one, moves the objects
+   * that refer to the first, then deletes the first. Only for resources of which two may exist.
    */
   readonly replacement: "CreateFirst" | undefined;
-  /** When a resource has to be replaced because it runs out; epoch milliseconds. Undefined: never. */
+  /** When a new remote has to replace this one because it runs out, in epoch milliseconds. Undefined: never. */
   readonly renewsAt: (answer: Answer, spec: Readonly<Record<string, unknown>>) => number | undefined;
-  /** Status fields that say from when until when it is valid, in RFC 3339. Undefined: it does not run out. */
+  /**
+   * The status fields with the begin and the end of the validity, in RFC 3339. Undefined: the remote does not run out.
+   */
   readonly validity:
     | {
         readonly from: string;
         readonly until: string;
-        /** What a person does when the validity has ended. A message begins with it. */
+        /** What a person has to do after the validity has ended. The message begins with this text. */
         readonly remedy: (spec: Readonly<Record<string, unknown>>) => string;
       }
     | undefined;
-  /** The status field with the address at which edges listen: host:port, or a host with all its ports. Undefined: none. */
+  /**
+   * The status field with the address on which edges listen: host:port, or a host for all its ports. Undefined: no
+   * address.
+   */
   readonly address: string | undefined;
-  /** The member of an answer that refers to the certificate with which the remote is served, and the kind of that. */
+  /**
+   * The member of an answer that refers to the certificate with which the remote is served, and that certificate's
+   * kind.
+   */
   readonly servedWith: { readonly member: string; readonly kind: string } | undefined;
-  /** A member of the answer that is kept in a Secret. */
+  /** A value from the answer that the operator writes to a Secret. */
   readonly output: Output | undefined;
-  /** The DNS records that have to exist for a remote. Undefined: the kind has to do with no DNS. */
+  /** The DNS records that a remote needs. Undefined: the kind needs none. */
   readonly dnsRecords: DNSRecordsOf | undefined;
-  /** Types of the conditions that objects of the kind may have, beside those of every kind. Default: those of its validity. */
+  /** Types of further conditions that objects of the kind may have. Default: those of its validity. */
   readonly ownConditions: readonly KindCondition["type"][];
-  /** Whether what exists can be used, and what the kind has to say besides. `now` in epoch milliseconds. */
+  /** Whether an existing remote can be used, and further conditions. `now` in epoch milliseconds. */
   readonly readiness: (answer: Answer, now: number) => KindReadiness;
 }
 
-/** The resource whose list shows the remotes of a kind. Undefined: each has to be read by itself. */
+/** The resource whose list has the remotes of a kind. Undefined: there is no list, each remote is read by its id. */
 export function listOf({ location, resource }: Kind): Resource | undefined {
   switch (location.type) {
     case "collection":
@@ -250,7 +266,7 @@ const customResourceDefaults = {
   namespaces: "watched",
 } satisfies Partial<CustomResource>;
 
-/** A kind that `src/reconcile` does not manage, but another part of the operator. */
+/** Defines a kind that another part of the operator manages, not `src/reconcile`. */
 export const defineCustomResource = (
   given: Omit<CustomResource, "plural" | keyof typeof customResourceDefaults> & Partial<CustomResource>,
 ): CustomResource => ({ plural: pluralOf(given.kind), ...customResourceDefaults, ...given });

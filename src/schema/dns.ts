@@ -9,17 +9,20 @@ export interface DNSRecord {
   targets: string[];
 }
 
-/** Reads the records from an answer of the service. Empty for names that the service owns. */
+/** Reads the records from an answer. Empty if the service owns the name, since it then makes the records itself. */
 export type DNSRecordsOf = (answer: Readonly<Record<string, unknown>>) => DNSRecord[];
 
-/** The records with these targets. None where the service shows no target. Sorted, so that the order never changes. */
+/**
+ * The records with these targets. Empty if the answer has no target. Sorted, so that the status does not change without
+ * reason.
+ */
 export function records(type: DNSRecord["type"], name: unknown, targets: unknown): DNSRecord[] {
   const names = (Array.isArray(targets) ? targets : [targets]).filter((target) => typeof target === "string" && target);
   if (typeof name !== "string" || names.length === 0) return [];
   return [{ name: String(hostname(name)), type, targets: names.map((target) => String(hostname(target))).sort() }];
 }
 
-/** The records in words, such as `shop.example.com CNAME x.cname.example`. */
+/** Such as `shop.example.com CNAME x.cname.example`. */
 export const recordText = ({ name, type, targets }: DNSRecord): string => `${name} ${type} ${targets.join(", ")}`;
 
 const dnsRecord = z.object({
@@ -28,7 +31,7 @@ const dnsRecord = z.object({
   targets: z.array(z.string()).describe("What the record points to: one name for a CNAME, several for NS."),
 });
 
-/** The status field with all records of an object. The answer has no such member: it is derived from the others. */
+/** The status field with all records of an object. The answer has no such member, so it is derived from the others. */
 export const dnsRecords = (recordsOf: DNSRecordsOf) =>
   mark(z.array(dnsRecord), {
     returns: "domain",
@@ -40,7 +43,7 @@ export const dnsRecords = (recordsOf: DNSRecordsOf) =>
     .optional()
     .describe("All DNS records that have to exist in your zone. Unset for names of the service's own.");
 
-/** The spec field with which an object asks for its records to be made, or to be looked at. */
+/** The spec field with which an object asks the operator to publish its records, or to check them in DNS. */
 export interface DNSSpec {
   check?: boolean;
   externalDNS?: {

@@ -2,15 +2,17 @@ import * as z from "zod";
 import { OWNER_KEY } from "./contract.ts";
 import { mark, type Rule, type Traits } from "./traits.ts";
 
-/** A string of at most `max` bytes in UTF-8: the service counts bytes, OpenAPI counts characters. */
+/**
+ * A string of at most `max` bytes in UTF-8. Only for limits that the service gives in bytes: OpenAPI counts characters.
+ */
 export const bytes = (max: number, minLength = 0) =>
   mark(minLength > 0 ? z.string().min(minLength).max(max) : z.string().max(max), {
     rules: [{ rule: `size(bytes(self)) <= ${max}`, message: `must be at most ${max} bytes (UTF-8)` }],
   });
 
 /**
- * A string of this form. `message` says in words what is expected, since the API server would answer with the bare
- * regular expression. The pattern has to mean the same in RE2.
+ * A string of this form. `message` says in words what is expected: without it, the API server shows only the regular
+ * expression. The pattern has to mean the same in RE2.
  */
 export const matching = (schema: z.ZodString, pattern: RegExp, message: string) =>
   mark(schema.regex(pattern), { rules: [form(pattern, message)] });
@@ -39,10 +41,10 @@ export const metadata = mark(bytes(4096), { normalize: jsonValue })
       "it sends, `tunnelgateway.dev/owner`, to find the resource again.",
   );
 
-/** The two texts that nearly every resource has. */
+/** The two texts that nearly every resource has. The service counts their bytes. */
 export const texts = { description, metadata };
 
-/** The same texts where the service counts characters, as OpenAPI does. */
+/** The same texts, for resources whose limit the service counts in characters. */
 export const textsInCharacters = {
   description: z.string().max(255).optional().describe("What the resource is for. At most 255 characters."),
   metadata: mark(z.string().max(4096), { normalize: jsonValue })
@@ -53,13 +55,15 @@ export const textsInCharacters = {
     ),
 };
 
-/** Accepted on create only. Refused at admission afterwards, with the way out. */
+/** Accepted on create only. The API server refuses a later change, with a message that says what to do instead. */
 export const immutable = <S extends z.ZodType>(schema: S): S => mark(schema, { immutable: true });
 
-/** Every module can be switched off without losing its settings. */
+/** Every module has this field: a user can switch the module off without losing its settings. */
 export const enabled = z.boolean().default(true).describe("Whether the module applies to traffic. Default: true.");
 
-/** A part of a resource. A request that has it replaces it as a whole, a request without it leaves it as it is. */
+/**
+ * A part of a resource. A request with the part replaces the whole part; a request without it leaves the part as it is.
+ */
 export const module = <S extends z.ZodObject>(schema: S, how: { onRemove: "disable" | "delete" }) =>
   mark(schema, how).optional();
 
@@ -77,7 +81,7 @@ const exactlyOne: Rule = {
   message: "must give exactly one of `name` (an object in this namespace) and `id` (a remote id)",
 };
 
-/** `byID`: whether the request takes the remote id, so that it may also be given in place of an object's name. */
+/** `byID`: the request takes the remote's id, so users may give the id in place of an object's name. */
 function target(kinds: readonly string[], byID: boolean): z.ZodObject {
   const [only] = kinds;
   const about = `Name of a ${kinds.join(" or ")} in this namespace.`;
@@ -109,13 +113,16 @@ function reference(kinds: readonly string[], { statusField = REMOTE_ID, exposes,
 
 const takesID = ({ statusField = REMOTE_ID }: Wiring): boolean => statusField === REMOTE_ID;
 
-/** A reference to one object of any of these kinds; the request takes what its status holds (its id, by default). */
+/**
+ * A reference to one object of any of these kinds. The request gets a field of that object's status (by default its
+ * id).
+ */
 export const refTo = (kinds: string | readonly string[], wiring: Wiring = {}) => {
   const list = typeof kinds === "string" ? [kinds] : kinds;
   return mark(target(list, takesID(wiring)), reference(list, wiring));
 };
 
-/** A list of references. The order is sent as written; it is compared only where `normalize` keeps it. */
+/** A list of references. They are sent in the order of the spec. The order is compared only if `normalize` keeps it. */
 export const refsTo = (kinds: string | readonly string[], wiring: Wiring & { max?: number } = {}) => {
   const { max = 64, ...rest } = wiring;
   const list = typeof kinds === "string" ? [kinds] : kinds;
@@ -142,7 +149,7 @@ export const secretKey = (what: string, wiring: KeyWiring) =>
 export const configMapKey = (what: string, wiring: KeyWiring) =>
   mark(keyIn("ConfigMap"), { ...wiring, configMap: true }).describe(`ConfigMap and key that hold ${what}.`);
 
-/** The name of a Secret, several keys of which are sent. */
+/** The name of a Secret. Several of its keys are sent. */
 export const secretName = (what: string, traits: Pick<Traits, "secretMembers" | "problemOf">) =>
   mark(objectName, traits).describe(what);
 
@@ -159,7 +166,7 @@ export const domain = matching(
   "must be a host name with a dot in it, such as shop.example.com, or *.example.com for all names one level below",
 );
 
-/** `<type> <base64>`. A comment after it, as in authorized-keys files, does not count. */
+/** `<type> <base64>`. A comment after it, as in authorized-keys files, is ignored. */
 export const sshPublicKey = mark(
   matching(
     z.string().min(1).max(16_384),
@@ -173,7 +180,7 @@ export const ownerId = mark(z.string().min(1).max(128), { serverDefault: true })
   "Id of the user or bot that owns it. Default: the owner of the operator's key. Only admins may name others.",
 );
 
-/** Normalizes a time in RFC 3339, which has several spellings for one moment, to seconds. */
+/** Normalizes a time in RFC 3339 to whole seconds in UTC, since one moment can be written in several ways. */
 export function timestamp(value: unknown): unknown {
   const time = Date.parse(String(value));
   return Number.isFinite(time) ? Math.floor(time / 1000) : value;
@@ -182,13 +189,13 @@ export function timestamp(value: unknown): unknown {
 /** For lists whose order matters. */
 export const ordered = (value: unknown): unknown => value;
 
-/** For headers: their names have no case. */
+/** For headers, whose names are case-insensitive. */
 export const lowerCaseKeys = (value: unknown): unknown =>
   typeof value === "object" && value !== null
     ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name.toLowerCase(), one]))
     : value;
 
-/** Id of a resource for which there is no kind. */
+/** The id of a resource that no kind manages. */
 export const unmanagedID = (prefix: string) =>
   matching(
     z.string().max(128),
@@ -196,7 +203,7 @@ export const unmanagedID = (prefix: string) =>
     `must be an id that begins with ${prefix}: letters and digits after it`,
   );
 
-/** A map whose keys are the user's own and are never renamed. */
+/** A map whose keys the user chooses. They are never converted to snake_case. */
 export const stringMap = (maxProperties = 64) => z.record(z.string(), z.string().max(1024)).meta({ maxProperties });
 
 /** Kinds that an edge, or another backend, can send traffic to. */
@@ -215,11 +222,11 @@ export function unordered(value: unknown): unknown {
   return [...value].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** For host names: the service lower-cases them and drops the final dot. */
+/** For host names: the service stores them in lower case, without the final dot. */
 export const hostname = (value: unknown): unknown =>
   typeof value === "string" ? value.toLowerCase().replace(/\.$/, "") : value;
 
-/** Normalizes metadata: the spacing of JSON does not count, and neither does the owner mark. */
+/** Normalizes metadata: neither the white space of its JSON nor the owner mark in it counts as a difference. */
 function jsonValue(value: unknown): unknown {
   if (typeof value !== "string" || !value.trimStart().startsWith("{")) return value;
   try {
@@ -230,6 +237,6 @@ function jsonValue(value: unknown): unknown {
   }
 }
 
-/** For `JSON.parse`: keeps the digits of an integer that a number would round. */
+/** A reviver for `JSON.parse`. It keeps the digits of an integer that is too large for a number. */
 const keepLargeIntegers = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
   typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? source : value;

@@ -1,4 +1,4 @@
-/** Computes a function of a schema or kind once for each, since these never change. The result is shared: do not change it. */
+/** Remembers the result for each schema or kind, which never change. All callers share the result: do not change it. */
 export function memoize<Key extends object, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
   return (key) => {

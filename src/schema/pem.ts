@@ -3,7 +3,7 @@ import * as z from "zod";
 
 const BLOCKS = /-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g;
 
-/** Normalizes PEM: line ends, blank lines and text around the blocks do not count. */
+/** Normalizes PEM: line ends, blank lines, and text around the blocks are ignored. */
 export const pem = (value: unknown): unknown =>
   typeof value === "string" ? (value.match(BLOCKS) ?? [value]).map(tidy).join("\n") : value;
 
@@ -14,7 +14,10 @@ const tidy = (block: string): string =>
     .filter(Boolean)
     .join("\n");
 
-/** Why a Secret of type kubernetes.io/tls cannot be served; undefined: it can. The service tells no more than "refused". */
+/**
+ * Why a Secret of type kubernetes.io/tls cannot be used, for a message. Undefined: it can be used. Checked here because
+ * the service's own answer gives no reason.
+ */
 export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: Readonly<Record<string, string>>) {
   const { blocks, certificates } = certificatesIn(chain);
   if (blocks.length === 0) return `key "tls.crt" has no certificate in PEM`;
@@ -30,7 +33,7 @@ export function keyPairProblem({ "tls.crt": chain = "", "tls.key": key = "" }: R
     : `"tls.key" is the key of no certificate in key "tls.crt"`;
 }
 
-/** Why a value cannot be the certificates of an authority. */
+/** Why this text is no list of CA certificates, for a message. Undefined: it is one. */
 export function certificatesProblem(value: string): string | undefined {
   const { blocks, certificates } = certificatesIn(value);
   if (blocks.length === 0) return "it has no certificate in PEM";
@@ -43,8 +46,8 @@ function certificatesIn(text: string) {
 }
 
 /**
- * With the annotation issue-temporary-certificate, cert-manager fills a Secret before the certificate is issued. It signs
- * with an authority that nobody knows, and marks the subject with this serial number.
+ * With the annotation issue-temporary-certificate, cert-manager fills the Secret before the real certificate is issued.
+ * The temporary certificate is signed by an unknown authority and has this serial number in its subject.
  */
 const isTemporary = (certificate: X509Certificate | undefined): boolean =>
   certificate?.issuer.includes("CN=cert-manager.local") === true &&
@@ -58,7 +61,7 @@ function attempt<T>(parse: () => T): T | undefined {
   }
 }
 
-/** What the service reads out of a certificate. */
+/** Status fields that the service reads from a certificate. */
 export const certificateFacts = {
   subjectCommonName: z.string().optional().describe("Common name of the subject."),
   notBefore: z.string().optional().describe("Start of the validity, in RFC 3339."),
@@ -67,5 +70,5 @@ export const certificateFacts = {
   extendedKeyUsages: z.array(z.string()).optional().describe("Extended key usages."),
 };
 
-/** Those of them that say how long a certificate is valid. */
+/** The fields of `certificateFacts` with the validity. */
 export const certificateValidity = { from: "notBefore", until: "notAfter" } as const;

@@ -6,12 +6,12 @@ import { snakeCase } from "./wire/names.ts";
 type Spec = Readonly<Record<string, unknown>>;
 type Usable = Extract<Readiness, { state: "usable" }>;
 
-/** When to look again at an object whose certificate has ended. A resync notices a new Secret before that. */
+/** When to look again at an object whose certificate has ended. A resync notices a new Secret earlier than this. */
 const EXPIRED_SECONDS = 1800;
 
 /**
- * Whether a remote can be used now, and when to ask again. A certificate is not usable after its end, and a condition
- * tells that end. `now` in epoch milliseconds.
+ * Whether a remote can be used now, and when to look again. A certificate is not usable after its end; a condition
+ * shows the end. `now` in epoch milliseconds.
  */
 export function readinessOf(kind: Kind, remote: Answer, spec: Spec, now: number): KindReadiness {
   const judged = kind.readiness(remote, now);
@@ -26,13 +26,13 @@ export function readinessOf(kind: Kind, remote: Answer, spec: Spec, now: number)
   };
 }
 
-/** Epoch milliseconds of the end of the validity. Undefined if the kind has none, or the answer does not tell. */
+/** End of the validity, in epoch milliseconds. Undefined: the kind has no validity, or the answer has no end. */
 export function endOf({ validity }: Kind, remote: Answer): number | undefined {
   const end = validity && Date.parse(String(remote[snakeCase(validity.until)]));
   return end !== undefined && Number.isFinite(end) ? end : undefined;
 }
 
-/** The readiness of a remote that is served with a certificate which ends then. Times in epoch milliseconds. */
+/** The readiness of a remote that is served with a certificate which ends at `end`. Times in epoch milliseconds. */
 export function servedUntil(judged: KindReadiness, end: number, now: number): KindReadiness {
   const { readiness, conditions = [] } = judged;
   if (readiness.state !== "usable") return judged;
@@ -54,19 +54,22 @@ export function servedUntil(judged: KindReadiness, end: number, now: number): Ki
   };
 }
 
-/** The same, with another message in place of the one that says that a certificate is issued, and no more. */
+/** `readiness` with its message replaced, if the message says only that the certificate is issued. */
 export const withIssuedMessage = ({ readiness, conditions = [] }: KindReadiness, message: string): KindReadiness => ({
   readiness,
   conditions: conditions.map((one) => (one.message === ISSUED ? { ...one, message } : one)),
 });
 
-/** The same, with a look after so many seconds at the latest. */
+/** `readiness`, but look again after at most this many seconds. */
 const until = (readiness: Usable, seconds: number) => ({
   ...readiness,
   afterSeconds: Math.min(readiness.afterSeconds ?? Number.POSITIVE_INFINITY, seconds),
 });
 
-/** Tells the end of the certificate that a status shows. Undefined if it shows none. `now` in epoch milliseconds. */
+/**
+ * The condition for the certificate of which the status has the end. Undefined: the status has none. `now` in epoch
+ * milliseconds.
+ */
 export function validityOfStatus(
   kind: Kind,
   spec: Spec,
@@ -87,10 +90,10 @@ function validityCondition(kind: Kind, { spec, end, now }: { spec: Spec; end: nu
 const endedMessage = ({ validity }: Kind, { spec, end }: { spec: Spec; end: number }): string =>
   `${validity?.remedy(spec)}: the certificate ended at ${timestamp(end)}`;
 
-/** Whether the status of an object says that its certificate has ended. */
+/** Whether the status says that the object's certificate has ended. */
 export const isExpired = (kind: Pick<Kind, "validity">, status: Spec | undefined, now: number): boolean =>
   endIn(kind, status) <= now;
 
-/** Epoch milliseconds. NaN: the status shows no end. */
+/** Epoch milliseconds. NaN: the status has no end. */
 const endIn = ({ validity }: Pick<Kind, "validity">, status: Spec | undefined): number =>
   validity ? Date.parse(String(status?.[validity.until])) : Number.NaN;

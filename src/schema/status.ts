@@ -1,18 +1,21 @@
 import * as z from "zod";
 import { mark } from "./traits.ts";
 
-/** How the service names another resource. */
+/** A reference to another resource, as answers have it. */
 export const remoteRef = z.object({
   id: z.string().describe("Remote id."),
   uri: z.string().optional().describe("Address of the resource at the service."),
 });
 
-/** A status has so many entries of a list at most: the list may be of any length, and the status is written as a whole. */
+/**
+ * Most entries of a list that a status keeps. The service's list may be much longer, and each write sends the whole
+ * status.
+ */
 const MOST_SHOWN = 20;
 
 type Ref = z.infer<typeof remoteRef>;
 
-/** The first of a list of remotes, by id, and how many there are. */
+/** The first entries of a list of remotes, by id, and the length of the list. */
 export const remoteRefs = (what: string) =>
   mark(z.array(remoteRef), {
     decode: (refs: Ref[]) => refs.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, MOST_SHOWN),

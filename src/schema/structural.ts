@@ -4,8 +4,8 @@ import { ownTraits, type Rule, traitsOf } from "./traits.ts";
 export type JSONSchema = { [member: string]: unknown; properties?: Record<string, JSONSchema>; items?: JSONSchema };
 
 /**
- * The structural OpenAPI schema of a zod object, with the CEL rules that its fields are marked with.
- * The API server refuses what it does not understand in a structural schema, so each deviation is undone here.
+ * The structural OpenAPI schema of a zod object, with the CEL rules of its fields. The API server refuses some of what
+ * zod writes, so the code below removes or rewrites it.
  */
 export function structural(schema: z.ZodObject): JSONSchema {
   const json = z.toJSONSchema(schema, {
@@ -22,7 +22,7 @@ function decorate(schema: z.ZodType, json: JSONSchema): void {
   const all = schema instanceof z.ZodObject ? [...rules, ...immutability(schema)] : rules;
   if (all.length > 0) json["x-kubernetes-validations"] = all;
   if (rules.some(({ rule }) => rule.startsWith("self.matches("))) {
-    // The rule says in words what the pattern means. With a format, the text would be no text to the rule.
+    // The rule says the same as the pattern, in words. With a format, CEL would not see the value as a string.
     delete json["pattern"];
     delete json["format"];
   }
@@ -32,7 +32,7 @@ function decorate(schema: z.ZodType, json: JSONSchema): void {
   if (json["type"] === "integer") json["format"] = "int64";
 }
 
-/** A map of anything: the API server must not prune its members, and has no schema for them. */
+/** A map of anything. Without this mark the API server would drop its members, since no schema describes them. */
 function keepUnknown(schema: z.ZodType, json: JSONSchema): void {
   if (!(schema instanceof z.ZodRecord && schema.valueType instanceof z.ZodUnknown)) return;
   delete json["additionalProperties"];
@@ -40,8 +40,8 @@ function keepUnknown(schema: z.ZodType, json: JSONSchema): void {
 }
 
 /**
- * Immutability is a rule of the object around the field: on the field itself it would not see
- * an optional field being added or removed.
+ * Immutability is a rule of the surrounding object. A rule on the field itself is not evaluated when an optional field
+ * is added or removed.
  */
 function immutability(schema: z.ZodObject): Rule[] {
   return Object.entries(schema.shape)

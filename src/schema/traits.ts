@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { memoize } from "./memoize.ts";
 
-/** A rule in CEL that the API server checks at admission; `message` says what must hold, in words for the user. */
+/** A CEL rule that the API server checks. `message` tells the user what must hold. */
 export interface Rule {
   rule: string;
   message: string;
-  /** Where the user must look, as `.name` of a member below the schema that carries the rule. */
+  /** The member that is wrong, as `.name` relative to the schema that carries the rule. */
   fieldPath?: string;
-  /** FieldValueRequired if and only if the rule refuses an object that is empty. */
+  /** Use FieldValueRequired exactly for rules that refuse an empty object. */
   reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
 }
 
@@ -15,69 +15,82 @@ export interface Rule {
 export interface ReferenceTrait {
   kinds: readonly string[];
   statusField: string;
-  /** Without the target, others than before may get at what refers to it, or may get its traffic. */
+  /** Removing the target would give other people access to the resource that refers to it, or give them its traffic. */
   exposes?: true;
 }
 
-/** A member of a request that is filled from one key of a Secret. */
+/** A member of a request whose value is one key of a Secret. */
 export interface SecretMember {
   key: string;
-  /** Comes back in no answer, and is never compared. */
+  /** No answer has it, so it is never compared. */
   secret?: true;
   normalize?: (value: unknown) => unknown;
 }
 
-/** A list to which others add entries as well. */
+/** A list to which other objects or people also add entries. */
 export interface SharedTrait {
-  /** The member that tells one entry from another. */
+  /** The member that identifies an entry. */
   key: string;
-  /** Objects of this kind stand for single entries. */
+  /** The kind that manages single entries of the list. */
   kind: string;
 }
 
-/** What a field means beyond its shape. CRDs, reconciler and reference pages all read it from here. */
+/** Properties of a field beyond its type. CRDs, the reconciler and the reference pages all read them from here. */
 export interface Traits {
-  /** Accepted on create only: a later change is refused at admission. */
+  /** Accepted on create only. The API server refuses a later change. */
   immutable?: true;
-  /** Accepted on create only, and free to change in the spec: the remote is then replaced. */
+  /** Accepted on create only. Users may change it in the spec: then the remote is replaced. */
   createOnly?: true;
-  /** Refers to another object. The request has a value from its status. */
+  /** Refers to another object. The request gets a value from that object's status. */
   reference?: ReferenceTrait;
-  /** Stands for a value in a Secret; read at use, never compared, never shown. */
+  /** Refers to a value in a Secret. It is read when it is needed, never compared and never shown. */
   secret?: true;
-  /** Stands for a value in a ConfigMap; read at use. */
+  /** Refers to a value in a ConfigMap. It is read when it is needed. */
   configMap?: true;
-  /** Not in the body of a request: only the operator reads it, or it is in the path. */
+  /** Not in the body of a request: the operator uses the field itself, or it is part of the path. */
   notInBody?: true;
-  /** Member name in requests, where it is not the snake_case of the field. */
+  /** Member name in requests. Default: the field in snake_case. */
   sends?: string;
-  /** Member name in answers, where it is not that of requests. */
+  /** Member name in answers. Default: as in requests. */
   returns?: string;
-  /** Names a Secret. Each of these members of the request has the value of one of its keys. */
+  /** The field names a Secret. Each of these members of the request gets the value of one of its keys. */
   secretMembers?: Readonly<Record<string, SecretMember>>;
-  /** What is wrong with the values of `secretMembers`, by their keys. It repeats no value. Undefined: nothing. */
+  /**
+   * The problem with the values of `secretMembers`, by their keys, for a message. Must not repeat a value. Undefined:
+   * no problem.
+   */
   problemOf?: (data: Readonly<Record<string, string>>) => string | undefined;
-  /** What is wrong with the value of a Secret or ConfigMap. It repeats nothing of the value. Undefined: nothing. */
+  /**
+   * The problem with the value of a Secret or ConfigMap, for a message. Must not repeat the value. Undefined: no
+   * problem.
+   */
   problemOfValue?: (value: string) => string | undefined;
-  /** Reshapes the resolved value for the request. */
+  /** Converts the resolved value for the request. */
   encode?: (resolved: never) => unknown;
-  /** The reverse of `encode`, from the member of the answer and the object around it. */
+  /** The reverse of `encode`. It gets the member of the answer, and the object that the member is in. */
   decode?: (answered: never, around: Readonly<Record<string, unknown>>) => unknown;
-  /** The value that `encode` has reshaped, from the member of a request. Without it, no spec is written from answers. */
+  /**
+   * The reverse of `encode` for `import`: the field's value, from a member of a request. Without it, no spec can be
+   * written from answers.
+   */
   restore?: (sent: never) => unknown;
   /** Applied to both sides before they are compared. */
   normalize?: (value: unknown) => unknown;
-  /** The service chooses a value if the field is unset. That value is no difference. */
+  /** The service chooses a value if the field is unset, so that value is no difference. */
   serverDefault?: true;
-  /** What a create sends if the field is unset: the service is not known to choose a value. Updates leave it alone. */
+  /**
+   * Sent by a create if the field is unset, since the API page names no default of the service. Updates do not send it.
+   */
   createDefault?: unknown;
-  /** What to send when a field that was set is removed, where it is not the empty value of its type. */
+  /** Sent when a field that was set is removed. Default: the empty value of its type. */
   clear?: unknown;
-  /** How a module is removed: a request without it leaves it as it is. */
+  /**
+   * How a module is removed. It has to be removed explicitly, since a request without the module leaves it as it is.
+   */
   onRemove?: "disable" | "delete";
-  /** Others add entries to the list too. Only entries that this object has added are removed. */
+  /** Others also add entries to the list. The operator removes only entries that this object has added. */
   shared?: SharedTrait;
-  /** Member of the request that the service never takes together with this one. */
+  /** The member of the request that the service refuses together with this one. */
   excludes?: string;
   /** Rules that the API server checks. */
   rules?: readonly Rule[];
@@ -91,18 +104,20 @@ export function mark<S extends z.ZodType>(schema: S, traits: Traits): S {
   const known = traitsOf(schema);
   const rules = [...(known.rules ?? []), ...(traits.rules ?? [])];
   registry.add(copy, { ...known, ...traits, ...(rules.length > 0 && { rules }) } as never);
-  // clone() loses the description
+  // clone() loses the description, so set it again
   return schema.description === undefined ? copy : (copy.describe(schema.description) as S);
 }
 
-/** The traits of a schema and of what is inside its `optional` and `default` wrappers. The outermost wins. */
+/** The traits of a schema, or of the schema inside its `optional` and `default` wrappers. The outermost traits win. */
 export const traitsOf: (schema: z.ZodType) => Traits = memoize((schema) => {
   const own = registry.get(schema) ?? {};
   const inner = wrapped(schema);
   return inner ? { ...traitsOf(inner), ...own } : own;
 });
 
-/** The traits of a schema that is no wrapper, none for a wrapper. For code that visits both. */
+/**
+ * The traits of this schema only; none if it is a wrapper. For code that visits both the wrapper and the inner schema.
+ */
 export const ownTraits = (schema: z.ZodType): Traits => (wrapped(schema) ? {} : (registry.get(schema) ?? {}));
 
 function wrapped(schema: z.ZodType): z.ZodType | undefined {
@@ -111,7 +126,7 @@ function wrapped(schema: z.ZodType): z.ZodType | undefined {
     : undefined;
 }
 
-/** What an unset field means. The API server fills in most defaults, but not those in an object that can be empty. */
+/** What an unset field means. The API server fills in most defaults, but not those inside an optional object. */
 export const defaultOf = (schema: z.ZodType): unknown =>
   schema instanceof z.ZodDefault ? schema._zod.def.defaultValue : undefined;
 

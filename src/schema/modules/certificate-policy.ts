@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { mark } from "../traits.ts";
 
-/** What the service answers where a certificate is managed for a domain. */
+/** The member of an answer about the certificate that the service manages for a domain. */
 export const certificateManagementStatus = z
   .object({
     renewsAt: z.string().optional().describe("When the next renewal will be requested, in RFC 3339."),

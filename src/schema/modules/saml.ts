@@ -35,7 +35,7 @@ export const samlModule = module(
   "Asks users to log in with a SAML identity provider. Removing it removes the module, or switches it off where the service cannot.",
 );
 
-/** What the service is to the identity provider. */
+/** Facts that the identity provider needs to know about the service. */
 export const samlStatus = z
   .object({
     ...sessionStatus,

@@ -2,18 +2,18 @@ import * as z from "zod";
 import { enabled } from "../fields.ts";
 import { mark } from "../traits.ts";
 
-/** The service counts in unsigned 32 bits, and chooses a time itself where none is given. */
+/** The service stores an unsigned 32-bit number. It chooses a time itself if the request has none. */
 const seconds = mark(z.int().min(0).max(4_294_967_295), { serverDefault: true });
 
 const shown = (what: string) => z.int().optional().describe(what);
 
-/** What the service chooses of it. */
+/** The member that the service chooses. */
 export const sessionStatus = {
   inactivityTimeout: shown("Seconds without a request after which users log in again."),
   maximumDuration: shown("Seconds after which users log in again in any case."),
 };
 
-/** What every module that asks users to log in has. */
+/** Fields of every module that asks users to log in. */
 export const sessionFields = {
   enabled,
   optionsPassthrough: z

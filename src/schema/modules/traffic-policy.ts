@@ -24,7 +24,7 @@ const trafficPolicy = z.object({
 
 const removal = { delete: "removes the policy of the edge", disable: "switches the module off" };
 
-/** Removed by an operation of its own where the service has one, else switched off. */
+/** `onRemove`: "delete" if the service can delete this module, "disable" if it can only switch it off. */
 export const trafficPolicyModule = (onRemove: "delete" | "disable") =>
   module(trafficPolicy, { onRemove }).describe(
     `Rules for traffic in either direction. Removing it from the spec ${removal[onRemove]}.`,

@@ -50,7 +50,7 @@ function patternOf(schema: z.ZodString): RegExp | undefined {
   return undefined;
 }
 
-/** An object that meets those of its rules that are about which members it has. */
+/** Generates objects that satisfy the rules about which members are present. */
 function object(schema: z.ZodObject): Arbitrary<unknown> {
   const rules = (traitsOf(schema).rules ?? []).map(({ rule }) => rule);
   const oneOf = rules.find((rule) => rule.endsWith(".size() == 1") || /^has\([^ ]+ != has\([^ ]+$/.test(rule));
@@ -97,7 +97,7 @@ function target(kinds: readonly string[]): Arbitrary<unknown> {
 
 const minimum = (schema: z.ZodArray): number => (schema._zod.bag as { minimum?: number }).minimum ?? 0;
 
-/** Values of a field that each ask the account for something else. Secrets have none: they are never compared. */
+/** Values that each change the request. None for Secrets, since they are never compared. */
 export function otherValues(schema: z.ZodType, value: unknown): unknown[] {
   const { secret, notInBody, reference } = traitsOf(schema);
   const inner = unwrap(schema);

@@ -5,8 +5,8 @@ import { returnedAs, sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
 /**
- * The request that would have produced an answer, in the same members as `toRequest`.
- * Secrets are left out, whatever the service echoes; so are members that the schema does not know.
+ * The request that would have produced this answer, in the members of `toRequest`. Leaves out secrets, even if the
+ * answer has them, and members that the schema does not know.
  */
 export function fromAnswer(schema: z.ZodObject, answer: Answer): Body {
   const body: Body = {};
@@ -50,7 +50,7 @@ const idOf = (ref: unknown): unknown => (isObject(ref) ? ref["id"] : ref);
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The status members of an answer, in the names of the status schema. Unset members are left out. */
+/** The members of an answer that the status keeps, by the names of the status schema. Unset members are left out. */
 export function toStatus(schema: z.ZodType, value: unknown): unknown {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

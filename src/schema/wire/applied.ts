@@ -10,8 +10,9 @@ const fieldsOf = (schema: z.ZodObject, spec: Spec): [string, z.ZodType][] =>
   (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([field]) => isSet(spec[field]));
 
 /**
- * What `status.appliedFields` records of a spec that was sent, so that a field that is removed later is cleared: `field`,
- * `field.member` for each hidden member, and `field/key` for each entry of a shared list.
+ * The entries of `status.appliedFields` for a spec that was sent. With them, a field that is later removed from the
+ * spec is also removed from the remote. `field`; `field.member` for each hidden member; `field/key` for each entry of a
+ * shared list.
  */
 export function appliedPaths(schema: z.ZodObject, spec: Spec): string[] {
   return fieldsOf(schema, spec).flatMap(([field, member]) => [
@@ -21,13 +22,13 @@ export function appliedPaths(schema: z.ZodObject, spec: Spec): string[] {
   ]);
 }
 
-/** The keys of the entries of a shared list that an object has put in. */
+/** The keys of the entries that an object has added to a shared list. */
 export const appliedEntries = (field: string, applied: readonly string[]): string[] => below(`${field}/`, applied);
 
 /** The paths without those of hidden members. */
 export const withoutHidden = (applied: readonly string[]): string[] => applied.filter((path) => !path.includes("."));
 
-/** Whether a hidden member was sent and is no longer wanted. */
+/** Whether a hidden member was sent before and is no longer in the spec. */
 export function removesHidden(
   fields: readonly string[],
   schema: z.ZodType,
@@ -46,7 +47,10 @@ export function removesHidden(
 const below = (prefix: string, applied: readonly string[]): string[] =>
   applied.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
 
-/** Optional members that no answer shows to be ours: secrets, and those for which the service chooses a default. */
+/**
+ * Optional members of which no answer shows whether they came from us: secrets, and members that have a default of the
+ * service.
+ */
 function hiddenMembers(schema: z.ZodType, value: unknown): string[] {
   const inner = unwrap(schema);
   if (!(inner instanceof z.ZodObject)) return [];

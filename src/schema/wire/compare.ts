@@ -6,15 +6,16 @@ import { removesHidden } from "./applied.ts";
 import { sentAs } from "./names.ts";
 import type { Body } from "./request.ts";
 
-/** One member of the request that the account does not have as wanted. */
+/** A member of the request whose value in the account differs from the wanted one. */
 export interface Difference {
   /** Member of the request. */
   member: string;
-  /** Fields of the spec that feed it. */
+  /** The spec fields from which the member is made. */
   fields: string[];
   /**
-   * change: send `value`. remove: delete the module by its own operation.
-   * frozen: cannot be sent, since the service takes it on create only.
+   * - change: send `value`.
+   * - remove: delete the module by its own request.
+   * - frozen: cannot be sent, since the service takes it on create only.
    */
   how: "change" | "remove" | "frozen";
   value?: unknown;
@@ -27,8 +28,8 @@ interface Member {
 }
 
 /**
- * What must be sent so that `seen` becomes `wanted`; both are requests, `seen` from `fromAnswer`.
- * A member that is unset is left alone unless `applied` names one of its fields: then it was ours, and is cleared.
+ * The differences to send so that `seen` becomes `wanted`. Both are requests, `seen` from `fromAnswer`. An unset member
+ * is left alone, unless `applied` names one of its fields: then we set it before, so it is cleared.
  */
 export function differences(schema: z.ZodObject, wanted: Body, seen: Body, applied: readonly string[]): Difference[] {
   const found: Difference[] = [];
@@ -51,7 +52,7 @@ function change(
   wanted: unknown,
   seen: unknown,
 ): Pick<Difference, "how" | "value"> | undefined {
-  // An answer may leave out what it was sent. What cannot be changed anyway is then taken for kept.
+  // Answers may leave out a member that was sent. If the member cannot be changed anyway, assume that it is unchanged.
   if (same(schema, wanted, seen) || (traits.immutable && seen === undefined)) return undefined;
   return { how: isFrozen(traits) ? "frozen" : "change", value: wanted };
 }
@@ -66,12 +67,12 @@ function removal(schema: z.ZodType, traits: Traits, seen: unknown): Pick<Differe
 
 const isFrozen = ({ immutable, createOnly }: Traits): boolean => immutable === true || createOnly === true;
 
-/** Switches a module off and keeps its settings, which the service has accepted before. */
+/** Switches a module off. It sends the settings that the account has, which the service has accepted before. */
 function disabled(seen: Body): Pick<Difference, "how" | "value"> | undefined {
   return seen["enabled"] === false ? undefined : { how: "change", value: { ...seen, enabled: false } };
 }
 
-/** Members of the request, each with the fields that feed it. */
+/** The members of the request, each with the spec fields from which it is made. */
 export const membersOf: (schema: z.ZodObject) => ReadonlyMap<string, Member> = memoize((schema) => {
   const members = new Map<string, Member>();
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
@@ -95,7 +96,7 @@ const secretMembersOf = (field: string, { secretMembers = {} }: Traits): [string
     return [name, { fields: [field], schema: mark(z.string(), traits), traits }];
   });
 
-/** Whether two values of a field mean the same to the service. Unset, null, "" and [] are one value. */
+/** Whether two values of a field mean the same to the service. Unset, null, "" and [] are equal. */
 export function same(schema: z.ZodType, wanted: unknown, seen: unknown): boolean {
   const { secret, serverDefault, normalize = (value: unknown) => value } = traitsOf(schema);
   if (secret) return true;
@@ -141,8 +142,8 @@ function emptyOf(schema: z.ZodType): unknown {
 }
 
 /**
- * The updates to send one after another in place of this one. Members that exclude each other are never sent together:
- * the first update takes the one away, the second sets the other.
+ * The updates to send, one after another, in place of this one. Members that exclude each other are never sent
+ * together: the first update removes one, the second sets the other.
  */
 export function withoutExclusions(schema: z.ZodObject, body: Body): Body[] {
   for (const [member, { traits }] of membersOf(schema)) {

@@ -4,7 +4,10 @@ import { memoize } from "../memoize.ts";
 import { type ReferenceTrait, traitsOf, unwrap } from "../traits.ts";
 import { sentAs } from "./names.ts";
 
-/** What a spec needs from elsewhere before it can be sent, each with the path of its field. */
+/**
+ * A value that has to be read from another object, a Secret or a ConfigMap before the spec can be sent, with the path
+ * of its field.
+ */
 export type Need =
   | { type: "reference"; path: string; to: { kind?: string; name?: string; id?: string }; trait: ReferenceTrait }
   | {
@@ -15,13 +18,13 @@ export type Need =
       problemOf?: ((value: string) => string | undefined) | undefined;
     };
 
-/** The path of one of the `secretMembers` of a field. */
+/** The path of the value for one of the `secretMembers` of a field. */
 export const secretMemberPath = (path: string, member: string): string => `${path}#${member}`;
 
-/** The spec field of such a path, or of the path of any other field, as messages name it. */
+/** The spec field of a path, for messages. Also accepts a path from `secretMemberPath`. */
 export const fieldOfPath = (path: string): string => `spec.${path.split("#")[0]}`;
 
-/** The path, in the names of the API, of the member that the field with this path is sent as. */
+/** The path of a field in the names of the API. */
 export function sentPath(schema: z.ZodType, path: string): string {
   const [fields = "", member] = path.split("#");
   if (member !== undefined) return member;
@@ -52,13 +55,13 @@ export const referencesIn = memoize((schema: z.ZodType): readonly ReferenceTrait
 /** The kinds that specs of this schema can refer to. */
 export const targetKindsOf = (schema: z.ZodType): string[] => referencesIn(schema).flatMap(({ kinds }) => kinds);
 
-/** The status fields of objects of `kind` that objects which refer to them send to the service. */
+/** The status fields of objects of `kind` that other objects send when they refer to them. */
 export const sentStatusFields = (kind: string, kinds: readonly Pick<Kind, "spec">[]): string[] =>
   kinds
     .flatMap(({ spec }) => referencesIn(spec))
     .flatMap((reference) => (reference.kinds.includes(kind) ? reference.statusField : []));
 
-/** All references, Secrets and ConfigMaps of a spec, in the order of its fields. */
+/** All needs of a spec, in the order of its fields. */
 export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   if (value === undefined || value === null) return [];
   const traits = traitsOf(schema);
@@ -89,7 +92,7 @@ export function needsOf(schema: z.ZodType, value: unknown, path = ""): Need[] {
   );
 }
 
-/** Members of the request that are made from such needs of a spec. */
+/** The members of the request that are made from these needs. */
 export function membersFedBy(
   schema: z.ZodObject,
   spec: Readonly<Record<string, unknown>>,

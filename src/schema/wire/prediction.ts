@@ -3,21 +3,24 @@ import type { Resource } from "../../gateway/resource.ts";
 
 type Members = Record<string, unknown>;
 
-/** Ids inside others that come back as they are. Every other `x_id` comes back as `x`, an object with the id. */
+/**
+ * Members whose name ends in `_id` and that answers repeat as they are. For any other `x_id` the answer has `x`, an
+ * object with the id.
+ */
 const unmanagedIDs = ["client_id", "cloud_access_key_id"];
 
-/** Members whose keys the user chooses. */
+/** Members with keys that the user chooses. */
 const freeForm = ["labels", "headers", "config", "backends"];
 
-/** The members of an answer to a create with this body, in the service's names; unset ones are null. */
+/** The predicted answer to a create with this body. Unset members are null. */
 export function answerTo(resource: Resource, body: Members): Members {
   const unset = Object.fromEntries(Object.keys(resource.wire.shape).map((member) => [member, null]));
   return { ...unset, ...shown(resource, body) };
 }
 
 /**
- * What an update makes of a resource, by the strictest reading of the API page: a list or map that is left out comes
- * back empty, a module that is left out stays.
+ * The predicted remote after an update, by the strictest reading of the API page: an omitted list or map becomes empty,
+ * an omitted module stays.
  */
 export function updated(resource: Resource, row: Members, body: Members): Members {
   const mutable = [...resource.update, ...resource.updateUndocumented];

@@ -6,10 +6,10 @@ import { secretMemberPath } from "./needs.ts";
 /** Members of a request, by the service's names. */
 export type Body = Record<string, unknown>;
 
-/** The values of references, Secrets and ConfigMaps, by the path of their field. */
+/** The resolved values of references, Secrets and ConfigMaps, by the path of their field. */
 export type Resolved = ReadonlyMap<string, unknown>;
 
-/** The request that a spec asks for. Fields that are unset are absent; every need must be in `resolved`. */
+/** The request for a spec, without unset fields. Every need of the spec must be in `resolved`. */
 export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, resolved: Resolved, path = ""): Body {
   const body: Body = {};
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
@@ -26,7 +26,7 @@ export function toRequest(schema: z.ZodObject, spec: Record<string, unknown>, re
   return body;
 }
 
-/** What a create sends for members that the spec leaves unset. */
+/** Members that a create sends although the spec leaves them unset. */
 export const createDefaults = (schema: z.ZodObject): Body =>
   Object.fromEntries(
     (Object.entries(schema.shape) as [string, z.ZodType][]).flatMap(([field, member]) => {
@@ -35,7 +35,7 @@ export const createDefaults = (schema: z.ZodObject): Body =>
     }),
   );
 
-/** Two fields may feed one list. What both name is sent once. */
+/** Two fields may feed one list. A value that both name is sent once. */
 function add(body: Body, name: string, value: unknown): void {
   const present = body[name];
   body[name] = Array.isArray(present) && Array.isArray(value) ? [...new Set([...present, ...value])] : value;
@@ -54,7 +54,7 @@ function resolveValue(schema: z.ZodType, value: unknown, resolved: Resolved, pat
     const item = (one: unknown, at: string) =>
       traits.reference ? resolved.get(at) : encode(inner.element as z.ZodType, one, resolved, at);
     const items = (value as unknown[]).map((one, index) => item(one, `${path}[${index}]`));
-    // A name and an id may mean the same remote.
+    // A reference by name and one by id may lead to the same remote.
     return traits.reference ? [...new Set(items)] : items;
   }
   if (traits.secret || traits.configMap || traits.reference) return resolved.get(path);
@@ -62,7 +62,7 @@ function resolveValue(schema: z.ZodType, value: unknown, resolved: Resolved, pat
   return value;
 }
 
-/** The API server has filled in the defaults of the spec itself, but not those in an object that can be empty. */
+/** Fills in the defaults inside optional objects. The API server has filled in all others. */
 function withDefaults(schema: z.ZodObject, value: Body): Body {
   const defaults = Object.entries(schema.shape).map(([field, member]) => [field, defaultOf(member as z.ZodType)]);
   return { ...Object.fromEntries(defaults), ...value };

@@ -5,12 +5,12 @@ import { appliedEntries } from "./applied.ts";
 import { membersOf } from "./compare.ts";
 import type { Body } from "./request.ts";
 
-/** The keys that other objects want in shared lists, by the member of the request. */
+/** Keys of shared lists that other objects add or remove, by the member of the request. */
 export type Claims = Readonly<Record<string, Claim>>;
 
 export interface Claim {
   wanted: readonly string[];
-  /** Keys that are about to be removed. */
+  /** Keys that the other objects are about to remove. */
   leaving: readonly string[];
 }
 
@@ -36,8 +36,8 @@ export const sharedLists: (schema: z.ZodObject) => readonly SharedList[] = memoi
 );
 
 /**
- * The wanted shared lists: the entries of this object, and those that others have added. An entry that this object has
- * added and no longer lists is removed, unless another object wants it.
+ * The wanted shared lists: the entries of this object and those of others. An entry that this object added and no
+ * longer lists is removed, unless another object wants it.
  */
 export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, claims = {} }: SharedSides): Body {
   const lists = sharedLists(schema).filter(
@@ -54,8 +54,8 @@ export function mergeShared(schema: z.ZodObject, { wanted, seen, applied, claims
 }
 
 /**
- * The request with the entries that other objects are about to add or remove. `seen` may not have these changes yet, and
- * the request replaces the whole list.
+ * The request, with the entries that other objects are about to add or remove. The request replaces the whole list, and
+ * `seen` may be older than these changes.
  */
 export function applyClaims(schema: z.ZodObject, body: Body, { wanted, claims = {} }: SharedSides): Body {
   const lists = sharedLists(schema).filter(({ member }) => body[member] !== undefined && claims[member]);

@@ -7,25 +7,25 @@ import type { Body } from "./request.ts";
 
 type Spec = Record<string, unknown>;
 
-/** What a spec says in place of values that it does not hold itself. */
+/** How a written spec refers to values that it cannot hold itself. */
 export interface SpecSources {
-  /** The reference to what has this value, such as an id or address. Undefined: no object has it. */
+  /** The reference to the object that has this value, such as an id or address. Undefined: no object has it. */
   reference: (value: string, trait: ReferenceTrait) => object | undefined;
-  /** The Secret, and the key in it, for the field with this path. */
+  /** The Secret and its key for the field with this path. */
   secretKey: (path: string) => { name: string; key: string };
-  /** The Secret for a field that names one with several keys. */
+  /** The Secret for a field that uses several keys of one Secret. */
   secretName: (path: string, members: Readonly<Record<string, { key: string }>>) => string;
 }
 
 export interface WrittenSpec {
   spec: Spec;
-  /** Paths of fields that were left out, since the schema does not accept what the account has. */
+  /** Paths of fields that were left out because the schema refuses the value in the account. */
   leftOut: string[];
 }
 
 /**
- * The spec that asks for a request from `fromAnswer`; the reverse of `toRequest`. Fields with the default of the schema
- * are left out, and so are unset ones.
+ * The spec that leads to this request from `fromAnswer`; the reverse of `toRequest`. Leaves out unset fields, and
+ * fields that have the default of the schema.
  */
 export function toSpec(schema: z.ZodObject, body: Body, sources: SpecSources): WrittenSpec {
   const leftOut: string[] = [];
@@ -85,7 +85,7 @@ function written(schema: z.ZodType, value: unknown, context: Context): unknown {
 const referenceTo = (value: unknown, trait: ReferenceTrait, { sources }: Context): object =>
   sources.reference(String(value), trait) ?? { id: value };
 
-/** Where a plain field and a reference feed one list, what objects have goes to the reference. */
+/** If a plain field and a reference field feed one list, the values that objects have go to the reference field. */
 function shareOf({ schema, field, member }: FieldIn, sent: readonly unknown[], { sources }: Context): unknown[] {
   const others =
     membersOf(schema)
@@ -100,7 +100,7 @@ function shareOf({ schema, field, member }: FieldIn, sent: readonly unknown[], {
   return sent.filter((value) => isObjects(value) === isReference);
 }
 
-/** A part that is there with all its defaults is there all the same. */
+/** An optional object is written even if all its fields have their defaults, since its presence has a meaning. */
 const isOmitted = (schema: z.ZodType, value: unknown): boolean =>
   isDefault(schema, value) || (isUnset(value) && isOptional(schema) && !(unwrap(schema) instanceof z.ZodObject));
 

@@ -9,22 +9,24 @@ type Normalize = NonNullable<Traits["normalize"]>;
 
 const asIs: Normalize = (value) => value;
 
-/** A list of references is compared as its field says. Parts that hold references deeper inside are compared as they are. */
+/**
+ * How to compare a list of references: as its field says. An object with references deeper inside is compared as it is.
+ */
 const normalizeOf = (schema: z.ZodType): Normalize => {
   const { reference, normalize = asIs } = traitsOf(schema);
   return reference ? normalize : asIs;
 };
 
-/** Texts and maps, such as descriptions and labels, are no references, even if they look like one. */
+/** Free texts and maps, such as descriptions and labels, hold no references, even if a value looks like an id. */
 function isOpaque(schema: z.ZodType): boolean {
   const inner = unwrap(schema);
   return inner instanceof z.ZodString || inner instanceof z.ZodRecord;
 }
 
-/** The member of an answer that has the references of a field. */
+/** The member of an answer that has the references of this field. */
 const answeredAs = ([field, member]: [string, z.ZodType]): string => returnedAs(field, member) || sentAs(field, member);
 
-/** By the member of an answer: how to normalize it, once for each field that can put a reference there. */
+/** For each member of an answer: the normalizers of all fields that can put a reference there. */
 const normalizersByMember = memoize((schema: z.ZodObject): ReadonlyMap<string, readonly Normalize[]> => {
   const fields = Object.entries(schema.shape) as [string, z.ZodType][];
   return new Map(
@@ -36,8 +38,8 @@ const normalizersByMember = memoize((schema: z.ZodObject): ReadonlyMap<string, r
 });
 
 /**
- * The values of an answer that may refer to other remotes: ids, and what else a reference sends, such as addresses. A
- * module that is switched off refers to nothing. Members that the schema does not know count too.
+ * The values in an answer that may refer to other remotes: ids, and other values that references send, such as
+ * addresses. A disabled module refers to nothing. Members that the schema does not know are searched too.
  */
 export const referencedValues = (schema: z.ZodObject, answer: Answer): ReadonlySet<string> => readerOf(schema)(answer);
 
@@ -56,14 +58,14 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 export const isSwitchedOff = (value: unknown): boolean => isObject(value) && value["enabled"] === false;
 
-/** At any depth, names of members included: a map of weights has ids for names. */
+/** All strings at any depth, with the names of members: a map of weights has ids as names. */
 function stringsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(stringsIn);
   return isObject(value) ? Object.entries(value).flatMap(([name, one]) => [name, ...stringsIn(one)]) : [];
 }
 
-/** Fields of this schema that can refer to objects of a kind, or of any. */
+/** Fields of this schema that can refer to objects of `kind`; without `kind`, to any object. */
 export const fieldsReferringTo = (schema: z.ZodObject, kind?: string): [field: string, member: z.ZodType][] =>
   (Object.entries(schema.shape) as [string, z.ZodType][]).filter(([, member]) =>
     referencesIn(member).some(({ kinds }) => kind === undefined || kinds.includes(kind)),
@@ -74,11 +76,11 @@ export const membersReferringTo = (schema: z.ZodObject, kind: string): string[] 
   ...new Set(fieldsReferringTo(schema, kind).map(answeredAs)),
 ];
 
-/** Whether remotes of this schema would be open to others than before without a remote of this kind that they use. */
+/** Whether remotes of this schema would be open to more people if a remote of this kind, which they use, were gone. */
 export const isExposedWithout = (schema: z.ZodObject, kind: string): boolean =>
   referencesIn(schema).some(({ kinds, exposes }) => exposes === true && kinds.includes(kind));
 
-/** What `referencedValues` gives for a remote of this schema that refers to an object of this kind with this status. */
+/** The values that `referencedValues` returns for a remote that refers to an object of this kind with this status. */
 export function valuesReferencing(
   schema: z.ZodObject,
   { kind, status }: { kind: string; status: Readonly<Record<string, unknown>> },
