@@ -103,6 +103,7 @@ const clusterIDWords = "must be at most 128 letters, digits, dashes, dots and un
 const cluster = {
   WATCH_NAMESPACES: names,
   WATCH_SELECTOR: labelSelector,
+  RIGHTS_BINDING: z.string().optional(),
   INSTALLATION: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,28}[a-z0-9])?$/, "must be at most 30 lower-case letters, digits and dashes")
@@ -144,6 +145,7 @@ const environment = z
     EXTERNAL_DNS: flag.default(false),
     DNS_RESOLVERS: servers,
     OTEL_EXPORTER_OTLP_ENDPOINT: url.optional(),
+    KEEP_RIGHTS_BINDING: flag.default(true),
     SECRET_WRITE_NAMESPACES: z.union([z.enum(["*", "-"]), names]).default("*"),
   })
   .refine(({ GATEWAY_API_KEY, GATEWAY_API_KEY_FILE }) => !(GATEWAY_API_KEY && GATEWAY_API_KEY_FILE), {
@@ -158,6 +160,8 @@ export interface ClusterConfig {
   watchNamespaces: readonly string[];
   /** Objects with other labels belong to another installation. */
   watchSelector: LabelSelector;
+  /** The RoleBinding in each of these namespaces by which the operator ends their objects. Undefined: there is none. */
+  rightsBinding: string | undefined;
   /** Tells installations of one cluster apart. */
   installation: string;
   logLevel: "debug" | "info" | "warn" | "error";
@@ -207,6 +211,8 @@ export interface Config extends ClusterConfig {
   dnsResolvers: readonly string[];
   /** Sends traces to a collector. The packages for it read where that is. */
   isTraced: boolean;
+  /** Keeps `rightsBinding` from being deleted before the last object of its namespace. */
+  keepRightsBinding: boolean;
   /** Where the operator has the right to write Secrets. Undefined: in all namespaces that it watches. */
   secretWriteNamespaces: readonly string[] | undefined;
 }
@@ -240,6 +246,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     externalDNS: values.EXTERNAL_DNS,
     dnsResolvers: values.DNS_RESOLVERS,
     isTraced: values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
+    keepRightsBinding: values.KEEP_RIGHTS_BINDING,
     secretWriteNamespaces: written(values.SECRET_WRITE_NAMESPACES),
   };
 }
@@ -313,6 +320,7 @@ function written(namespaces: "*" | "-" | string[]): string[] | undefined {
 const clusterOf = (values: z.output<z.ZodObject<typeof cluster>>): ClusterConfig => ({
   watchNamespaces: values.WATCH_NAMESPACES,
   watchSelector: values.WATCH_SELECTOR,
+  rightsBinding: values.RIGHTS_BINDING,
   installation: values.INSTALLATION,
   logLevel: values.LOG_LEVEL,
   podNamespace: values.POD_NAMESPACE,

@@ -38,6 +38,7 @@ import type { InstallationClaim } from "./kubernetes/installations.ts";
 import { IntentKey } from "./kubernetes/intent-key.ts";
 import { KubeCluster } from "./kubernetes/kube-cluster.ts";
 import { type ControllerPart, startedWhenSynced, untilSynced } from "./kubernetes/late-start.ts";
+import { NamespaceRights } from "./kubernetes/namespace-rights.ts";
 import { secrets, typeOf } from "./kubernetes/resource-types.ts";
 import { type Startable, type StartStep, startedAfter, unlessRefused } from "./kubernetes/start-step.ts";
 import { StateFormat } from "./kubernetes/state-format.ts";
@@ -105,8 +106,13 @@ export function createOperator(options: OperatorOptions): Operator {
     exists: (kind, key) => informers.get(kind)?.store.get(key) !== undefined,
   });
   const unfinalizedObjects = new UnfinalizedObjects(clock, (object) => finish(object));
+  const rights = new NamespaceRights({
+    ...{ client, clock, log, namespaces: config.watchNamespaces },
+    ...{ binding: config.rightsBinding, keeps: config.keepRightsBinding },
+    sources: () => [...informers.values(), accountInformer],
+  });
   const cluster = new KubeCluster({
-    ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects },
+    ...{ client, kinds, informers, recorder: options.recorder, log, endedObjects, unfinalizedObjects, rights },
     intentSignatures,
     accounts: {
       usersOfKey: (object, key) => keyUsersOf({ accounts, store: accountInformer.store, ...dependents }, object, key),
@@ -181,7 +187,7 @@ export function createOperator(options: OperatorOptions): Operator {
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: secretsWatched() },
-          objects: new AccountObjects(client, accountInformer.store, isOurs),
+          objects: new AccountObjects(client, accountInformer.store, rights, isOurs),
           ...dependents,
           loneCertificate: (account) =>
             firstLoneCertificate({ kinds, informers, accounts }, clock.date().getTime(), account),
@@ -321,7 +327,14 @@ export function createOperator(options: OperatorOptions): Operator {
       signal.addEventListener("abort", () => accounts.shutDown(), { once: true });
       const resyncing = resync({ kinds, accounts, informers, clock, log, resyncSeconds: config.resyncSeconds }, signal);
       const probing = probe({ accounts, readOwnKey: accounts.readOwnKey, clock }, signal);
-      await Promise.all([resyncing, probing, mirrorSessions(signal), ...watched.map((one) => awaitKind(one, signal))]);
+      const keeping = rights.background(signal);
+      await Promise.all([
+        resyncing,
+        probing,
+        keeping,
+        mirrorSessions(signal),
+        ...watched.map((one) => awaitKind(one, signal)),
+      ]);
     },
     close: () => accounts.close(),
   };

@@ -16,6 +16,9 @@ export const leaseNameOf = (installation: string): string =>
 
 export const FINALIZER = `${GROUP}/remote`;
 
+/** On the RoleBinding by which the operator ends the objects of a namespace: see operator/kubernetes/namespace-rights.ts. */
+export const RIGHTS_FINALIZER = `${GROUP}/rights`;
+
 export const annotations = {
   /** "true": nothing is written to the object or to its remote, and a deletion waits. */
   paused: `${GROUP}/paused`,

@@ -167,9 +167,28 @@ describe("rendered", () => {
 
   test("for some namespaces, nothing has rights beyond them", async () => {
     const objects = await render(...everything, ...set({ "watchNamespaces[0]": "one", "watchNamespaces[1]": "two" }));
-    expect(objects.filter(({ kind }) => kind.startsWith("ClusterRole"))).toEqual([]);
+    expect(objects.filter(({ kind }) => kind === "ClusterRoleBinding")).toEqual([]);
+    // bound in these namespaces, where it gives what their Role gives
+    const [lasting, ...more] = objects.filter(({ kind }) => kind === "ClusterRole");
+    expect(more).toEqual([]);
+    expect(lasting?.rules).toEqual(find(objects, "Role").rules);
+    expect(lasting?.metadata.labels).not.toHaveProperty("rbac.authorization.k8s.io/aggregate-to-edit");
+    const bound = objects.filter(({ roleRef }) => roleRef?.name === lasting?.metadata.name);
+    expect(bound.map(({ metadata }) => metadata.namespace)).toEqual(["one", "two"]);
     const roles = objects.filter(({ kind }) => kind === "Role").map(({ metadata }) => metadata.namespace);
     expect([...new Set(roles)].sort()).toEqual(["one", "operator", "two"]);
+  });
+
+  test("for some namespaces, without a ClusterRole where that is asked for, and the operator lets go of its RoleBindings", async () => {
+    const off = set({ "watchNamespaces[0]": "one", "rbac.namespaceDeletion": false });
+    const objects = await render(...everything, ...off);
+    expect(objects.filter(({ kind }) => kind.startsWith("ClusterRole"))).toEqual([]);
+    expect(find(objects, "Deployment").spec.template.spec.containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: "RIGHTS_BINDING", value: expect.stringMatching(/-deletion$/) },
+        { name: "KEEP_RIGHTS_BINDING", value: "false" },
+      ]),
+    );
   });
 
   test.each([
@@ -184,6 +203,8 @@ describe("rendered", () => {
               resources.includes("secrets") && (verbs.includes("list") || verbs.includes("watch")),
           ),
         )
+        // the ClusterRole that is bound in these namespaces
+        .filter(({ metadata }) => !metadata.name.endsWith("-deletion"))
         .map(({ metadata }) => metadata.namespace ?? "-");
     const switched = (objects: KubeJSON[]) =>
       find(objects, "Deployment").spec.template.spec.containers[0].env.find(

@@ -1,10 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { isReady, manifest } from "../../tools/shared/objects.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RIGHTS_FINALIZER } from "../../src/schema/contract.ts";
+import { isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { Installation, type Release, until } from "./support/installation.ts";
 import type { Pod } from "./support/pod.ts";
 
 const NAMESPACE = "operator";
 const [WATCHED, OTHER] = ["watched", "other"];
+/** Namespaces that are deleted, with the operator at work and without one. */
+const [GOING, STUCK] = ["going", "stuck"];
+const BINDING = "gateway-tunnel-gateway-operator-deletion";
 
 let world: Installation;
 let release: Release;
@@ -12,10 +16,12 @@ let operator: Pod;
 
 beforeAll(async () => {
   world = await Installation.start();
-  for (const name of [WATCHED, OTHER]) await world.kubectl("create", "namespace", name);
+  for (const name of [WATCHED, OTHER, GOING, STUCK]) await world.kubectl("create", "namespace", name);
   release = world.release("gateway", NAMESPACE);
   await release.install({
     "watchNamespaces[0]": WATCHED,
+    "watchNamespaces[1]": GOING,
+    "watchNamespaces[2]": STUCK,
     "credentials.apiKey": world.simulator.apiKey,
     "gateway.sessionSyncInterval": "1s",
   });
@@ -26,9 +32,58 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-test("no role of the cluster is made", async () => {
-  const kinds = "clusterroles,clusterrolebindings";
-  expect(await world.kubectl("get", kinds, "-l", "app.kubernetes.io/instance=gateway", "-o", "name")).toBe("");
+test("no right is given in the whole cluster, and the ClusterRole that is bound in namespaces has what their Role has", async () => {
+  const ours = ["-l", "app.kubernetes.io/instance=gateway"];
+  expect(await world.kubectl("get", "clusterrolebindings", ...ours, "-o", "name")).toBe("");
+  const { items } = await world.get("clusterroles", ...ours);
+  expect(items.map(({ metadata }: KubeJSON) => metadata.name)).toEqual([`${NAMESPACE}-${BINDING}`]);
+  const role = await world.get("role", "gateway-tunnel-gateway-operator", "-n", WATCHED);
+  expect(items[0].rules).toEqual(role.rules);
+});
+
+const finalizersOf = async (namespace: string): Promise<string[]> =>
+  (await world.get("rolebinding", BINDING, "-n", namespace)).metadata.finalizers ?? [];
+
+describe("a namespace that is deleted with objects in it", () => {
+  const objects = [
+    manifest("IPPolicy", "office", {}),
+    manifest("TCPEdge", "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } }),
+    manifest("ReservedAddress", "ssh", {}),
+  ];
+  const fill = async (namespace: string) => {
+    await world.apply(namespace, ...objects);
+    await until("all are Ready", async () => (await world.objects(namespace)).every(isReady));
+    expect(await finalizersOf(namespace)).toEqual([RIGHTS_FINALIZER]);
+  };
+  const isGone = (namespace: string) => async () =>
+    (await world.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name")) === "";
+
+  test("ends, and with it what its objects stand for, although its Role goes first", async () => {
+    await fill(GOING);
+    await world.kubectl("delete", "namespace", GOING, "--wait=false");
+    await until("the namespace is gone", isGone(GOING), 90);
+    expect(world.simulator.control.accountIsEmpty()).toBe(true);
+  }, 120_000);
+
+  test("waits for an operator that is not running, and ends when it runs again", async () => {
+    await fill(STUCK);
+    await operator.stop();
+    await world.kubectl("delete", "namespace", STUCK, "--wait=false");
+    const roles = async () => world.kubectl("get", "roles", "-n", STUCK, "-o", "name");
+    await until("its Role is gone", async () => (await roles()) === "", 60);
+    expect(await world.objects(STUCK)).toHaveLength(objects.length);
+    operator = await release.operator();
+    await until("the namespace is gone", isGone(STUCK), 90);
+    expect(world.simulator.control.accountIsEmpty()).toBe(true);
+  }, 180_000);
+
+  test("keeps the RoleBinding of no namespace without objects", async () => {
+    await world.apply(WATCHED, manifest("IPPolicy", "passing", {}));
+    await until("it is Ready", async () => (await world.objects(WATCHED)).every(isReady));
+    expect(await finalizersOf(WATCHED)).toEqual([RIGHTS_FINALIZER]);
+    await world.kubectl("delete", "ippolicy", "passing", "-n", WATCHED, "--timeout=20s");
+    await until("it is let go of", async () => (await finalizersOf(WATCHED)).length === 0, 20);
+  });
 });
 
 test("objects of its namespaces are looked after, and those of others are left alone", async () => {
@@ -114,5 +169,6 @@ test("the hook releases its namespaces alone", async () => {
   expect({ code: await job.ended(), output: job.output }).toMatchObject({ code: 0 });
   const [{ metadata }] = await world.objects(WATCHED);
   expect(metadata.finalizers ?? []).toEqual([]);
+  expect(await finalizersOf(WATCHED)).toEqual([]);
   expect(world.simulator.control.objects("reserved_addrs")).toHaveLength(1);
 }, 60_000);

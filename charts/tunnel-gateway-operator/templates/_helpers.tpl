@@ -89,6 +89,23 @@ annotations:
 {{- end }}
 
 {{/* What every command of the image needs to know about the cluster. */}}
+{{- define "tunnel-gateway-operator.rightsBinding" -}}
+{{ include "tunnel-gateway-operator.fullname" . }}-deletion
+{{- end }}
+
+{{- define "tunnel-gateway-operator.rightsBindingRule" }}
+# Keep these rights in a namespace until its last object has ended
+- apiGroups:
+    - rbac.authorization.k8s.io
+  resources:
+    - rolebindings
+  resourceNames:
+    - {{ include "tunnel-gateway-operator.rightsBinding" . }}
+  verbs:
+    - get
+    - patch
+{{- end }}
+
 {{- define "tunnel-gateway-operator.clusterEnv" -}}
 - name: POD_NAMESPACE
   valueFrom:
@@ -97,6 +114,10 @@ annotations:
 {{- with .Values.watchNamespaces }}
 - name: WATCH_NAMESPACES
   value: {{ join "," . | quote }}
+{{- if $.Values.rbac.create }}
+- name: RIGHTS_BINDING
+  value: {{ include "tunnel-gateway-operator.rightsBinding" $ }}
+{{- end }}
 {{- end }}
 {{- with .Values.watchSelector }}
 - name: WATCH_SELECTOR
@@ -110,6 +131,10 @@ annotations:
 
 {{- define "tunnel-gateway-operator.env" -}}
 {{ include "tunnel-gateway-operator.clusterEnv" . }}
+{{- if and .Values.watchNamespaces (not .Values.rbac.namespaceDeletion) }}
+- name: KEEP_RIGHTS_BINDING
+  value: "false"
+{{- end }}
 - name: GATEWAY_BASE_URL
   value: {{ include "tunnel-gateway-operator.baseURL" . | quote }}
 - name: GATEWAY_API_KEY_FILE

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { kinds } from "../../kinds/index.ts";
+import { letGoOfRights } from "../../operator/kubernetes/namespace-rights.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
@@ -43,9 +44,19 @@ export async function releaseAll(parts: Uninstallation): Promise<number> {
     terminal.warn(`Stop the operator, then try again. Still held by its finalizer:\n${left.map(row).join("\n")}`);
     return 1;
   }
+  await letGoOfAllRights(parts);
   // the operator makes it, so Helm does not know of it
   if (namespace) await deleteLease(client, config);
   return 0;
+}
+
+/** The operator has kept its RoleBindings while there were objects to end. */
+async function letGoOfAllRights({ client, config }: Uninstallation): Promise<void> {
+  const { rightsBinding: name, watchNamespaces } = config;
+  if (name === undefined) return;
+  await forEachConcurrently(watchNamespaces, (namespace) =>
+    ignoringChanges(() => letGoOfRights(client, { namespace, name })),
+  );
 }
 
 const isRunning = (operator: RunningOperator): operator is { holder: string } => typeof operator === "object";

@@ -6,6 +6,7 @@ import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
 import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
+import type { NamespaceRights } from "../kubernetes/namespace-rights.ts";
 import { secrets, typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
 
@@ -16,15 +17,18 @@ import type { AccountObject } from "./all-credentials.ts";
 export class AccountObjects {
   readonly #client: KubeClient;
   readonly #store: Store<AccountObject>;
+  readonly #rights: Pick<NamespaceRights, "during" | "settle">;
   readonly #isOurs: (object: AccountObject) => boolean;
 
   constructor(
     client: KubeClient,
     store: Store<AccountObject>,
+    rights: Pick<NamespaceRights, "during" | "settle">,
     isOurs: (object: AccountObject) => boolean = () => true,
   ) {
     this.#client = client;
     this.#store = store;
+    this.#rights = rights;
     this.#isOurs = isOurs;
   }
 
@@ -37,16 +41,18 @@ export class AccountObjects {
 
   async addFinalizer(object: AccountObject): Promise<void> {
     if (!this.#isOurs(object)) return;
-    await ignoringNotFound(async () => {
+    const write = async () => {
       const written = await addFinalizer(this.#client, typeOf(GatewayAccount), object);
       if (written) this.#store.put(written as AccountObject);
-    });
+    };
+    await ignoringNotFound(() => this.#rights.during(object.metadata.namespace ?? "", write));
   }
 
   async removeFinalizer(object: AccountObject): Promise<void> {
     if (!this.#isOurs(object)) return;
     await ignoringNotFound(() => removeFinalizer(this.#client, typeOf(GatewayAccount), object, FINALIZER));
     this.#store.forget(keyOf(object), object.metadata.uid);
+    await this.#rights.settle(object.metadata.namespace ?? "");
   }
 
   /** Keeps the Secret from being deleted while the account needs it. */

@@ -26,8 +26,11 @@ let server: FakeApiServer;
 let transport: Transport;
 let store: Store<ManagedObject>;
 let cluster: KubeCluster;
+/** What was said to the keeper of the operator's rights. */
+const rights: string[] = [];
 
 beforeEach(async () => {
+  rights.length = 0;
   server = await FakeApiServer.start();
   transport = new Transport(server.connection);
   store = new Store({ indexers: indexersOf(IPPolicy) });
@@ -48,6 +51,15 @@ beforeEach(async () => {
       mayAdopt: () => true,
     },
     intentSignatures: () => signatures,
+    rights: {
+      async during(namespace, write) {
+        rights.push(`begin ${namespace}`);
+        const written = await write();
+        rights.push("end");
+        return written;
+      },
+      settle: async (namespace) => void rights.push(`settle ${namespace}`),
+    },
   });
 });
 

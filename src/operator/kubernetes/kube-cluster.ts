@@ -25,6 +25,7 @@ import { type AccountSharing, CachedObjects } from "./cached-objects.ts";
 import { deleteDNSEndpoint, keepDNSEndpoint, writeDNSEndpoint } from "./dns-endpoints.ts";
 import type { EndedObjects } from "./ended-objects.ts";
 import { type Informers, visibilityOf } from "./indexes.ts";
+import type { NamespaceRights } from "./namespace-rights.ts";
 import { bindSecret, writeSecret } from "./output-secrets.ts";
 import { readConfigMap, readSecret } from "./read-data.ts";
 import { definitions, namespaces, typeOf } from "./resource-types.ts";
@@ -53,6 +54,7 @@ export interface KubeClusterOptions {
   unfinalizedObjects: UnfinalizedObjects;
   /** Known before the informers start. */
   intentSignatures: () => IntentSignatures;
+  rights: Pick<NamespaceRights, "during" | "settle">;
 }
 
 /** Reads from the stores of the informers, writes through the client, and puts the answers into the stores. */
@@ -65,6 +67,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
   readonly #endedObjects: Pick<EndedObjects, "has">;
   readonly #unfinalizedObjects: UnfinalizedObjects;
   readonly #intentSignatures: () => IntentSignatures;
+  readonly #rights: Pick<NamespaceRights, "during" | "settle">;
   readonly #deletionReads = new Map<string, SharedCall<boolean>>();
 
   constructor(options: KubeClusterOptions) {
@@ -77,6 +80,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
     this.#endedObjects = options.endedObjects;
     this.#unfinalizedObjects = options.unfinalizedObjects;
     this.#intentSignatures = options.intentSignatures;
+    this.#rights = options.rights;
   }
 
   usersOfKey: Cluster["usersOfKey"] = (object, key) => this.#accountKeys.usersOfKey(object, key);
@@ -106,9 +110,11 @@ export class KubeCluster extends CachedObjects implements Cluster {
         ...(change.intent && { annotations: this.#intentSignatures().annotationsOf(object, change.intent) }),
       },
     };
+    const write = async () =>
+      this.#keep(kind, await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch));
     if (missing) this.#unfinalizedObjects.finalizerAdded(object);
     try {
-      return this.#keep(kind, await this.#client.patchMerge<ManagedObject>(typeOf(kind), metadata, patch));
+      return await (missing ? this.#rights.during(metadata.namespace, write) : write());
     } catch (error) {
       if (isNotFound(error)) throw new Outdated("the object is gone", { cause: error });
       throw toReconcileError(error);
@@ -127,6 +133,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
     const { finalizers = [], deletionTimestamp } = written.metadata;
     if (deletionTimestamp && finalizers.length === 0) store.forget(keyOf(object), object.metadata.uid);
     else this.#keep(kind, written as ManagedObject);
+    await this.#rights.settle(object.metadata.namespace);
   }
 
   async writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<boolean> {

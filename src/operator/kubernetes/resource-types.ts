@@ -23,6 +23,12 @@ export const dnsEndpoints: ResourceType = {
   plural: "dnsendpoints",
   kind: "DNSEndpoint",
 };
+export const roleBindings: ResourceType = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  plural: "rolebindings",
+  kind: "RoleBinding",
+};
 export const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 
 export const typeOf = ({ plural, kind }: Pick<Definition, "plural" | "kind">): ResourceType => ({

@@ -10,7 +10,7 @@ import { isNotFound } from "./errors.ts";
  * somebody has changed the list of finalizers. Read the object again then.
  */
 export async function removeFinalizer<T extends KubeObject>(
-  client: KubeClient,
+  client: Pick<KubeClient, "patchJSON">,
   type: ResourceType,
   { metadata }: T,
   finalizer: string,

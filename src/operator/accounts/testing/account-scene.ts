@@ -94,7 +94,10 @@ export class AccountScene {
     this.#secretsWatched = options.secretsWatched ?? false;
     const env = { GATEWAY_BASE_URL: service.url, GATEWAY_API_KEY: OWN_KEY, REQUESTS_PER_MINUTE: "0", ...options.env };
     this.#config = { ...readConfig(env), apiKey: async () => this.ownKey };
-    this.#objects = new AccountObjects(client, this.store);
+    this.#objects = new AccountObjects(client, this.store, {
+      during: (_, write) => write(),
+      settle: async () => {},
+    });
     this.#watchAccounts();
     const metadata = { name: INTENT_KEY_SECRET, namespace: "operator" };
     server.storage.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata });

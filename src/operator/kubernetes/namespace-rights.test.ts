@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Store } from "../../runtime/cache/store.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { KubeClient } from "../../runtime/connection/client.ts";
+import { Transport } from "../../runtime/connection/transport.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { FakeApiServer } from "../../runtime/testing/fake-api-server.ts";
+import { recordingLogger } from "../../runtime/testing/logs.ts";
+import { FINALIZER, RIGHTS_FINALIZER } from "../../schema/contract.ts";
+import { NamespaceRights, type NamespaceRightsOptions } from "./namespace-rights.ts";
+
+const BINDINGS = "rbac.authorization.k8s.io/v1/rolebindings";
+const OTHERS = "example.com/audit";
+
+let server: FakeApiServer;
+let transport: Transport;
+let store: Store<KubeObject>;
+let source: { hasSynced: boolean; store: Store<KubeObject> };
+let log: ReturnType<typeof recordingLogger>;
+
+beforeEach(async () => {
+  server = await FakeApiServer.start();
+  transport = new Transport(server.connection);
+  store = new Store<KubeObject>();
+  source = { hasSynced: true, store };
+  log = recordingLogger();
+  server.storage.create(BINDINGS, {
+    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" },
+    metadata: { namespace: "team", name: "deletion", finalizers: [OTHERS] },
+  });
+});
+
+afterEach(async () => {
+  await transport.close();
+  await server[Symbol.asyncDispose]();
+});
+
+const rightsOf = (options: Partial<NamespaceRightsOptions> = {}): NamespaceRights =>
+  new NamespaceRights({
+    ...{ client: new KubeClient(transport, { fieldManager: "test" }), clock: systemClock, log },
+    ...{ binding: "deletion", keeps: true, namespaces: ["team"], sources: () => [source] },
+    ...options,
+  });
+
+const finalizers = (): readonly string[] => server.storage.get(BINDINGS, "team/deletion")?.metadata.finalizers ?? [];
+
+const object = (name: string, finalizer?: string): KubeObject => ({
+  ...{ apiVersion: "tunnelgateway.dev/v1", kind: "IPPolicy" },
+  metadata: { namespace: "team", name, uid: name, resourceVersion: "1", ...(finalizer && { finalizers: [finalizer] }) },
+});
+
+const begins = (rights: NamespaceRights, name: string): Promise<void> =>
+  rights.during("team", async () => {
+    // whoever gives an object the finalizer relies on the rights from this moment on
+    expect(finalizers()).toContain(RIGHTS_FINALIZER);
+    store.put(object(name, FINALIZER));
+  });
+
+function ends(rights: NamespaceRights, name: string): Promise<void> {
+  store.forget(`team/${name}`, name);
+  return rights.settle("team");
+}
+
+it("keeps the binding from the first object with the finalizer to the last, with two requests each", async () => {
+  const rights = rightsOf();
+  await begins(rights, "one");
+  await begins(rights, "two");
+  await ends(rights, "one");
+  expect(finalizers()).toEqual([OTHERS, RIGHTS_FINALIZER]);
+  await ends(rights, "two");
+  expect(finalizers()).toEqual([OTHERS]);
+  expect(server.received.map(({ method }) => method)).toEqual(["GET", "PATCH", "GET", "PATCH"]);
+});
+
+it("an object that begins while the last one ends is never without it", async () => {
+  const rights = rightsOf();
+  for (let round = 0; round < 20; round += 1) {
+    await begins(rights, `a${round}`);
+    await Promise.all([ends(rights, `a${round}`), begins(rights, `b${round}`)]);
+    expect(finalizers()).toContain(RIGHTS_FINALIZER);
+    await ends(rights, `b${round}`);
+  }
+  expect(finalizers()).toEqual([OTHERS]);
+});
+
+it.each([
+  ["keeps it for objects that it finds", FINALIZER, [OTHERS, RIGHTS_FINALIZER]],
+  ["not for objects without its finalizer", OTHERS, [OTHERS]],
+])("the next process %s", async (_, finalizer, expected) => {
+  await begins(rightsOf(), "before");
+  store.forget("team/before", "before");
+  store.put(object("one", finalizer));
+  const stop = new AbortController();
+  const running = rightsOf().background(stop.signal);
+  await expect.poll(finalizers).toEqual(expected);
+  stop.abort();
+  await running;
+});
+
+it("lets nothing go while a kind cannot be read", async () => {
+  const rights = rightsOf();
+  await begins(rights, "one");
+  source.hasSynced = false;
+  await ends(rights, "one");
+  expect(finalizers()).toContain(RIGHTS_FINALIZER);
+  source.hasSynced = true;
+  await rights.settle("team");
+  expect(finalizers()).toEqual([OTHERS]);
+});
+
+it("lets go of what was kept before it was switched off, whatever is there", async () => {
+  await begins(rightsOf(), "one");
+  await rightsOf({ keeps: false }).settle("team");
+  expect(finalizers()).toEqual([OTHERS]);
+});
+
+it("warns once where there is no binding, and does the write", async () => {
+  const rights = rightsOf({ binding: "missing" });
+  for (const name of ["one", "two"]) await rights.during("team", async () => void store.put(object(name, FINALIZER)));
+  expect(store.list()).toHaveLength(2);
+  expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+});
+
+it("asks nothing where the operator has its rights in all namespaces", async () => {
+  const rights = rightsOf({ binding: undefined });
+  await rights.during("team", async () => void store.put(object("one", FINALIZER)));
+  await ends(rights, "one");
+  expect(server.received).toEqual([]);
+});

@@ -1,0 +1,144 @@
+import type { Store } from "../../runtime/cache/store.ts";
+import { type Clock, sleep } from "../../runtime/clock.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isForbidden, isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
+import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { KubeObject } from "../../runtime/object.ts";
+import { FINALIZER, RIGHTS_FINALIZER } from "../../schema/contract.ts";
+import { roleBindings } from "./resource-types.ts";
+
+/** How often it is looked whether somebody else has ended the last object of a namespace. That costs no request. */
+const LOOK_MS = 10_000;
+
+export interface NamespaceRightsOptions {
+  client: Pick<KubeClient, "get" | "patchMerge" | "patchJSON">;
+  /** Name of the RoleBinding, the same in each namespace. Undefined: there is none. */
+  binding: string | undefined;
+  /** False: takes the finalizer off what an installation before had kept. */
+  keeps: boolean;
+  namespaces: readonly string[];
+  /** Of all kinds whose objects may have the operator's finalizer. */
+  sources: () => readonly { hasSynced: boolean; store: Pick<Store<KubeObject>, "list"> }[];
+  clock: Clock;
+  log: Logger;
+}
+
+interface Space {
+  /** Writes under way that give an object its finalizer. */
+  writes: number;
+  /** Whether the RoleBinding has the finalizer. Undefined while that is not known. */
+  isKept: boolean | undefined;
+  /** The last of the requests, which go one after another. */
+  last: Promise<void>;
+}
+
+/**
+ * With `WATCH_NAMESPACES` the operator has its rights by a RoleBinding in each namespace. Kubernetes deletes that together
+ * with all else of a namespace, in any order, and without it the operator cannot remove its finalizers. So a second
+ * RoleBinding, to a ClusterRole, has a finalizer while any object of the namespace has one. A binding that is being
+ * deleted still gives its rights.
+ */
+export class NamespaceRights {
+  readonly #options: NamespaceRightsOptions;
+  readonly #spaces = new Map<string, Space>();
+
+  constructor(options: NamespaceRightsOptions) {
+    this.#options = options;
+  }
+
+  /** Does the write that gives an object of this namespace the operator's finalizer. Rejects only if the write does. */
+  async during<T>(namespace: string, write: () => Promise<T>): Promise<T> {
+    const space = this.#space(namespace);
+    space.writes += 1;
+    try {
+      await this.settle(namespace);
+      return await write();
+    } finally {
+      space.writes -= 1;
+    }
+  }
+
+  /** Call it when an object of the namespace may have been the last one with the finalizer. Never rejects. */
+  settle(namespace: string): Promise<void> {
+    const space = this.#space(namespace);
+    if (this.#isSettled(namespace, space)) return Promise.resolve();
+    space.last = space.last.then(() => this.#settle(namespace, space));
+    return space.last;
+  }
+
+  /** Runs until the signal aborts. */
+  async background(signal: AbortSignal): Promise<void> {
+    const { binding, namespaces, clock } = this.#options;
+    while (binding !== undefined && !signal.aborted) {
+      await Promise.all(namespaces.map((namespace) => this.settle(namespace)));
+      await sleep(clock, LOOK_MS, signal).catch(() => {});
+    }
+  }
+
+  #space(namespace: string): Space {
+    const space = this.#spaces.get(namespace) ?? { writes: 0, isKept: undefined, last: Promise.resolve() };
+    this.#spaces.set(namespace, space);
+    return space;
+  }
+
+  #isSettled(namespace: string, space: Space): boolean {
+    const { binding } = this.#options;
+    const isNeeded = this.#isNeeded(namespace, space);
+    return binding === undefined || isNeeded === undefined || isNeeded === space.isKept;
+  }
+
+  /** Undefined while a kind cannot be read. */
+  #isNeeded(namespace: string, { writes }: Space): boolean | undefined {
+    const { keeps, sources } = this.#options;
+    if (!keeps) return false;
+    if (writes > 0) return true;
+    const all = sources();
+    if (all.some(({ store }) => store.list(namespace).some(hasFinalizer))) return true;
+    return all.every(({ hasSynced }) => hasSynced) ? false : undefined;
+  }
+
+  async #settle(namespace: string, space: Space): Promise<void> {
+    if (this.#isSettled(namespace, space)) return;
+    const { binding: name = "", log } = this.#options;
+    const isNeeded = this.#isNeeded(namespace, space) === true;
+    const about = { namespace, name };
+    try {
+      await (isNeeded ? this.#keep(namespace, name) : this.#letGo(namespace, name));
+      space.isKept = isNeeded;
+    } catch (error) {
+      if (isRefusal(error)) space.isKept = isNeeded;
+      if (isNeeded) log.warn({ ...about, error }, WITHOUT);
+      else if (!isNotFound(error)) log.warn({ ...about, error }, "Could not let go of the RoleBinding");
+    }
+  }
+
+  async #keep(namespace: string, name: string): Promise<void> {
+    const { client } = this.#options;
+    const { metadata } = await client.get(roleBindings, { namespace, name }, { metadataOnly: true });
+    const { uid, resourceVersion, finalizers = [] } = metadata;
+    if (finalizers.includes(RIGHTS_FINALIZER)) return;
+    const patch = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RIGHTS_FINALIZER] } };
+    await client.patchMerge(roleBindings, { namespace, name }, patch);
+  }
+
+  #letGo = (namespace: string, name: string): Promise<unknown> =>
+    letGoOfRights(this.#options.client, { namespace, name });
+}
+
+const WITHOUT =
+  "Delete the objects of this namespace before the namespace: the RoleBinding with which the operator would end them cannot be kept";
+
+/** Takes the operator's finalizer off the RoleBinding. */
+export async function letGoOfRights(
+  client: Pick<KubeClient, "get" | "patchJSON">,
+  ref: { namespace: string; name: string },
+): Promise<void> {
+  const binding = await client.get(roleBindings, ref, { metadataOnly: true });
+  await removeFinalizer(client, roleBindings, binding, RIGHTS_FINALIZER);
+}
+
+const hasFinalizer = ({ metadata }: KubeObject): boolean => metadata.finalizers?.includes(FINALIZER) ?? false;
+
+/** Asking again would be answered in the same way: there is no such binding, it is being deleted, or there is no right. */
+const isRefusal = (error: unknown): boolean => isNotFound(error) || isForbidden(error) || isInvalid(error);
