@@ -45,10 +45,10 @@ const finalizersOf = async (namespace: string): Promise<string[]> =>
   (await world.get("rolebinding", BINDING, "-n", namespace)).metadata.finalizers ?? [];
 
 test("the RoleBinding that outlives its namespace is kept while there are objects, and no longer", async () => {
-  await world.apply(WATCHED, manifest("IPPolicy", "passing", {}));
+  await world.apply(WATCHED, manifest("ReservedAddress", "passing", {}));
   await until("it is Ready", async () => (await world.objects(WATCHED)).every(isReady));
   expect(await finalizersOf(WATCHED)).toEqual([RIGHTS_FINALIZER]);
-  await world.kubectl("delete", "ippolicy", "passing", "-n", WATCHED, "--timeout=20s");
+  await world.kubectl("delete", "reservedaddress", "passing", "-n", WATCHED, "--timeout=20s");
   await until("it is let go of", async () => (await finalizersOf(WATCHED)).length === 0, 20);
 });
 

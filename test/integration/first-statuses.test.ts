@@ -73,13 +73,15 @@ const idsInAccount = (): unknown[] =>
 
 describe("objects of the first builds, with statuses without origin and intents that nobody has signed", () => {
   let objects: KubeJSON[];
+  let home = "";
 
   beforeAll(async () => {
     for (const former of policies) await write("IPPolicy", "ip_policies", former);
     for (const former of domains) await write("ReservedDomain", "reserved_domains", former);
     objects = await world.kube.all();
     // the Secret that notes that intents were signed is in the operator's own namespace
-    await world.startOperator({ POD_NAMESPACE: await world.cluster.freshNamespace("home") });
+    home = await world.cluster.freshNamespace("home");
+    await world.startOperator({ POD_NAMESPACE: home });
   }, 60_000);
 
   test("keep their remotes, and nothing is sent for them", async () => {
@@ -97,5 +99,20 @@ describe("objects of the first builds, with statuses without origin and intents 
     for (const { kind, metadata } of objects) await world.gone(kind, metadata.name);
     const adopted = [...policies, ...domains].filter(({ origin }) => origin === "Adopted");
     expect(idsInAccount()).toEqual(adopted.map(({ name }) => remotes.get(name)).sort());
+  });
+
+  // after going back to such a build, and upgrading again
+  test("which they write after the first upgrade, count as adopted: nothing is made twice, and nothing deleted", async () => {
+    await world.operator.stop();
+    const between: Former = { name: "between", spec: { description: "between" }, origin: "Created" };
+    await write("IPPolicy", "ip_policies", between);
+    const ids = idsInAccount();
+    await world.startOperator({ POD_NAMESPACE: home });
+    const { status } = await world.ready("IPPolicy", "between");
+    expect(status.id).toBe(remotes.get("between"));
+    await world.kube.delete("IPPolicy", "between");
+    await world.gone("IPPolicy", "between");
+    expect(idsInAccount()).toEqual(ids);
+    expect(world.changesSent()).not.toContainEqual(expect.objectContaining({ method: "POST" }));
   });
 });
