@@ -20,10 +20,13 @@ import type { OperatorMetrics } from "./metrics/metrics.ts";
 import type { Tracing } from "./tracing.ts";
 import { laneOf, priorities } from "./triggers/priority.ts";
 
-/** Reconciles mostly wait, for Kubernetes or the service, so many of a kind run side by side: of one account half of them. */
+/**
+ * Objects of a kind that are reconciled at the same time. Reconciles mostly wait, for Kubernetes or the service. One
+ * account gets at most half of these workers.
+ */
 const CONCURRENCY = 64;
 
-/** What the controllers of objects and of GatewayAccounts have in common. */
+/** Settings of the controllers of objects and of GatewayAccounts. */
 export const serviceTimes = {
   /** A reconcile may wait minutes for the request budget. One that takes longer than this is stuck. */
   timeoutSeconds: 900,
@@ -63,7 +66,10 @@ export function objectController(kind: Kind, options: ObjectControllerOptions): 
   });
 }
 
-/** Objects of one account are a flow, so that an account whose service is slow or away takes no worker from another. */
+/**
+ * Objects of one account share a flow, so that an account whose service is slow or away takes no workers from other
+ * accounts.
+ */
 function flowOf({ kind }: Kind, key: string, { cluster, unfinalizedObjects, accounts }: ObjectControllerOptions) {
   const { namespace, name } = splitKey(key);
   const object = unfinalizedObjects.get(kind, key) ?? cluster.get(kind, namespace, name);
@@ -81,13 +87,13 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   const deletion = before && (await reconcileObject(kind, before, request, options));
   if (deletion && ended()) return deletion;
   const found = cluster.get(kind.kind, request.namespace, request.name);
-  // What others have is looked at by them.
+  // An object of another installation counts as absent here.
   const object = found && options.isOurs(found) ? found : undefined;
   const result = object ? await reconcileObject(kind, object, request, options) : {};
   // The object may have ended during this reconcile.
   if (ended()) return { stale: true };
   const latest = cluster.get(kind.kind, request.namespace, request.name);
-  // What this reconcile has recorded came after everything about the object was forgotten.
+  // The object has ended during this reconcile and was forgotten. Forget what the reconcile has recorded for it since.
   if (object && latest?.metadata.uid !== object.metadata.uid) {
     accounts.forget(object.metadata.uid);
     dns.withdrawals.delete(object.metadata.uid);
@@ -107,7 +113,7 @@ async function reconcileObject(
     () => undefined,
     (error: unknown) => error,
   );
-  // The cache may still have an object that has ended.
+  // The store may still have the object, although it has ended.
   const isEnded = unfinalizedObjects.get(kind.kind, keyOf(given)) === given;
   const latest = isEnded ? given : cluster.get(kind.kind, namespace, name);
   const object = latest?.metadata.uid === given.metadata.uid ? latest : given;

@@ -62,7 +62,7 @@ export interface OperatorOptions {
   clock?: Clock;
   /** Whether this process holds the lease and so may send requests. Default: always. */
   leads?: () => boolean;
-  /** The leader waits for it before it does anything. */
+  /** The leader waits for this claim before it starts its controllers. */
   claim?: InstallationClaim | undefined;
   controllerMetrics?: ControllerOptions["metrics"];
   metrics?: OperatorMetrics;
@@ -73,10 +73,10 @@ export interface OperatorOptions {
 /** The parts of the operator, not started. Start and stop them in the order of `runtime/process/runner.ts`. */
 export interface Operator {
   informers: readonly Startable[];
-  /** What the leader does before its controllers start. */
+  /** Steps that the leader completes before its controllers start. */
   preparations: readonly StartStep<void>[];
   controllers: readonly ControllerPart[];
-  /** What the Lease of the leader says of the accounts. */
+  /** Annotations of the leader's Lease: facts about its accounts. */
   leaseAnnotations: () => Record<string, string>;
   /** Start it together with the controllers. Runs until the signal aborts. */
   background: (signal: AbortSignal) => Promise<void>;
@@ -98,7 +98,8 @@ export function createOperator(options: OperatorOptions): Operator {
   // An intent is an annotation, which others can write too. It is checked where its object comes in.
   const transform = (object: KubeObject) => intentSignatures().admit(withoutManagedFields(object)) as ManagedObject;
   const informers = new Map(kinds.map((kind) => [kind.kind, informerOf(kind, { ...common, transform })]));
-  // It sees all objects of its namespaces, since a remote may be used by an object of another installation.
+  // The operator also sees objects of other installations in its namespaces, since they may use remotes of its own
+  // objects.
   const isOurs: IsOurs = ({ metadata }) => selects(config.watchSelector, metadata.labels);
   const endedObjects = new EndedObjects({
     clock,
@@ -120,7 +121,8 @@ export function createOperator(options: OperatorOptions): Operator {
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
       isLetGo: (object) => accounts.isLetGo(object),
       ensureDefaultKnown: (object) => defaultAccounts.ensureKnown(object),
-      // A GatewayAccount is of the namespace, and with it what its account has.
+      // Adoption from a GatewayAccount is always allowed: it belongs to the namespace, and so do the remotes of its
+      // account.
       mayAdopt: (object) => accounts.nameOf(object) !== "" || isListed(config.adoptionNamespaces, object),
     },
   });
@@ -161,13 +163,13 @@ export function createOperator(options: OperatorOptions): Operator {
     onReleased: () => enqueuer.enqueueUnfinished(),
     onKeyChange(key) {
       if (key) enqueueAccount(key);
-      // Two GatewayAccounts may have become one account, or two of one.
+      // The object may have moved to another account, or two GatewayAccounts may have become one account.
       const isDivided = (object: ManagedObject) => accounts.recordedNameOf(object) !== accounts.specifiedNameOf(object);
       enqueuer.enqueueWhere(isDivided, key ? splitKey(key).namespace : undefined);
     },
     onAvailabilityChange(keys, available) {
       for (const key of keys) if (key) enqueueAccount(key);
-      // Objects of an account that a person has let go of need not wait for the next attempt.
+      // Objects of an account with the orphan annotation are reconciled at once instead of after their delay.
       const letGo = keys.filter((key) => isLetGo(accountInformer.store.get(key)));
       for (const key of letGo) enqueuer.enqueueUsers(key);
       if (available) enqueuer.enqueueUnfinished();
@@ -227,7 +229,7 @@ export function createOperator(options: OperatorOptions): Operator {
       }),
     );
     informers.get(kind.kind)?.addHandler((change) => {
-      // Every replica sees the change, and one of them counts it.
+      // Every replica sees the change. Only the leader counts it.
       if (options.leads?.() !== false && isOurs(change.object)) metrics?.onObject(change, clock.now());
       if (change.type === "deleted") forget(kind, change.object);
       if (change.type === "updated" && isOurs(change.old) !== isOurs(change.object)) pass(kind, change.object);
@@ -245,7 +247,10 @@ export function createOperator(options: OperatorOptions): Operator {
       enqueuer.enqueueUnfinished(object.metadata.namespace);
   });
 
-  /** The object is gone, and nothing is left to do for it. A GatewayAccount that is being deleted may have waited for it. */
+  /**
+   * The object has ended and nothing is left to do for it. A GatewayAccount that is being deleted may have waited for
+   * this.
+   */
   function finish(object: ManagedObject): void {
     accounts.forget(object.metadata.uid);
     dns.forget(object.metadata.uid);
@@ -264,7 +269,7 @@ export function createOperator(options: OperatorOptions): Operator {
     finish(object);
   }
 
-  /** The labels of an object have brought it to this installation, or to another one. */
+  /** The labels of an object have changed, so that this installation gets it or loses it. */
   function pass({ kind }: Kind, object: ManagedObject): void {
     const key = keyOf(object);
     const { namespace, name, uid } = object.metadata;
@@ -286,7 +291,9 @@ export function createOperator(options: OperatorOptions): Operator {
     if (await untilSynced([sessions.sessions], signal)) await sessions.background(signal);
   }
 
-  /** Everything that waits may have waited for a kind that could not be read at the start. */
+  /**
+   * When a kind becomes readable after the start, any waiting object may have waited for it, so enqueue all of them.
+   */
   async function awaitKind(informer: AwaitedInformer, signal: AbortSignal): Promise<void> {
     const { kind } = informer.type;
     if (informer.hasSynced) return;
@@ -304,7 +311,7 @@ export function createOperator(options: OperatorOptions): Operator {
       identity,
       intentKey,
       ...[...informers.values()].map((informer) => startedAfter([identity, intentKey], unlessRefused(informer))),
-      // Without it, it is not known to which account an object belongs.
+      // Without the GatewayAccounts, the account of an object is unknown.
       accountInformer,
       ...(secretInformer ? [unlessRefused(secretInformer)] : []),
       ...commandInformers.map(unlessRefused),
@@ -352,7 +359,7 @@ function needsReconcile(old: AccountObject, object: AccountObject): boolean {
   return !isDeepStrictEqual(relevant(old), relevant(object));
 }
 
-/** Whether objects may have to find their account anew. */
+/** Whether objects may belong to another account now. */
 const isAnother = (old: AccountObject, { metadata }: AccountObject): boolean =>
   old.metadata.generation !== metadata.generation ||
   old.metadata.deletionTimestamp !== metadata.deletionTimestamp ||

@@ -9,7 +9,7 @@ import { OPERATOR_NAME } from "../schema/contract.ts";
 export interface Tracing {
   /** Runs a reconcile of an object of this kind in a span. */
   reconcile(kind: string, request: Request, run: () => Promise<Result>): Promise<Result>;
-  /** The span of the reconcile that runs tells what the object says in the end. */
+  /** Adds the object's final status to the span of the reconcile that runs. */
   describe(status: Status | undefined): void;
   /** The span of an exchange belongs to the reconcile that sent it. A list may serve several, and belongs to the first. */
   onExchange(event: ExchangeEvent): void;
@@ -17,7 +17,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** What the spans of a reconcile and of its requests have in common. */
+/** State that the span of a reconcile shares with the spans of its requests. */
 interface Running {
   readonly about: Attributes;
   readonly context: Context;

@@ -26,17 +26,17 @@ export interface AccountControllerOptions {
   resyncSeconds: number;
   /** Whether a watch of Secrets enqueues the account. If not, a missing Secret is read again after seconds. */
   secretsWatched: boolean;
-  /** Of accounts without `spec.baseURL`. */
+  /** Base URL of accounts without `spec.baseURL`. */
   baseURL: string;
   /** How many objects need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
   countDependents: (key: string) => number;
-  /** Kinds of which there may be objects that cannot be read, and so are not counted. */
+  /** Kinds whose objects the operator may be unable to read, so that `countDependents` misses them. */
   unreadableKinds: () => readonly string[];
-  /** The certificate that ends first, of those that are served in an account and have no object. */
+  /** Of the certificates that an account serves and that have no object: the one that ends first. */
   loneCertificate: (account: Account) => LoneCertificate;
 }
 
-/** `until` in milliseconds since 1970. Unknown: not all lists that tell it were read. */
+/** `until` in epoch milliseconds. `unknown`: not all lists of certificates were read. */
 export type LoneCertificate = { kind: string; id: string; until: number } | "none" | "unknown";
 
 const MISSING_SECRET_SECONDS = 5;
@@ -92,7 +92,7 @@ async function checkKey(
   if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
     await accounts.probe(keyOf(object), account, () => probe(account), patience);
   const requested = object.metadata.annotations?.[annotations.reconcileRequestedAt];
-  // Nobody confirms for others.
+  // A shared account is not confirmed here: one GatewayAccount must not decide for the others.
   if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
   await waitFor(keyProof.ensure(), patience);
   lossGuard.confirm(keyOf(object), requested);
@@ -100,7 +100,7 @@ async function checkKey(
   return account;
 }
 
-/** Several reconciles may share it, so none of them ends it. */
+/** Several reconciles may share this probe, so the signal of one reconcile must not end it. */
 async function probe(account: Account): Promise<void> {
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal: account.signal });
@@ -219,7 +219,7 @@ function conditionsOf(error: ReconcileError | undefined): ConditionDraft[] {
   ];
 }
 
-/** Tells the end of a certificate for which there is no object that could tell it. */
+/** Conditions for the end of a certificate that has no object of its own. */
 function certificateConditions(certificate: Exclude<LoneCertificate, "unknown">, now: number): ConditionDraft[] {
   if (certificate === "none") return [];
   const { kind, id, until } = certificate;

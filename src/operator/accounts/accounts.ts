@@ -12,7 +12,7 @@ import { figuresOf } from "./figures.ts";
 import { type Relation, relationOf } from "./relation.ts";
 import type { SharedAccounts } from "./shared-accounts.ts";
 
-/** So many Secrets are read side by side at the start. */
+/** At the start, this many Secrets are read at the same time. */
 const FIRST_READS = 10;
 
 /** The accounts of objects: the operator's own credentials, and those of the GatewayAccounts. */
@@ -22,7 +22,7 @@ export class Accounts {
   readonly #credentials: AllCredentials;
   readonly #shared: SharedAccounts;
   readonly #probes = new Map<Account, Promise<void>>();
-  /** By GatewayAccount: the probe that its reconcile was postponed for. */
+  /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. */
   readonly #awaited = new Map<string, { probing: Promise<void>; epoch: number }>();
   #firstReads: Promise<unknown> | undefined;
 
@@ -37,7 +37,7 @@ export class Accounts {
     return this.#shared.all.map(({ account }) => account);
   }
 
-  /** How the accounts are doing, those with most requests first. */
+  /** The state of the accounts, for the Lease. Accounts with most requests come first. */
   get figures(): AccountFigures {
     const { config, clock } = this.#options;
     return figuresOf(this.#shared.all, config.requestsPerMinute, clock);
@@ -90,7 +90,7 @@ export class Accounts {
     return credentials.shared.account;
   }
 
-  /** A reconcile that would have to wait for long ends with the last failure, if there is one. */
+  /** A reconcile that would wait for long fails at once with the last failure of this account, if there is one. */
   async #settle(credentials: Credentials, patience: Patience): Promise<void> {
     try {
       await waitFor(this.#shared.settle(credentials), patience);
@@ -99,7 +99,10 @@ export class Accounts {
     }
   }
 
-  /** Objects with the same answer belong to one account, as far as is known yet. */
+  /**
+   * Objects with the same result belong to one account, as far as is known yet. The queue shares its workers between
+   * them.
+   */
   flowOf(object: ManagedObject): unknown {
     const { namespace } = object.metadata;
     const name = this.recordedNameOf(object);
@@ -155,7 +158,7 @@ export class Accounts {
     return probing;
   }
 
-  /** The operator's own key, as it is now. */
+  /** Reads the operator's own key again. */
   readOwnKey = (): Promise<string> => this.#shared.readKey(this.#credentials.own);
 
   /** "" if it is the account of the operator's own credentials, else `namespace/name` of the first GatewayAccount of it. */
@@ -184,7 +187,10 @@ export class Accounts {
     return [...new Set([...reading, ...using.map(({ key }) => key)])];
   }
 
-  /** Whether a person has let go of the account of the object's remote, and its key is missing or refused. */
+  /**
+   * Whether a person has set the orphan annotation on the GatewayAccount of the object's remote, while its key is
+   * missing or refused.
+   */
   isLetGo(object: ManagedObject): boolean {
     const { namespace } = object.metadata;
     const name = this.recordedNameOf(object);
@@ -202,7 +208,7 @@ export class Accounts {
     return one.metadata.namespace === other.metadata.namespace && this.nameOf(one) === this.nameOf(other);
   }
 
-  /** Whether both objects use one inventory: it is known that what is recorded of both is in one account. */
+  /** Whether both objects use one inventory: the remotes recorded for both are known to be in one account. */
   isSameInventory(one: ManagedObject, other: ManagedObject): boolean {
     const [a, b] = [one, other].map((object) =>
       this.#credentials.find(object.metadata.namespace, this.recordedNameOf(object)),
@@ -219,7 +225,7 @@ export class Accounts {
     const specified = this.specifiedNameOf(object);
     const { namespace, generation } = object.metadata;
     if (recorded === specified || this.#relation(namespace, recorded, specified) !== "same") return recorded;
-    // Its own remotes may be in another account, until its key is proved.
+    // Until the key is proved, the remotes recorded for the specified GatewayAccount may be in another account.
     if (this.#credentials.find(namespace, specified)?.shared.account.keyProof.holds !== true) return recorded;
     const isWritten = object.status?.id === undefined || object.status.observedGeneration !== generation;
     return isWritten || this.#isGoing(namespace, recorded) ? specified : recorded;
@@ -244,7 +250,9 @@ export class Accounts {
     return this.#options.store().get(`${metadata.namespace}/${DEFAULT_ACCOUNT}`) ? DEFAULT_ACCOUNT : "";
   }
 
-  /** Call it when the GatewayAccount is gone. Aborts the requests under way that nobody else shares. */
+  /**
+   * Call it when the GatewayAccount is gone. Aborts its requests under way, unless other credentials share the account.
+   */
   remove(key: string): void {
     this.#awaited.delete(key);
     this.#credentials.remove(key);
@@ -272,13 +280,16 @@ export class Accounts {
     return former && wanted ? relationOf(former, wanted) : "other";
   }
 
-  /** The key may soon be gone, or is gone already. */
+  /** The GatewayAccount is being deleted or is gone, and its key with it. */
   #isGoing(namespace: string, name: string): boolean {
     const isDeleted = this.#options.store().get(`${namespace}/${name}`)?.metadata.deletionTimestamp !== undefined;
     return isDeleted || this.#credentials.known(namespace, name)?.digest === undefined;
   }
 
-  /** Until all keys are known, an object does not know its rivals. A key that cannot be read is recorded as missing. */
+  /**
+   * Until all keys are known, an object cannot see which other objects claim its remote. An unreadable key counts as
+   * missing.
+   */
   async #readAllKeys(): Promise<void> {
     const { store } = this.#options;
     const found = store()
@@ -303,18 +314,18 @@ export class Accounts {
   }
 }
 
-/** Probes read the key that is missing, and not each object. */
+/** Whether probes look for the missing key, so that reconciles of objects need not read it. */
 const isKeyAwaited = ({ digest, shared: { account } }: Credentials): boolean =>
   digest === undefined && account.breaker.problem !== undefined && !account.breaker.isProbeDue;
 
 interface Division {
   object: ManagedObject;
-  /** The GatewayAccount of the remote. */
+  /** The GatewayAccount of the object's remote. */
   name: string;
   specified: string;
 }
 
-/** The remote of an object stays in the account in which it was made. */
+/** Throws Blocked unless both are one account: a remote cannot change its account. */
 function refuseUnless(relation: Relation, { object, name, specified }: Division): void {
   if (relation === "same") return;
   const { id } = object.status ?? {};

@@ -20,7 +20,10 @@ export interface CredentialsOptions extends OpenAccountOptions {
   /** The GatewayAccounts. */
   store: () => Store<AccountObject>;
   readSecret: (namespace: string, name: string) => Promise<SecretValue | undefined>;
-  /** A GatewayAccount (`namespace/name`), or the operator (""), has another API key than before, or none any more. */
+  /**
+   * Called when a GatewayAccount (`namespace/name`) or the operator ("") has another API key than before, or has no key
+   * any more.
+   */
   onKeyChange?: (key: string) => void;
 }
 
@@ -102,7 +105,7 @@ export class AllCredentials {
     });
   }
 
-  /** Editors of a namespace must not make the operator send requests to any host they like. */
+  /** Otherwise, whoever may create a GatewayAccount could make the operator send requests to any host. */
   #allowedBaseURL(baseURL: string | undefined): string {
     const { config } = this.#options;
     if (baseURL === undefined) return config.baseURL;
@@ -132,7 +135,7 @@ function normalised(baseURL: string): string {
   return origin + prefix;
 }
 
-/** The pattern in the CRD accepts some texts that are no URL. */
+/** The pattern in the CRD also accepts some texts that are no URL, so parse it here. */
 function originOf(baseURL: string): string {
   try {
     return parseBaseURL(baseURL).origin;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 
-/** How long a key is used before its Secret is read again, unless it is invalidated before. */
+/** A key is used this long before its Secret is read again, unless it is invalidated earlier. */
 const KEY_SECONDS = 30;
 
 /** The API key of one account, cached for a short time. Callers that come during a read share it. */
@@ -26,7 +26,9 @@ export class CachedApiKey {
     return cached.value;
   }
 
-  /** The next `read` reads the Secret again. The result of a read under way goes only to those that wait for it. */
+  /**
+   * Makes the next `read` read the Secret again. A read under way still answers the callers that wait for it already.
+   */
   invalidate(): void {
     this.#cached = undefined;
   }

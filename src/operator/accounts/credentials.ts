@@ -12,7 +12,7 @@ export interface Credentials {
   readonly key: string;
   /** The uid of the GatewayAccount. */
   readonly uid: string;
-  /** As the spec has it. */
+  /** The base URL in the spec. */
   readonly specifiedURL: string | undefined;
   readonly baseURL: string;
   readonly apiKey: { read: () => Promise<string>; invalidate: () => void };
@@ -22,17 +22,17 @@ export interface Credentials {
   record?: string | undefined;
   /** The Secret, or its entry, does not exist. */
   isKeyMissing?: boolean;
-  /** The number of the read that told the digest. */
+  /** The number of the read that gave the digest. */
   lastRead: number;
   /** Digests of former keys that led to the account in which the recorded remotes are. */
   readonly proved: Set<string>;
   shared: SharedAccount;
-  /** Why it is not known yet whether the account of others with the same key is this one. */
+  /** Why the operator could not yet find out whether other credentials with this key lead to the same account. */
   failure?: unknown;
   isGone?: true;
-  /** Which edit and annotation of the GatewayAccount was checked last. */
+  /** The edit and the annotation of the GatewayAccount that were checked last. */
   checked?: string;
-  /** The search for that account, while it runs. */
+  /** The search for an account with the same key, while it runs. */
   searching?: Promise<void> | undefined;
 }
 
@@ -56,16 +56,21 @@ export interface SharedAccount {
   readonly requests: RequestCount;
   readonly baseURL: string;
   readonly credentials: Set<Credentials>;
-  /** The digest of the key under which requests are sent. */
+  /** The digest of the key that the requests use. */
   digest: string | undefined;
   readonly abort: AbortController;
-  /** Accounts that have, or once had, credentials of this one: changes that are still under way concern them as well. */
+  /**
+   * Accounts to which credentials of this account moved. Changes that are still under way here concern them as well.
+   */
   readonly successors: Set<SharedAccount>;
   /** Ids of all remotes that objects have by these credentials. */
   readonly recorded: () => RecordedIDs;
 }
 
-/** What messages, logs and metrics call the account: "" if it is the operator's own, else the first of its GatewayAccounts. */
+/**
+ * The name of the account in messages, logs and metrics: "" for the operator's own account, else its first
+ * GatewayAccount.
+ */
 export const labelOf = ({ credentials }: Pick<SharedAccount, "credentials">): string =>
   [...credentials].map(({ key }) => key).sort()[0] ?? "";
 

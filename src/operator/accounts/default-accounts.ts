@@ -8,7 +8,10 @@ import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
 import { toReconcileError } from "../kubernetes/api-error.ts";
 import type { AccountObject } from "./all-credentials.ts";
 
-/** Older answers do not count: an API server that was restored from a backup begins again with lower resourceVersions. */
+/**
+ * How long an answer counts. A restored API server starts again with lower resourceVersions, so an older answer would
+ * wrongly seem newer than an object.
+ */
 const COUNTS_MS = 60_000;
 
 export interface DefaultAccountsOptions {
@@ -21,7 +24,7 @@ export interface DefaultAccountsOptions {
   clock: Clock;
 }
 
-/** There was no such GatewayAccount at this resourceVersion. `at`: when it was asked, in monotonic milliseconds. */
+/** There was no such GatewayAccount at this resourceVersion. `at`: time of the request, in monotonic milliseconds. */
 interface Absence {
   revision: bigint;
   at: number;
@@ -63,7 +66,7 @@ export class DefaultAccounts {
     for (const [namespace, { at }] of this.#absences) if (at < since) this.#absences.delete(namespace);
   }
 
-  /** A list, because an answer without an object tells the resourceVersion too. */
+  /** Reads by a list: unlike a GET, it returns a resourceVersion even if the GatewayAccount does not exist. */
   async #read(namespace: string): Promise<void> {
     const { client, type, store, clock } = this.#options;
     const at = clock.now();

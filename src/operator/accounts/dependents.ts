@@ -4,7 +4,7 @@ import { FINALIZER } from "../../schema/contract.ts";
 import { type Informers, type Stores, visibilityOf } from "../kubernetes/indexes.ts";
 import type { Accounts } from "./accounts.ts";
 
-/** Kinds of which there may be objects that cannot be read. */
+/** Kinds whose objects the operator may be unable to read. */
 export const unreadableAmong = (informers: Informers): string[] =>
   [...informers].flatMap(([kind, informer]) => (visibilityOf(informer) === "Unreadable" ? [kind] : []));
 

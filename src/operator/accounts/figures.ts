@@ -5,10 +5,10 @@ import type { Reason } from "../../schema/contract.ts";
 import type { AccountFigures } from "../kubernetes/account-figures.ts";
 import type { SharedAccount } from "./credentials.ts";
 
-/** A Lease has so many accounts at the most: it is written every two seconds. */
+/** Most accounts on a Lease. It is short because the Lease is written every two seconds. */
 const MOST = 20;
 
-/** Of the accounts with most requests. They hold names of objects, numbers, times and reasons, and nothing else. */
+/** Facts about the accounts with most requests: names of objects, numbers, times and reasons only, never a key. */
 export function figuresOf(all: readonly SharedAccount[], requestsPerMinute: number, clock: Clock): AccountFigures {
   const accounts = all
     .flatMap(({ account, requests: { lastMinute: requests }, credentials }) => {

@@ -9,7 +9,7 @@ interface KeyUsersOptions {
   accounts: Pick<Accounts, "usersOfKey" | "recordedNameOf">;
   store: Store<AccountObject>;
   countDependents: (key: string) => number;
-  /** Kinds of which there may be objects that cannot be read, and so are not counted. */
+  /** Kinds whose objects the operator may be unable to read, so that they are not counted. */
   unreadableKinds: () => readonly string[];
 }
 

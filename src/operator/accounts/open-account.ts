@@ -36,7 +36,7 @@ export interface OpenAccountOptions {
    * through again. `keys`: see `Credentials`.
    */
   onAvailabilityChange: (keys: readonly string[], available: boolean) => void;
-  /** Objects whose last attempt failed may be tried again. */
+  /** Called when objects whose last attempt failed may be tried again. */
   onReleased?: () => void;
 }
 
@@ -61,7 +61,7 @@ function logRequest(
   );
 }
 
-/** An account, with its client and its budget, for these credentials alone. */
+/** Opens an account, with its client and its request budget, for one set of credentials. */
 export function openAccount(
   credentials: Credentials,
   options: OpenAccountOptions,

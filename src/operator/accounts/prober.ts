@@ -8,7 +8,7 @@ export interface ProberOptions {
   clock: Clock;
 }
 
-/** How often accounts are asked whether a probe is due. */
+/** How often the operator checks whether the probe of an account is due. */
 const POLL_MS = 1000;
 
 /**

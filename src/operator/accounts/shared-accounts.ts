@@ -34,7 +34,7 @@ export class SharedAccounts {
     return [...this.#all];
   }
 
-  /** Gives new credentials an account. */
+  /** Adds new credentials, with an account of their own. */
   add(given: Omit<Credentials, "shared">): Credentials {
     const credentials = given as Credentials;
     credentials.shared = this.#open(credentials);
@@ -49,7 +49,7 @@ export class SharedAccounts {
     if (shared.credentials.size === 0) this.#close(shared);
   }
 
-  /** Reads the key. When it is another one than before, or none, the credentials leave those that they shared with. */
+  /** Reads the key. If it has changed or is gone, the credentials leave the account that they share with others. */
   async readKey(credentials: Credentials): Promise<string> {
     this.#reads += 1;
     const read = this.#reads;
@@ -104,12 +104,14 @@ export class SharedAccounts {
     await credentials.searching;
   }
 
-  /** A person has asked for it: the next request goes through, also to the account that the credentials may move to. */
+  /**
+   * A person asked for a check: let the next request through, also in the account to which these credentials may move.
+   */
   probeSoon(credentials: Credentials): void {
     for (const shared of [credentials.shared, this.#targetOf(credentials)]) shared?.account.breaker.probeSoon();
   }
 
-  /** Ids in a list of the account that these credentials may move to. Undefined: there is none. */
+  /** The ids in a list of the account to which these credentials may move. Undefined: there is no such account. */
   async listedElsewhere(credentials: Credentials, resource: Resource): Promise<readonly string[] | undefined> {
     const target = this.#targetOf(credentials);
     if (!target) return undefined;
@@ -119,7 +121,7 @@ export class SharedAccounts {
   }
 
   async #search(credentials: Credentials): Promise<void> {
-    // Nobody waits for the proof of somebody else: each proves the key by what is recorded by its own credentials.
+    // Credentials never wait until others are proved: each proves its key by the remotes that are recorded for itself.
     if (credentials.shared.account.keyProof.problem) this.#leave(credentials);
     const target = this.#targetOf(credentials);
     const { digest } = credentials;
@@ -128,12 +130,12 @@ export class SharedAccounts {
       await proveByList(target);
       await credentials.shared.account.keyProof.ensure();
     } catch (error) {
-      // The account stays alone, and says so itself.
+      // The credentials keep their own account. Its status reports the problem.
       if (error instanceof Blocked) return;
       throw error;
     }
     if (credentials.isGone || credentials.digest !== digest) throw new Outdated("the API key has changed");
-    // Another account may have been proved meanwhile, also the credentials' own.
+    // While this waited, another account may have been proved, or this one.
     if (this.#targetOf(credentials) !== target) await this.#search(credentials);
     else this.#move(credentials, target);
   }
@@ -230,11 +232,11 @@ async function proveByList({ account, recorded }: SharedAccount): Promise<void> 
   await account.keyProof.ensure();
 }
 
-/** The key is read again for each request: it may be another one soon. */
+/** Then the key is read again for each request, since a person may be about to replace it. */
 const isInTrouble = ({ account: { breaker, lossGuard, keyProof } }: SharedAccount): boolean =>
   isUnauthorized(breaker.problem) || lossGuard.problem !== undefined || keyProof.problem !== undefined;
 
-/** More than credentials can be. */
+/** A rank that is higher than any number of credentials. */
 const PROVED = 1_000_000;
 
 function rankOf({ account, credentials }: SharedAccount): number {

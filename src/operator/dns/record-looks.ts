@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { DNSRecord } from "../../schema/dns.ts";
 import { hostname } from "../../schema/fields.ts";
 
-/** No name is asked for more often. */
+/** Shortest time between two queries for one name. */
 const BETWEEN_MS = 60_000;
 
 export type Queries = Pick<Resolver, "resolveCname" | "resolveNs" | "resolve4" | "resolve6">;
@@ -15,7 +15,7 @@ export interface RecordLooksOptions {
   externalDNS: boolean;
 }
 
-/** What the resolver found for a record. `aliased`: another record has the addresses of the target. */
+/** The answer of the resolver for a record. `aliased`: the name has the addresses of the target, without a CNAME. */
 type Found = { names: readonly string[]; aliased: boolean } | { problem: string };
 
 interface Answer {
@@ -64,7 +64,8 @@ export class RecordLooks implements DNS {
       const query = type === "NS" ? this.#resolver.resolveNs(name) : this.#resolver.resolveCname(name);
       const names = (await orNone(query)).map((one) => String(hostname(one)));
       if (type === "NS" || targets.some((target) => names.includes(target))) return { names, aliased: false };
-      // A zone's own name cannot have a CNAME, and many providers copy the addresses of the target instead.
+      // The apex of a zone cannot have a CNAME. Many providers copy the addresses of the target there instead, so
+      // compare these.
       const [own, theirs] = await Promise.all([name, ...targets].map((one) => this.#addresses(one)));
       const aliased = own?.some((address) => theirs?.includes(address)) ?? false;
       return { names: names.length > 0 ? names : (own ?? []), aliased };
@@ -80,7 +81,7 @@ export class RecordLooks implements DNS {
   }
 }
 
-/** Codes of an answer that says that there is no such record. */
+/** Error codes of a resolver that mean "there is no such record". */
 const ABSENT: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA"]);
 
 async function orNone(query: Promise<string[]>): Promise<string[]> {

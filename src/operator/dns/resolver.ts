@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises";
 
-/** One attempt waits so long for an answer. */
+/** The time limit of one attempt. */
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
 

@@ -2,15 +2,18 @@ import * as z from "zod";
 import type { KubeObject } from "../../runtime/object.ts";
 import { annotations } from "../../schema/contract.ts";
 
-/** What the leader says of its accounts on its Lease, which it writes every two seconds anyway. Commands read it. */
+/**
+ * The state of the accounts, which the leader writes into its Lease so that commands can read it. It costs no extra
+ * write: the Lease is renewed every two seconds anyway.
+ */
 const figures = z.object({
-  /** How many requests each account may get in a minute. 0: no limit. */
+  /** The request limit of each account per minute. 0: no limit. */
   requestsPerMinute: z.number(),
   accounts: z.array(
     z.object({
       /** `namespace/name` of a GatewayAccount. Empty: the operator's own credentials. */
       name: z.string(),
-      /** Sent within the last minute, by everybody who shares the account. */
+      /** Requests within the last minute, of all credentials that share the account. */
       requests: z.number(),
       /** When the latest complete list of any resource began, in RFC 3339. */
       listed: z.string().optional(),
@@ -26,7 +29,7 @@ export const figuresAnnotation = (said: AccountFigures): Record<string, string> 
   [annotations.accounts]: JSON.stringify(said),
 });
 
-/** Undefined for a Lease that says nothing that can be understood. */
+/** Undefined: the Lease has no figures, or none that this version can read. */
 export function figuresOn({ metadata }: KubeObject): AccountFigures | undefined {
   try {
     return figures.parse(JSON.parse(metadata.annotations?.[annotations.accounts] ?? ""));

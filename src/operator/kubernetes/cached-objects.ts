@@ -24,7 +24,7 @@ type Questions =
   | ("kinds" | "get" | "othersWithRemoteID" | "othersWanting" | "shareAccount" | "mayAdopt" | "inAccount")
   | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo");
 
-/** What a reconcile asks of objects, answered from stores. */
+/** Answers a reconcile's questions about objects from the stores. */
 export class CachedObjects implements Pick<Cluster, Questions> {
   readonly kinds: readonly Kind[];
   readonly #stores: ObjectStores;
@@ -48,7 +48,10 @@ export class CachedObjects implements Pick<Cluster, Questions> {
     return [...this.#others(kind, "remoteID", id, object), ...this.#others(kind, "wantedID", id, object)];
   }
 
-  /** The id of a remote in another account means nothing here, unless its own account has shown it. */
+  /**
+   * Other objects with this value. An object of another account counts only if its status has the remote: the same id
+   * may belong to another remote there.
+   */
   #others(kind: string, index: IndexName, id: string, object: ManagedObject): ManagedObject[] {
     const same = this.store(kind)
       .by(index, id)

@@ -31,7 +31,7 @@ const MANAGED_BY = "app.kubernetes.io/managed-by";
 /** The longest name of an object in Kubernetes. */
 const LONGEST_NAME = 253;
 
-/** Brings the DNSEndpoint of an object to this content. Reads it first, so that one that is right costs no write. */
+/** Creates or updates the DNSEndpoint of an object. Reads it first, so that an unchanged one costs no write. */
 export async function writeDNSEndpoint(
   client: KubeClient,
   object: ManagedObject,
@@ -57,7 +57,10 @@ export async function writeDNSEndpoint(
   }
 }
 
-/** The garbage collector deletes what an operator without the right to delete leaves. */
+/**
+ * Deletes the DNSEndpoint. If the operator has no right to delete it, the garbage collector does so through the owner
+ * reference.
+ */
 export async function deleteDNSEndpoint(client: KubeClient, object: ManagedObject): Promise<void> {
   try {
     const before = await read(client, object);
@@ -68,7 +71,7 @@ export async function deleteDNSEndpoint(client: KubeClient, object: ManagedObjec
   }
 }
 
-/** Takes the owner reference away, so that the DNSEndpoint outlives the object. */
+/** Removes the owner reference, so that the DNSEndpoint stays when the object is deleted. */
 export async function keepDNSEndpoint(client: KubeClient, object: ManagedObject): Promise<void> {
   try {
     const before = await read(client, object);
@@ -83,7 +86,7 @@ export async function keepDNSEndpoint(client: KubeClient, object: ManagedObject)
   }
 }
 
-/** Undefined when there is none. Throws when the cluster does not know the kind. */
+/** Undefined: there is no DNSEndpoint. Throws if the cluster does not know the kind. */
 async function read(client: KubeClient, object: ManagedObject): Promise<KubeObject | undefined> {
   try {
     return await client.get(dnsEndpoints, refOf(object));
@@ -93,7 +96,7 @@ async function read(client: KubeClient, object: ManagedObject): Promise<KubeObje
   }
 }
 
-/** Objects of two kinds may have one name, and each has a DNSEndpoint of its own. */
+/** The name contains the kind, since two objects of different kinds may have the same name. */
 function refOf({ kind, metadata }: ManagedObject): ObjectRef {
   const name = `${kind.toLowerCase()}-${metadata.name}`;
   const short = `${name.slice(0, LONGEST_NAME - 17)}-${digestOf(name).slice(0, 16)}`;
@@ -125,11 +128,16 @@ const ownerOf = ({ kind, metadata: { name, uid } }: ManagedObject): OwnerReferen
   ...{ apiVersion: API_VERSION, kind, name, uid, controller: true },
 });
 
-/** One that an object of the same name has left is taken over: the name says that it is for this object. */
+/**
+ * Whether the DNSEndpoint was written for an object of this kind and name. An earlier object of the same name may have
+ * left it: then this object takes it over.
+ */
 const isWrittenFor = (object: ManagedObject, { metadata: { labels, annotations } }: KubeObject): boolean =>
   labels?.[MANAGED_BY] === OPERATOR_NAME && annotations?.[endpointAnnotations.object] === ownerNameOf(object);
 
-/** The digest tells a change of what is wanted, the rest a change by somebody else. */
+/**
+ * The digest shows whether the wanted content has changed. The other comparisons show whether somebody else changed it.
+ */
 function isSame(before: KubeObject, wanted: KubeObject): boolean {
   const { labels, annotations, ownerReferences = [] } = before.metadata;
   const uids = (references: readonly OwnerReference[] = []) => references.map(({ uid }) => uid);

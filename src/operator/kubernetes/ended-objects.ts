@@ -11,12 +11,12 @@ type Name = { namespace: string; name: string };
 
 interface EndedObjectsOptions {
   clock: Clock;
-  /** Whether all objects of the namespace are seen. Nothing is known of what is not watched. */
+  /** Whether the operator sees all objects of the namespace. An object in any other namespace may exist unseen. */
   watches: (namespace: string) => boolean;
   exists: (kind: string, key: string) => boolean;
 }
 
-/** The objects that this process saw end, or has found absent for long. The owner marks that name them are void. */
+/** Objects that this process saw end, or that have been absent for long. Owner marks with their names are void. */
 export class EndedObjects {
   readonly #options: EndedObjectsOptions;
   readonly #ended = new LRUCache<string, true>({ max: MOST_REMEMBERED });

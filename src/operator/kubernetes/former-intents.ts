@@ -23,10 +23,10 @@ export interface FormerIntentsOptions {
   watchNamespaces: readonly string[];
   /** Whether an object belongs to this installation, by its labels. */
   isOurs: (object: KubeObject) => boolean;
-  /** Where the Secret with the key is. */
+  /** The namespace of the Secret with the key. */
   namespace: string;
   signatures: () => IntentSignatures;
-  /** Nothing is written before. */
+  /** This step writes only after it has resolved. */
   after?: Promise<unknown> | undefined;
   clock: Clock;
   log: Logger;
@@ -73,7 +73,7 @@ async function signAll(options: FormerIntentsOptions, signal: AbortSignal): Prom
   await client.patchMerge(secrets, ref, { metadata: { uid: metadata.uid, annotations: signedAt } }, { signal });
 }
 
-/** Read anew: an informer may not have seen yet what the leader before this one has written last. */
+/** Reads from the API server: the store may not have the last writes of the previous leader yet. */
 async function objectsWithIntent(
   { client, kinds, watchNamespaces, isOurs }: FormerIntentsOptions,
   signal: AbortSignal,
@@ -88,7 +88,10 @@ async function objectsWithIntent(
   return found;
 }
 
-/** A kind that is not there has no intents. Those of a kind that may not be read stay unsigned, which only delays creates. */
+/**
+ * A kind that is not installed has no intents. If the operator may not read a kind, its intents stay unsigned, which
+ * only delays creates.
+ */
 async function listed(list: Promise<{ items: KubeObject[] }>): Promise<KubeObject[]> {
   try {
     return (await list).items;

@@ -22,7 +22,7 @@ import { StartStep } from "./start-step.ts";
  */
 type Claim = "claiming" | "active" | "waiting";
 
-/** What an installation says of itself on its Lease. */
+/** The claim of an installation, as its Lease has it. */
 export interface Installation {
   name: string;
   /** Empty: all. */
@@ -30,7 +30,7 @@ export interface Installation {
   /** The labels of its objects. Missing: any. */
   selector?: string;
   claim: Claim;
-  /** How often it has claimed. */
+  /** How many claims the installation has made. */
   attempt: number;
 }
 
@@ -49,7 +49,7 @@ type Share = Pick<Installation, "namespaces" | "selector">;
 
 const shareOf = (config: Scope): Share => ({ namespaces: namespacesOf(config), selector: config.watchSelector.text });
 
-/** Whether an object is possible that both have. */
+/** Whether both installations could have the same object. */
 export const overlaps = (one: Share, other: Share): boolean =>
   (one.namespaces.length === 0 ||
     other.namespaces.length === 0 ||
@@ -61,7 +61,7 @@ export const has = (share: Share, { metadata }: Pick<KubeObject, "metadata">): b
   (share.namespaces.length === 0 || share.namespaces.includes(metadata.namespace ?? "")) &&
   selects(selectorOf(share), metadata.labels);
 
-/** A selector of another version that this one cannot read may mean any object. */
+/** If this version cannot read the selector, it assumes that the selector matches any object. */
 function selectorOf({ selector = "" }: Share): LabelSelector {
   try {
     return parseLabelSelector(selector);
@@ -71,7 +71,7 @@ function selectorOf({ selector = "" }: Share): LabelSelector {
   }
 }
 
-/** Undefined for a Lease that says nothing that can be understood. */
+/** Undefined: the Lease has no claim, or none that this version can read. */
 export function installationOf({ metadata }: KubeObject): Installation | undefined {
   try {
     const said: Installation = JSON.parse(metadata.annotations?.[annotations.installation] ?? "");
@@ -110,7 +110,7 @@ export interface InstallationClaimOptions {
   random?: () => number;
 }
 
-/** How often is looked whether the own Lease is written, or another installation has stepped back. */
+/** How often the operator checks whether its own Lease is written, or another installation has given way. */
 const LOOK_MS = 500;
 
 const WHAT = "claiming the objects of this installation";
@@ -151,7 +151,7 @@ export class InstallationClaim extends StartStep<void> {
     return this.#claim.claim === "waiting";
   }
 
-  /** What the Lease says of this installation. */
+  /** The annotations for the Lease. */
   readonly marks = () => {
     const { installation: name } = this.#config;
     const said: Installation = { name, ...shareOf(this.#config), ...this.#claim };
@@ -159,7 +159,10 @@ export class InstallationClaim extends StartStep<void> {
   };
 }
 
-/** Whoever waits claims nothing before the others are gone: they may wait for its Lease to say that it waits. */
+/**
+ * A waiting installation claims again only after the others are gone: they may be waiting until its Lease says that it
+ * waits.
+ */
 async function claimAgain(mine: Pick<Installation, "claim" | "attempt">, rivals: Rivals, signal: AbortSignal) {
   const [rival] = await rivals.find(signal);
   if (rival) throw new Error(messageOf(rival));
@@ -194,7 +197,7 @@ type RivalsOptions = Pick<InstallationClaimOptions, "client" | "config" | "clock
 /** Other installations that have the same objects, are alive, and do not wait. */
 class Rivals {
   readonly #options: RivalsOptions;
-  /** The spec of each Lease, and since when it has been like that, as far as this process has seen. */
+  /** The spec of each Lease, and since when this process has seen it unchanged. */
   readonly #seen = new Map<string, { spec: string; since: number }>();
 
   constructor(options: RivalsOptions) {
@@ -209,7 +212,8 @@ class Rivals {
 
   async #list(signal: AbortSignal): Promise<Lease[]> {
     const { client, config, log } = this.#options;
-    // An operator that watches a list of namespaces has no right to read the Leases of others. These see its own.
+    // An operator of listed namespaces has no right to read the Leases of other installations. An installation of all
+    // namespaces sees its Lease instead.
     if (config.watchNamespaces.length > 0) return [];
     try {
       return (await client.listAll<Lease>(leases, { labelSelector: INSTALLATIONS, signal })).items;
@@ -220,7 +224,10 @@ class Rivals {
     }
   }
 
-  /** One that has ended has given its Lease up, or does not renew it. Its clock may differ, so its times do not count. */
+  /**
+   * An installation that has ended has released its Lease or does not renew it. Compare by changes, since its clock may
+   * differ from ours.
+   */
   #isAlive({ metadata, spec = {} }: Lease): boolean {
     if (!spec.holderIdentity) return false;
     const uid = metadata.uid ?? "";

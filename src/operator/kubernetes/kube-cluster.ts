@@ -33,10 +33,10 @@ import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
 
 const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: what was made for it is deleted";
 
-/** Discovery may show a change of a definition this much later than an object that the same change deletes. */
+/** Discovery may show the end of a definition this much later than the watch shows the deletion of its objects. */
 const DISCOVERY_LAG_MS = 1_000;
 
-/** What a reconcile asks of the keys of accounts. */
+/** Questions of a reconcile about the API keys of accounts. */
 interface AccountKeys {
   usersOfKey: Cluster["usersOfKey"];
   isLetGo: (object: ManagedObject) => boolean;
@@ -151,13 +151,13 @@ export class KubeCluster extends CachedObjects implements Cluster {
   }
 
   recordUnfinalized(object: ManagedObject): void {
-    // One 404 proves no end. If the object has ended, the watch tells it.
+    // A single 404 is no proof that the object has ended. The watch reports its end.
     const { uid, namespace, name } = object.metadata;
     if (this.get(object.kind, namespace, name)?.metadata.uid === uid) return;
     if (this.#unfinalizedObjects.record(object)) this.#log.warn(aboutObject(object), UNFINALIZED);
   }
 
-  /** An answer of the API server is an object that comes in: what its annotations say is not believed as it is. */
+  /** Stores the answer of the API server. Its intent has to be checked as in any object that comes in. */
   #keep({ kind }: Kind, written: ManagedObject): ManagedObject {
     const object = this.#intentSignatures().admit(written);
     this.store(kind).put(object);
@@ -198,7 +198,10 @@ export class KubeCluster extends CachedObjects implements Cluster {
     });
   }
 
-  /** Many objects may ask at once, so they share reads: the answer is that of a read that began after the call. */
+  /**
+   * Shares reads between objects that ask at the same time. A caller gets the answer of a read that began after its
+   * call.
+   */
   #shareRead(key: string, read: () => Promise<boolean>): Promise<boolean> {
     const shared = this.#deletionReads.get(key) ?? new SharedCall(read);
     this.#deletionReads.set(key, shared);
@@ -212,13 +215,16 @@ export class KubeCluster extends CachedObjects implements Cluster {
       return metadata.deletionTimestamp !== undefined;
     } catch (error) {
       if (isForbidden(error)) return undefined;
-      // An object that has ended may be the last that asks.
+      // If the namespace is gone, the object that asks has ended too.
       if (isNotFound(error)) return true;
       throw toReconcileError(error);
     }
   }
 
-  /** The API server serves no create for a definition that is being deleted. It deletes the objects right after that. */
+  /**
+   * While a definition is being deleted, the API server accepts no creates for it. It deletes the objects right after
+   * that.
+   */
   async #canBeCreated(type: ResourceType): Promise<boolean> {
     await sleep(DISCOVERY_LAG_MS);
     const verbs = await this.#client.verbsOf(type).catch((error: unknown) => {

@@ -6,8 +6,8 @@ type Synced = Pick<Informer, "synced">;
 export type ControllerPart = Pick<Controller, "start" | "drain" | "problem">;
 
 /**
- * The same controller, which takes keys only when all of these informers are synced: with a store that is not complete, it
- * would take objects for absent. Until then it collects keys.
+ * A controller that works only after all these informers are synced, and collects keys until then. With an incomplete
+ * store it would take existing objects for absent ones.
  */
 export function startedWhenSynced(informers: readonly Synced[], controller: ControllerPart): ControllerPart {
   let isDraining = false;

@@ -35,7 +35,7 @@ export async function writeSecret(
   }
 }
 
-/** The write is guarded by the resourceVersion that was checked. */
+/** Replaces the Secret only if it is still at the resourceVersion that was checked. */
 async function replaceSecret(
   client: KubeClient,
   object: ManagedObject,
@@ -58,7 +58,7 @@ async function replaceSecret(
   }
 }
 
-/** Does nothing when the Secret does not exist or was not written for the object. */
+/** Does nothing if the Secret does not exist or was not written for this object. */
 export async function bindSecret(
   client: KubeClient,
   object: ManagedObject,

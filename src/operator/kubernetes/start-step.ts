@@ -2,15 +2,15 @@ import { Backoff } from "../../runtime/backoff.ts";
 import { type Clock, sleep } from "../../runtime/clock.ts";
 import { type Logger, textOf } from "../../runtime/log.ts";
 
-/** Seconds; the same as for a reflector, which asks the same server. */
+/** Seconds; as for a reflector, which calls the same API server. */
 const BACKOFF = { base: 0.8, cap: 30, resetAfter: 120 };
 
 export interface StartStepOptions<T> {
   /** For messages, such as "the id of the cluster". */
   what: string;
-  /** Where it is, such as "namespace kube-system". */
+  /** The place, such as "namespace kube-system". */
   where: string;
-  /** Called again after it has thrown. */
+  /** Called again after each failure. */
   run: (signal: AbortSignal) => Promise<T>;
   clock: Clock;
   log: Logger;
@@ -42,12 +42,12 @@ export class StartStep<T> {
     return this.#result.value;
   }
 
-  /** Why it has not succeeded yet; undefined when it has. */
+  /** Why the step has not succeeded yet. Undefined: it has. */
   get reason(): string | undefined {
     return this.#result ? undefined : `${this.#options.where}: ${this.#problem ?? "not read yet"}`;
   }
 
-  /** Like `reason`, but undefined too until it has failed. */
+  /** The last failure. Undefined: the step has not failed, or has succeeded since. */
   get problem(): string | undefined {
     return this.#problem === undefined ? undefined : this.reason;
   }
@@ -91,7 +91,10 @@ export interface Startable {
   readonly reason: string | undefined;
 }
 
-/** The same informer, but nobody waits for it while the API server refuses what it asks for: it starts by itself later. */
+/**
+ * The informer, for parts that wait for its start: they do not wait while the API server refuses its list. It then
+ * starts later.
+ */
 export const unlessRefused = (informer: Startable & { readonly settled: Promise<void> }): Startable => ({
   start: () => informer.start(),
   stop: () => informer.stop(),
@@ -101,7 +104,7 @@ export const unlessRefused = (informer: Startable & { readonly settled: Promise<
   },
 });
 
-/** The same part, which starts when all the steps have succeeded. */
+/** A part that starts only after all these steps have succeeded. */
 export function startedAfter(steps: readonly Pick<StartStep<unknown>, "synced">[], part: Startable): Startable {
   let stopped = false;
   const start = () => {

@@ -6,23 +6,23 @@ import { secrets } from "./resource-types.ts";
 import { StartStep } from "./start-step.ts";
 
 /**
- * The format of what this program keeps in objects: statuses, annotations, marks. Raise it with a change that a program
- * before it would misread. Such a program then refuses to start after this one has led.
+ * The format of the data that this version keeps in statuses, annotations and marks. Raise it with a change that the
+ * previous version would misread: once this version has led, that one refuses to start.
  */
 export const STATE_FORMAT = 1;
 
-/** What the Secret of programs that recorded no format has. */
+/** The format of versions that recorded none. */
 const FIRST_FORMAT = 1;
 
 export interface StateFormatOptions {
   client: Pick<KubeClient, "get" | "patchMerge">;
-  /** Where the Secret with the key of intents is. It outlives each release. */
+  /** The namespace of the Secret with the key of intents. This Secret stays when a release is removed. */
   namespace: string;
-  /** Nothing is read or written before. */
+  /** This step reads and writes only after it has resolved. */
   after?: Promise<unknown> | undefined;
   clock: Clock;
   log: Logger;
-  /** Default: that of this program. */
+  /** Default: the format of this version. */
   format?: number;
   random?: () => number;
 }
@@ -62,7 +62,7 @@ async function agree(
     );
   if (found === ours) return;
   const annotations = { [secretAnnotations.format]: String(ours) };
-  // With the version that was read: of two leaders that overlap, the later one reads again.
+  // Guarded by the resourceVersion that was read: if two leaders overlap, the later one has to read again.
   const { uid, resourceVersion } = metadata;
   await client.patchMerge(secrets, ref, { metadata: { uid, resourceVersion, annotations } }, { signal });
 }

@@ -21,7 +21,7 @@ export class UnfinalizedObjects {
   /** When this process gave an object the finalizer, by uid. */
   readonly #added = new LRUCache<string, number>({ max: MOST_REMEMBERED });
 
-  /** `onFinish` is called when the remote of an object is deleted, or left. */
+  /** `onFinish` is called when the remote of an object is deleted, or left on purpose. */
   constructor(clock: Clock, onFinish: (object: ManagedObject) => void = () => {}) {
     this.#clock = clock;
     this.#onFinish = onFinish;
@@ -36,7 +36,7 @@ export class UnfinalizedObjects {
     this.#added.set(metadata.uid, this.#clock.now());
   }
 
-  /** Call it with the last state of an object that is gone. False when there is nothing to delete for it. */
+  /** Call it with the last state of an ended object. False: nothing has to be deleted for it. */
   record(object: ManagedObject): boolean {
     const { uid, finalizers = [] } = object.metadata;
     if (this.has(object)) return true;
@@ -57,7 +57,7 @@ export class UnfinalizedObjects {
     return this.#objects.get(nameOf(object))?.metadata.uid === object.metadata.uid;
   }
 
-  /** Call it in place of a write of the status, for an object that `has` knows. */
+  /** Call it instead of writing the status, for an object that `has` knows. */
   setStatus(object: ManagedObject, status: Status): void {
     const known = this.#objects.get(nameOf(object));
     if (known) this.#objects.set(nameOf(object), { ...known, status });

@@ -5,11 +5,11 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { Stores } from "../kubernetes/indexes.ts";
 import type { InstallationClaim } from "../kubernetes/installations.ts";
 
-/** What metrics read at each scrape, so that no series outlives its object. */
+/** The data that metrics read at each scrape. Read at that moment, so that no series outlives its object. */
 export interface MetricSources {
   kinds: readonly Kind[];
   informers: Stores;
-  /** What is counted: the objects of this installation. */
+  /** The objects that are counted: those of this installation. */
   counted: Stores;
   /** By the kind that they watch. */
   watches: ReadonlyMap<string, Pick<Informer, "isConnected">>;

@@ -24,14 +24,14 @@ export function createSyncMetrics(registers: Registry[]): SyncMetrics {
       const isSettled = isSynced(object);
       const since = edits.get(uid);
       if (isSettled && since !== undefined) seconds.observe((now - since) / 1000);
-      // A paused object waits for a person, and one that is being deleted is not synced any more.
+      // A paused object waits for a person, and a deleted object will never be synced, so neither is measured.
       if (isSettled || change.type === "deleted" || isDeleting(object) || isPaused(object)) edits.delete(uid);
       else if (isEdit(change)) edits.set(uid, now);
     },
   };
 }
 
-/** Nobody knows when an object was edited that is found at the start. */
+/** False for an object that is found at the start, since the time of its edit is unknown. */
 const isEdit = (change: Change<ManagedObject>): boolean =>
   change.type === "added"
     ? !change.initial

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { MetricSources } from "./metric-sources.ts";
 
-/** Whether Kubernetes tells of the objects of each kind, and whether another installation has them. */
+/** Whether the watch of each kind works, and whether this installation waits for another one. */
 export function watchMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
   new Gauge({
     name: "tunnelgateway_watch_connected",

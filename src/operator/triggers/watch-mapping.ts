@@ -104,7 +104,10 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
 
 const none = { ids: [], names: [] };
 
-/** What an object keeps from others. One that only observes, has no module, or is released to another keeps nothing. */
+/**
+ * The id and natural key that this object reserves, so that other objects wait for it. None if the object only
+ * observes, sets no module, or is released to another object.
+ */
 function claimsOf(kind: Kind, object: ManagedObject): { ids: string[]; names: string[] } {
   if (isObserver(object) || isReleased(object) || setsNoModule(kind, object)) return none;
   const name = naturalKeyOf(kind, object.spec);
