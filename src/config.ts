@@ -74,7 +74,7 @@ const url = z
   .url({ protocol: /^https?$/, error: "must be a URL that begins with https:// or http://" })
   .refine((value) => !holdsCredentials(value), "must not hold credentials");
 
-/** Whoever sees the connection could read the API key. */
+/** Over plain HTTP, anybody on the network path could read the API key. */
 const plaintext = flag.default(false);
 
 const isPlaintext = (baseURL: string | undefined): boolean => {
@@ -207,7 +207,7 @@ export interface Config extends ClusterConfig {
   watchSecrets: boolean;
   /** A domain that does not say otherwise has a DNSEndpoint, from which external-dns makes its records. */
   externalDNS: boolean;
-  /** Who is asked for DNS records, each `address` or `address:port`. Empty: the resolvers of the system. */
+  /** DNS servers for queries, each as `address` or `address:port`. Empty: the resolvers of the system. */
   dnsResolvers: readonly string[];
   /** Sends traces to a collector. The packages for it read where that is. */
   isTraced: boolean;
@@ -261,7 +261,7 @@ export const environmentWith = (flags: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv
   ...Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)),
 });
 
-/** Where a command finds the account, as far as the environment says. */
+/** The settings with which a command finds the account, as far as the environment has them. */
 export interface AccountConfig extends ClusterConfig {
   baseURL: string | undefined;
   apiKey: (() => Promise<string>) | undefined;
@@ -300,7 +300,7 @@ export function readAccountConfig(flags: NodeJS.ProcessEnv = {}, env: NodeJS.Pro
   };
 }
 
-/** What the environment says of the user's terminal. */
+/** The settings of the user's terminal. */
 export const readTerminalConfig = (env: NodeJS.ProcessEnv = process.env): { noColour: boolean } => ({
   noColour: Boolean(env["NO_COLOR"]),
 });

@@ -3,7 +3,7 @@ import { UsageError } from "./terminal/terminal.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 
-/** What can follow the name of a command. */
+/** Words that can follow the name of a command. */
 interface Words {
   name: string;
   summary: string;

@@ -29,12 +29,12 @@ export async function dispatch(
     if (isHelp(error)) return 0;
     if (!isUsage(error)) throw error;
     terminal.warn(`${messageOf(error)} (${[name, ...argv].join(" ")})\nTry: ${name} --help`);
-    // With this flag 2 has another meaning.
+    // With this flag, exit code 2 means that there are differences.
     return argv.includes("--detailed-exitcode") ? 1 : 2;
   }
 }
 
-/** What a command needs and does not get, in one line. Undefined for a fault of the program. */
+/** The message for a failure that the user can do something about. Undefined: a fault of the program. */
 function failureOf(error: unknown): string | undefined {
   if (error instanceof CommandError) return error.message;
   if (isUnauthorized(error)) return `Sign in to the cluster again: ${textOf(error)}`;

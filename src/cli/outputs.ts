@@ -2,7 +2,7 @@ import * as z from "zod";
 import { actions } from "../plan/blocks.ts";
 import { fieldStates } from "../plan/comparison.ts";
 
-// What `-o json` and `-o yaml` print, for each command that has them. JSON schemas and a page are generated from it.
+// The outputs of `-o json` and `-o yaml`, by command. JSON schemas and a page are generated from them.
 
 const text = (meaning: string) => z.string().describe(meaning);
 const list = (item: z.ZodType, meaning: string) => z.array(item).describe(meaning);
@@ -72,7 +72,7 @@ const diff = z.object({
   ),
 });
 
-/** An object, a remote, or both sides of the same thing. */
+/** An object, a remote, or an object together with its remote. */
 const node = {
   key: text("KIND/NAMESPACE/NAME of an object, KIND/ID of a remote without one."),
   kind: text("Kind, also of a remote without an object."),

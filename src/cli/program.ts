@@ -34,7 +34,7 @@ GATEWAY_BASE_URL and the others of the README.
 
 Exit codes: 0 done, 1 failed or only done in part, 2 invalid arguments.`;
 
-/** All commands, with their arguments and help. Only `parse` of the result does anything. */
+/** All commands, with their arguments and help. A command runs only when `parse` of the result is called. */
 export function programOf({ name, terminal, run }: ProgramParts): Program {
   let code = 0;
   const program = withoutExit(new Command(name), terminal)
@@ -125,7 +125,7 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("-f, --filename <path...>", "files or folders with manifests")
     .option("-R, --recursive", "folders with all folders in them")
     .option("--timeout <duration>", "how long to wait, such as 90s, 4m or 1h", "4m")
-    // Refused. Whoever looks for it is told what to do instead.
+    // The flag is refused with a message that says what to do instead.
     .addOption(new Option("--to-context <name>").hideHelp())
     .addHelpText("after", MOVE)
     .action(ending((kind: string, from: string, to: string, options) => move(kind, from, to, options, terminal)));
@@ -157,13 +157,13 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
   return { program, exitCode: () => code };
 }
 
-/** The flags that say which cluster is meant. */
+/** Adds the flags that choose the cluster. */
 const withCluster = (command: Command): Command =>
   command
     .option("--kubeconfig <file>", "which cluster, in place of KUBECONFIG")
     .option("--context <name>", "context of the kubeconfig");
 
-/** The flags that say which account is meant. */
+/** Adds the flags that choose the account. */
 const withAccount = (command: Command): Command =>
   withCluster(
     command
@@ -176,7 +176,7 @@ const withAccount = (command: Command): Command =>
       .option("--api-key-file <file>", "file with the API key, in place of GATEWAY_API_KEY"),
   );
 
-/** Objects of all namespaces may be meant, while -n says where the GatewayAccount is. */
+/** Adds -A. With it, -n only says where the GatewayAccount is. */
 const withNamespaces = (command: Command): Command =>
   withAccount(command).option("-A, --all-namespaces", "objects of all namespaces; -n only says where the account is");
 
@@ -258,7 +258,7 @@ const COMPLETION = `
   zsh:   source <(tunnel-gateway-operator completion zsh)
   fish:  tunnel-gateway-operator completion fish | source`;
 
-/** Throws CommanderError where commander would end the process, and prints nothing but help. */
+/** Makes commander throw CommanderError instead of ending the process, and print nothing but help. */
 const withoutExit = (command: Command, terminal: Terminal): Command =>
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.say(text.trimEnd()),

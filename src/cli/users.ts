@@ -7,7 +7,7 @@ import { type OutputFlags, printNodes } from "./graph/output.ts";
 import { sessionsOf, sessionsUse } from "./graph/sessions.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** `users`: what has a remote in it, with or without an object, in any namespace. Reads only. */
+/** `users`: the nodes that refer to a remote, with or without an object, in any namespace. Read-only. */
 export async function users(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {
   const { graph, problems } = await load(flags, terminal, { sessions: true });
   const found = findNodes(graph, text, namespaceMeant(flags), problems);
@@ -25,7 +25,7 @@ const cellsOf = (node: Node): string[] => [
   node.id ?? "",
 ];
 
-/** What would happen if the remote went. */
+/** Warnings about the effects of deleting the remote. */
 function consequences(node: Node, sessions: number): string[] {
   const title = titleOf(node);
   const { size } = node.listeners;

@@ -13,7 +13,7 @@ import type { PlannedObject } from "./planner.ts";
 export const actions = ["create", "update", "replace", "delete", "adopt", "blocked", "waiting"] as const;
 export type Action = (typeof actions)[number];
 
-/** What would be done for one object. No value of a Secret is in it. */
+/** The planned changes for one object. It contains no value of a Secret. */
 export interface Block {
   action: Action;
   kind: string;
@@ -78,7 +78,7 @@ function actionOf({ requests, changes, after }: PlannedObject): Action | undefin
 const isReplacement = (changes: readonly Change[]): boolean =>
   changes.some((change) => change.type === "Deleted" || (change.type === "Created" && change.replaces !== undefined));
 
-/** Nothing can be sent for the object, or not yet. */
+/** The action of an object for which nothing can be sent: at all (blocked), or yet (waiting). Undefined: no problem. */
 function unfinished(object: ManagedObject): Action | undefined {
   if (!problemOf(object)) return undefined;
   return conditionOf(object.status, "Stalled")?.status === "True" ? "blocked" : "waiting";

@@ -38,7 +38,7 @@ export interface ComparedField {
 
 export interface Comparison {
   fields: ComparedField[];
-  /** What the spec refers to and is not there. The fields that need it are not compared. */
+  /** References of the spec whose targets do not exist. Fields that need them are not compared. */
   problems: string[];
 }
 
@@ -118,7 +118,10 @@ const differingLeaves = (path: string, wanted: unknown, seen: unknown): Compared
     ...("old" in change && { account: change.old }),
   }));
 
-/** What Secrets feed. It differs if the Secret has changed since its value was sent; else nobody knows. */
+/**
+ * The fields whose values come from Secrets. A field differs if its Secret has changed since the value was sent. Otherwise
+ * nobody can tell, since no answer has the value.
+ */
 function secretFields(kind: Kind, object: ManagedObject, present: readonly SecretVersion[]): ComparedField[] {
   const unsent = unsentFields(present, appliedSecretsOf(object));
   return needsOf(kind.spec, object.spec).flatMap(({ type, path }): ComparedField[] => {

@@ -29,7 +29,7 @@ export interface PlanInput {
   onProgress?: (done: number, all: number) => void;
 }
 
-/** What becomes of one object. */
+/** The planned result for one object. */
 export interface PlannedObject {
   kind: Kind;
   /** As it is before the plan. */

@@ -9,24 +9,27 @@ import { type ClusterFlags, connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
-/** The flags with which a user says which cluster, namespace and account is meant. */
+/** Flags that choose the cluster, namespace and account. */
 export interface AccountFlags extends ClusterFlags {
   namespace?: string;
-  /** Objects of all namespaces are meant, also where a namespace says which account. */
+  /** Use objects of all namespaces. `namespace` then only chooses the GatewayAccount. */
   allNamespaces?: boolean;
   account?: string;
   baseUrl?: string;
   apiKeyFile?: string;
 }
 
-/** The namespace whose objects are meant. Undefined: all, or the one of the context where a command reads only one. */
+/**
+ * The namespace whose objects a command reads. Undefined: all namespaces; commands that read only one take that of the
+ * context.
+ */
 export const namespaceMeant = ({ namespace, allNamespaces }: AccountFlags): string | undefined =>
   allNamespaces ? undefined : namespace;
 
 export interface Credentials {
   baseURL: string;
   apiKey: () => Promise<string>;
-  /** Unset: the operator's own credentials, as far as the environment here is that of the operator. */
+  /** Unset: the operator's own credentials, read from this process's environment. */
   gatewayAccount: { namespace: string; name: string } | undefined;
   requestsPerMinute: number;
   requestSeconds: number;
@@ -57,7 +60,7 @@ export async function findCredentials(flags: AccountFlags): Promise<Credentials>
   throw new CommandError(`There is no GatewayAccount "${flags.account}" in this namespace: name another one`);
 }
 
-/** Undefined when the cluster has no such GatewayAccount, or cannot be asked where the environment names an account. */
+/** Undefined: the cluster has no such GatewayAccount, or it cannot be reached but the environment names an account. */
 async function ofCluster({ account, context, namespace }: AccountFlags, config: AccountConfig) {
   try {
     await using cluster = connect({ ...config, context });
@@ -113,6 +116,6 @@ async function keyOf(client: KubeClient, namespace: string, { name, key }: { nam
   throw new CommandError(`Add key "${key}" to Secret "${name}" in namespace ${namespace}: it has the API key`);
 }
 
-/** Names the right that is missing. */
+/** An error that names the missing right. */
 const refused = (error: unknown, right: string): unknown =>
   isForbidden(error) ? new CommandError(`You need the right to ${right}: ${textOf(error)}`) : error;

@@ -8,10 +8,10 @@ import { OPERATOR_NAME } from "../../schema/contract.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** How often a request is sent again that the service answered with 429. */
+/** How often a request is sent if the service answers 429. */
 const ATTEMPTS = 5;
 
-/** The account cannot be reached or refuses the key, which another request would find as well. */
+/** The account cannot be reached or refuses the key. Any other request would fail as well, so the command ends. */
 export class AccountFailure extends CommandError {}
 
 /** Reads an account within the request budget. It writes nothing unless `delete` is called. */
@@ -24,7 +24,7 @@ export class AccountReader implements AsyncDisposable {
     this.#budget = new RequestBudget({ perMinute: requestsPerMinute, clock: systemClock });
   }
 
-  /** All rows, each id once. Throws CommandError, which says what to do. `onRows` is told how many there are so far. */
+  /** All rows, each id once. Throws CommandError. `onRows` gets the number of rows read so far. */
   list(resource: Resource, onRows: (count: number) => void = () => {}): Promise<Remote[]> {
     return this.#patiently(`list ${resource.path}`, async () => {
       const rows = new Map<string, Remote>();
@@ -41,7 +41,7 @@ export class AccountReader implements AsyncDisposable {
     });
   }
 
-  /** Undefined when the account has no such remote. */
+  /** Undefined: the account has no such remote. */
   get(resource: Resource, id: string): Promise<Remote | undefined> {
     return this.#patiently(`read ${resource.path}/${id}`, async () => {
       await this.#budget.acquire("edit");
@@ -52,7 +52,7 @@ export class AccountReader implements AsyncDisposable {
     });
   }
 
-  /** Null when the module is not set. */
+  /** Null: the module is not set. */
   module(module: Module, owner: ModuleOwner): Promise<object | null> {
     return this.#patiently(`read the ${module.title}`, async () => {
       await this.#budget.acquire("sync");
@@ -63,7 +63,7 @@ export class AccountReader implements AsyncDisposable {
     });
   }
 
-  /** False when there was nothing to delete. */
+  /** False: there was no such remote. */
   delete(resource: Resource, id: string): Promise<boolean> {
     return this.#patiently(`delete ${resource.path}/${id}`, async () => {
       await this.#budget.acquire("edit");

@@ -6,7 +6,7 @@ import { textOf } from "../../runtime/log.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
-/** The flags with which a user says which cluster is meant. */
+/** Flags that choose the cluster. */
 export interface ClusterFlags {
   kubeconfig?: string;
   context?: string;

@@ -28,7 +28,7 @@ export async function runningOperator(
   }
 }
 
-/** Whether somebody holds a Lease, by the clock of whoever renewed it. */
+/** Whether the Lease is held. Assumes that the clock here agrees with the clock of its holder. */
 export function isHeld({ holderIdentity, renewTime, leaseDurationSeconds = 0 }: LeaseSpec = {}, now: number): boolean {
   return Boolean(holderIdentity) && Date.parse(renewTime ?? "") + leaseDurationSeconds * 1000 > now;
 }

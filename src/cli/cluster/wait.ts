@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** The time is over. The message says what was waited for. */
+/** The time is over. The message names the condition that was not met. */
 export class WaitTimeout extends Error {
   override readonly name = "WaitTimeout";
 }
@@ -20,7 +20,7 @@ export function waitAtMost(seconds: number, everyMs = 1000): Wait {
   };
 }
 
-/** A Wait that tells on a terminal what it waits for, and for how long it has. */
+/** A Wait that shows its condition and its duration on a terminal. */
 export function shownOn({ progress }: Pick<Terminal, "progress">, wait: Wait): Wait {
   if (!progress) return wait;
   return async (what, condition) => {

@@ -26,7 +26,7 @@ interface Flags extends AccountFlags {
 /** With `--detailed-exitcode`. */
 const DIFFERS = 2;
 
-/** `diff`: an object beside its remote, as both are now. Sends nothing but reads. */
+/** `diff`: compares an object with its remote, as both are now. Read-only. */
 export async function diff(words: readonly string[], flags: Flags, terminal: Terminal): Promise<number> {
   formatOf(flags.output);
   const text = namedBy(words);
@@ -82,7 +82,7 @@ async function compare(node: Node & { object: ManagedObject }, sides: Sides): Pr
   return { ...about, inAccount: true, fields };
 }
 
-/** Reads the one remote, or what it is an entry or module of. */
+/** Reads the remote. For an entry: the remote that has the list. For modules: the remote that has the modules. */
 async function remoteOf(reader: AccountReader, kind: Kind, id: string, problems: string[]) {
   const resource = listOf(kind);
   const [listed = id] = kind.location.type === "entry" ? id.split("/") : [id];

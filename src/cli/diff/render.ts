@@ -10,7 +10,7 @@ export interface ComparedObject {
   /** Unset: the object has no remote yet. */
   id?: string;
   inAccount: boolean;
-  /** Why there is no remote, as the condition Ready has it. */
+  /** Why there is no remote: the reason of the condition Ready. */
   reason?: string;
   message?: string;
   fields: ComparedField[];
@@ -28,7 +28,7 @@ const parts: readonly Part[] = [
   { state: "hidden", title: "From a Secret: the service does not show it", colour: "grey" },
 ];
 
-/** Each object with what differs, what is unmanaged and what cannot be seen. A part that is empty is left out. */
+/** For each object: different fields, unmanaged fields, and fields that cannot be seen. Empty parts are left out. */
 export const renderDiff = (objects: readonly ComparedObject[], terminal: Terminal): string =>
   objects.map((object) => linesOf(object, terminal).join("\n")).join("\n\n");
 

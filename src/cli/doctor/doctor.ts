@@ -17,7 +17,7 @@ import { checkInstallations } from "./installations.ts";
 import { checkRights } from "./rights.ts";
 import { checkSelection } from "./selection.ts";
 
-/** Resolves with what was found. Throws an error that says what is wrong and what to do. */
+/** Resolves with the finding, for the user. Throws an error whose message says what is wrong and what to do. */
 type Check = () => Promise<string>;
 
 /** `doctor`: checks what the operator needs, and prints a line for each. Exit code 1 when one fails. Read-only. */
@@ -79,7 +79,7 @@ function checks(given: Configured, { client, transport }: Connected): [name: str
   ];
 }
 
-/** Without leader election an installation has no Lease by which another could see it. */
+/** Installations find each other by their Leases. Without leader election there is no Lease. */
 const seesOthers = ({ watchNamespaces, podNamespace, leaderElection }: Config): boolean =>
   leaderElection && podNamespace !== undefined && watchNamespaces.length === 0;
 

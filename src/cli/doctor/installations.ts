@@ -3,7 +3,7 @@ import type { KubeClient } from "../../runtime/connection/client.ts";
 import { type Lease, leases } from "../../runtime/process/lease.ts";
 import { isHeld } from "../cluster/running-operator.ts";
 
-/** Looks for another installation that has the same objects and runs, or waits. */
+/** Looks for another installation with the same objects, running or waiting. */
 export async function checkInstallations(
   client: Pick<KubeClient, "listAll">,
   config: Scope,

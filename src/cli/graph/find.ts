@@ -1,7 +1,7 @@
 import { CommandError, UsageError } from "../terminal/terminal.ts";
 import type { Graph, Node } from "./graph.ts";
 
-/** What a user has named as kubectl takes it: `NAME`, `KIND/NAME`, or `KIND NAME`. */
+/** One text for the words with which a user names an object, as in kubectl: `NAME`, `KIND/NAME`, or `KIND NAME`. */
 export function namedBy(words: readonly string[]): string {
   const [first = "", second] = words;
   if (words.length > 2 || (second !== undefined && first.includes("/")))
@@ -10,8 +10,8 @@ export function namedBy(words: readonly string[]): string {
 }
 
 /**
- * The nodes that a user means: an id, `KIND/NAME`, or a name. Throws CommandError when there are none. `problems`: why
- * not everything could be read, so that it may be there nevertheless.
+ * The nodes with this id, `KIND/NAME` or name. Throws CommandError if there are none. `problems`: reasons why not
+ * everything could be read; the message then says that the node may exist nevertheless.
  */
 export function findNodes(
   { nodes }: Graph,
@@ -33,6 +33,6 @@ export function findNodes(
   throw new CommandError(`There is no object and no remote called ${text}: give an id, a name, or KIND/NAME`);
 }
 
-/** Whether a user means this kind: by its name, its plural or a short name. */
+/** Whether the text is the kind's name, plural or short name. */
 export const isKind = ({ kind, plural, shortNames }: Node["kind"], text: string): boolean =>
   [kind.toLowerCase(), plural, ...shortNames].includes(text.toLowerCase().replace(/\.tunnelgateway\.dev$/, ""));

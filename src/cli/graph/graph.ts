@@ -11,31 +11,31 @@ import { referencedValues, valuesReferencing } from "../../schema/wire/uses.ts";
 import { connectListeners } from "./listeners.ts";
 import type { SessionGroup } from "./sessions.ts";
 
-/** An object, a remote, or both sides of the same thing. */
+/** An object, a remote, or an object together with its remote. */
 export interface Node {
   kind: Kind;
   /** Unset for an object whose remote does not exist yet. */
   id?: string;
   remote?: Remote;
   object?: ManagedObject;
-  /** What it has in it. */
+  /** The nodes to which this one refers. */
   uses: Set<Node>;
   usedBy: Set<Node>;
-  /** The spec fields in which it has what it uses. */
+  /** The spec fields that refer to each of these nodes. */
   fields: Map<Node, Set<string>>;
-  /** Domains at which it listens. No id connects the two: the address of an edge is a text. */
+  /** Domains at whose host this node listens. No id connects them: an edge has its address as text. */
   listensAt: Set<Node>;
   listeners: Set<Node>;
 }
 
-/** What an account and a cluster have, and what of it uses what. */
+/** The objects and remotes of a cluster and an account, and which of them uses which. */
 export interface Graph {
   nodes: Node[];
-  /** Kinds whose remotes were listed, so that an absent remote is gone. */
+  /** Kinds whose remotes were listed. Of these, a remote that is absent here does not exist. */
   listed: ReadonlySet<Kind>;
-  /** Whether the objects of a kind in a namespace were read, so that an absent object is gone. */
+  /** Whether the objects of a kind in a namespace were read. Then an object that is absent here does not exist. */
   isRead: IsRead;
-  /** Of agents, by their credential; none, unless they were read. */
+  /** Sessions of agents, grouped by credential. Empty if they were not read. */
   sessions: readonly SessionGroup[];
 }
 
@@ -72,7 +72,7 @@ function nodesOf(kind: Kind, remotes: readonly Remote[], objects: readonly Manag
   return [...byID.values(), ...more];
 }
 
-/** By what the account says: ids and other values in the answers. */
+/** Connects by the ids and other values in the answers of the service. */
 function connectRemotes(user: Kind, nodes: readonly Node[]): void {
   const byValue = targetsByValue(user, nodes);
   const fields = fieldsByMember(user);
@@ -84,7 +84,7 @@ function connectRemotes(user: Kind, nodes: readonly Node[]): void {
   }
 }
 
-/** What remotes of a kind may refer to, by the values with which they do. */
+/** Remotes to which remotes of kind `user` may refer, by the value that such a reference has. */
 function targetsByValue(user: Kind, nodes: readonly Node[]): ReadonlyMap<string, Node[]> {
   const targets = new Set(targetKindsOf(user.spec));
   const byValue = new Map<string, Node[]>();
@@ -97,11 +97,11 @@ function targetsByValue(user: Kind, nodes: readonly Node[]): ReadonlyMap<string,
   return byValue;
 }
 
-/** The spec field that a member of the answer shows. */
+/** For each member of the answer: the spec field that it shows. */
 const fieldsByMember = ({ spec }: Kind): ReadonlyMap<string, string> =>
   new Map(Object.entries(spec.shape).map(([field, member]) => [returnedAs(field, member as z.ZodType), field]));
 
-/** By what the specs say, for what is not in the account yet or has no list. */
+/** Connects by the specs, for remotes that do not exist yet or that no list shows. */
 function connectObjects(nodes: readonly Node[]): void {
   const byName = new Map(nodes.flatMap((node) => (node.object ? [[nameKey(node.object, node.kind.kind), node]] : [])));
   const byID = new Map(nodes.flatMap((node) => (node.id === undefined ? [] : [[node.id, node]])));
@@ -119,7 +119,7 @@ interface Target {
   name: string;
 }
 
-/** What a spec refers to: an id, or an object. */
+/** The targets of a spec's references: ids and objects. */
 function targetsOf({ spec }: Kind, object: ManagedObject): Target[] {
   return needsOf(spec, object.spec).flatMap((need) => {
     if (need.type !== "reference") return [];
@@ -141,7 +141,7 @@ function connect(user: Node, targets: readonly Node[], field: string): void {
   }
 }
 
-/** What refers to it, and what listens at it. */
+/** Nodes that refer to this one, and nodes that listen at it. */
 export const usersOf = ({ usedBy, listeners }: Node): Node[] => [...usedBy, ...listeners];
 
 /** `namespace/name` of the object; a remote without one is named by its id. */
@@ -154,7 +154,7 @@ export interface ReadyState {
   message: string;
 }
 
-/** What the Ready condition says; without an object there is none. */
+/** The Ready condition of the object. A node without an object has none. */
 export function readyOf({ object }: Node): ReadyState {
   const { status = "", reason = "", message = "" } = conditionOf(object?.status, "Ready") ?? {};
   return { status, reason, message };

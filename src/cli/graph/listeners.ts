@@ -2,7 +2,7 @@ import type { Remote } from "../../gateway/resource.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import type { Kind } from "../../schema/define.ts";
 
-/** A domain, or what may listen at one. */
+/** A domain, or an edge that may listen at one. */
 interface Node {
   kind: Kind;
   remote?: Remote;
@@ -15,8 +15,8 @@ interface Node {
 export const isListener = ({ spec }: Kind): boolean => "hostports" in spec.shape;
 
 /**
- * Connects what listens with the domains at which it does. A host belongs to the domain of the same name, else to the
- * wildcard domain above it.
+ * Connects edges with the domains at whose host they listen. A host belongs to the domain of the same name, or else to
+ * the wildcard domain above it.
  */
 export function connectListeners(nodes: readonly Node[]): void {
   const domains = Map.groupBy(
@@ -34,7 +34,7 @@ export function connectListeners(nodes: readonly Node[]): void {
   }
 }
 
-/** The host of a domain. An address with a port is something that edges refer to. */
+/** The host of a domain. Undefined for an address with a port, since edges name that by a reference. */
 function hostOf({ kind: { address }, remote, object }: Node): string | undefined {
   if (address === undefined) return undefined;
   const value = (remote as Record<string, unknown> | undefined)?.[address] ?? object?.status?.[address];
@@ -47,5 +47,5 @@ function hostsOf({ remote, object }: Node): string[] {
   return Array.isArray(hostports) ? hostports.map((one) => String(one).toLowerCase().replace(/:\d+$/, "")) : [];
 }
 
-/** The names of domains that have a host. A wildcard stands for all names one level below. */
+/** The names of domains that have this host. A wildcard stands for all names one level below it. */
 const namesFor = (host: string): string[] => [host, host.replace(/^[^.]+/, "*")];

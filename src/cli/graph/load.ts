@@ -18,9 +18,9 @@ import { groupsOf } from "./sessions.ts";
 
 export interface Loaded {
   graph: Graph;
-  /** What could not be read, so that the graph is only a part. */
+  /** One line for each thing that could not be read. If there is one, the graph is incomplete. */
   problems: string[];
-  /** The id of the cluster in owner marks; undefined where it cannot be read. */
+  /** The id of the cluster in owner marks. Undefined: it cannot be read. */
   clusterID: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function load(flags: AccountFlags, terminal: Terminal, what: What =
   };
 }
 
-/** The remotes of each kind whose list can be read. Throws CommandError when none can. */
+/** The remotes of each kind whose list can be read. Throws CommandError if no list can be read. */
 export async function readRemotes(credentials: Credentials, terminal: Terminal, problems: string[]) {
   await using reader = new AccountReader(credentials);
   const remotes = await remotesOf(kinds, { reader, terminal, problems });
@@ -78,7 +78,10 @@ async function remotesOf(of: readonly Kind[], reading: Reading): Promise<Map<Kin
   return remotes;
 }
 
-/** All remotes of a resource. Undefined, and a problem, where they cannot be listed. `isFirst`: nothing was listed yet. */
+/**
+ * All remotes of a resource. Undefined, with a line in `problems`, if the list fails. `isFirst`: no list has succeeded
+ * yet.
+ */
 async function listed(
   resource: Resource,
   { reader, terminal, problems }: Reading,
@@ -96,9 +99,9 @@ async function listed(
 }
 
 interface Scope {
-  /** The one that is read where the user may not read all. */
+  /** The namespace that is read if the user may not read all. */
   namespace: string;
-  /** Only these are read. Default: all. */
+  /** Read only these namespaces. Default: all. */
   namespaces?: readonly string[];
 }
 
@@ -107,7 +110,7 @@ export interface ReadObjects {
   isRead: IsRead;
 }
 
-/** What was read of a kind. */
+/** The objects of a kind that were read. */
 interface List {
   kind: Kind;
   /** Undefined: all namespaces. */
@@ -116,7 +119,7 @@ interface List {
   found: ManagedObject[] | undefined;
 }
 
-/** Objects of all namespaces or of some; of one, where the user may not read all. */
+/** Objects of all namespaces or of these. If the user may not read all namespaces: objects of one. */
 export async function readObjects(
   client: KubeClient,
   { namespace, namespaces = [] }: Scope,
@@ -139,7 +142,7 @@ export async function readObjects(
 
 const includes = ({ where }: List, namespace: string): boolean => where === undefined || where === namespace;
 
-/** A line for each namespace. `namespace`: the one that is read in place of all. */
+/** One line for each namespace. `namespace`: the one that was read instead of all. */
 function missingRights(lists: readonly List[], namespace: string, isRead: IsRead): string[] {
   const refused = lists.filter(({ found }) => !found);
   const inAll = refused.filter(({ kind, where }) => where === undefined && isRead(kind, namespace));

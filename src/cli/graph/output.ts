@@ -9,11 +9,11 @@ export interface OutputFlags {
   headers?: boolean;
 }
 
-/** A row of a table, and what it is about. */
+/** A row of a table, and the node that it shows. */
 export interface Line {
   node: Node;
   cells: readonly string[];
-  /** What programs are told besides. */
+  /** Further members in the output for programs. */
   more?: Readonly<Record<string, string>>;
 }
 
@@ -61,7 +61,7 @@ function render(
 export const nameOf = ({ kind, id, object }: Node): string =>
   object ? `${kind.kind.toLowerCase()}.tunnelgateway.dev/${object.metadata.name}` : (id ?? "");
 
-/** What tells one node from all others. */
+/** A key that is different for each node. */
 export const keyOf = ({ kind, id, object }: Node): string =>
   object ? `${kind.kind}/${object.metadata.namespace}/${object.metadata.name}` : `${kind.kind}/${id}`;
 

@@ -18,13 +18,13 @@ export interface ImportFlags extends AccountFlags, Filters {
   output?: string;
   nameFrom: string;
   mark: boolean;
-  /** A file of Terraform that says what is imported. */
+  /** A file of Terraform with the resources to import. */
   terraform?: string;
 }
 
 /**
- * `import`: writes manifests for what the account has. Reads only. What cannot be read or written is told, and then the
- * exit code is 1.
+ * `import`: writes manifests for remotes of the account. It only reads the account. If something cannot be read or
+ * written, the command says so and its exit code is 1.
  */
 export async function importAccount(args: readonly string[], flags: ImportFlags, terminal: Terminal): Promise<number> {
   const state = flags.terraform === undefined ? undefined : await readTerraform(flags.terraform, kinds);
@@ -62,7 +62,7 @@ export async function importAccount(args: readonly string[], flags: ImportFlags,
 const namesIn = ({ resources }: TerraformState): Map<string, string> =>
   new Map(resources.map(({ id, name }) => [id, name]));
 
-/** Says how Terraform forgets what was found, also what an object manages already. */
+/** Prints how Terraform forgets the resources that were found, including those that an object manages already. */
 async function releaseFromTerraform(
   { resources, others }: TerraformState,
   found: ReadonlyMap<Kind, readonly Remote[]>,
@@ -80,7 +80,7 @@ async function releaseFromTerraform(
   if (others.length > 0) terminal.warn(`Not of this service, and left to Terraform: ${others.join(", ")}`);
 }
 
-/** Names that objects have whose remotes are left out, by the owner marks of these remotes. */
+/** Names of objects whose remotes are left out, from the owner marks of these remotes. */
 function takenNames(leftOut: readonly Remote[], { namespace }: ImportFlags): Set<string> {
   const marks = leftOut.flatMap((remote) => ownerMarkOf(remote) ?? []).map((mark) => mark.split("/"));
   const near = marks.filter((mark) => namespace === undefined || mark.at(-2) === namespace);

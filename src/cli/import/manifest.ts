@@ -25,7 +25,7 @@ export interface ManifestOptions {
 /** A Secret that an object reads. The account does not show what has to be in it. */
 export interface NeededSecret {
   name: string;
-  /** By key; undefined: only a person knows the value. */
+  /** Values by key. Undefined: not known, so a person has to fill it in. */
   data: Record<string, string | undefined>;
   usedBy: string;
 }
@@ -35,7 +35,7 @@ export interface Manifest {
   name: string;
   yaml: string;
   secrets: NeededSecret[];
-  /** Fields that the schema does not accept as the account has them. */
+  /** Fields that were left out because the schema refuses the value in the account. */
   leftOut: string[];
 }
 
@@ -113,7 +113,10 @@ function identityOf({ location }: Kind, { id }: Answer): object {
   return Object.fromEntries(location.idFields.map((field, index) => [field, parts[index]]));
 }
 
-/** The operator writes no Secret for a remote that it has adopted, whose value was shown to whoever created it. */
+/**
+ * Fills a required output field. The operator writes no Secret for an adopted remote: its value was shown only once, to
+ * whoever created it.
+ */
 function requiredOutput({ kind, output, spec }: Kind, name: string): object {
   const field = output?.field ?? "";
   const schema = spec.shape[field];

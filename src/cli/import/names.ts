@@ -3,7 +3,7 @@ import type { Answer, Kind } from "../../schema/define.ts";
 import { snakeCase } from "../../schema/wire/names.ts";
 import { UsageError } from "../terminal/terminal.ts";
 
-/** Where the names of objects are taken from. What has no such value is named by its id. */
+/** The source of the names of objects. A remote without such a value is named by its id. */
 export type NameSource =
   | "domain"
   | "description"
@@ -11,7 +11,7 @@ export type NameSource =
   | { metadata: string }
   | { names: ReadonlyMap<string, string> };
 
-/** Of a name in Kubernetes that can be the value of a label as well. */
+/** The longest name that can also be the value of a label. */
 const LONGEST = 63;
 
 export function nameSourceOf(text: string): NameSource {

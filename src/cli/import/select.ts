@@ -4,11 +4,11 @@ import type { Kind } from "../../schema/define.ts";
 import { CommandError, UsageError } from "../terminal/terminal.ts";
 import { metadataOf } from "./names.ts";
 
-/** What is imported. */
+/** The remotes to import. */
 export interface Selection {
   /** Kinds whose remotes are listed. */
   kinds: readonly Kind[];
-  /** Only these remotes of them; empty: all. */
+  /** Only the remotes with these ids. Empty: all. */
   ids: ReadonlySet<string>;
   /** Ids of remotes that no list shows, by their kind. */
   unlisted: readonly { kind: Kind; id: string }[];
@@ -21,11 +21,11 @@ export interface Filters {
   selector?: string | undefined;
   /** `key=value` of metadata. */
   metadata?: string | undefined;
-  /** Leave out what carries an owner mark. */
+  /** Leave out remotes that have an owner mark. */
   excludeManaged: boolean;
 }
 
-/** Reads the arguments of `import`: kinds, ids, and `edge/route` for what no list shows. */
+/** Parses the arguments of `import`: kinds, ids, and `edge/route` for remotes that no list shows. */
 export function selectionOf(args: readonly string[], filters: Filters, kinds: readonly Kind[]): Selection {
   if (args.length === 0 && !filters.all) throw new UsageError("Name kinds or ids, or give --all");
   const listed = kinds.filter(({ location }) => location.type === "collection");
@@ -65,7 +65,7 @@ const kindNamed = (text: string, kinds: readonly Kind[]): Kind | undefined =>
     [kind.toLowerCase(), plural, ...shortNames].includes(text.toLowerCase()),
   );
 
-/** The parent of an entry has the same prefix, and stands before it. */
+/** An entry's parent may have the same id prefix. It comes first in the list of kinds, so it wins. */
 function kindOfID(text: string, kinds: readonly Kind[]): Kind | undefined {
   const isPath = text.includes("/");
   return kinds.find(

@@ -5,16 +5,16 @@ import { legal } from "./names.ts";
 
 /** A resource that Terraform manages, and whose id is one of the service. */
 export interface TerraformResource {
-  /** Without the key of an instance: `module.shop.gateway_ip_policy.office`. */
+  /** The address without the key of an instance: `module.shop.gateway_ip_policy.office`. */
   address: string;
-  /** What the object is called. */
+  /** The name of the new object. */
   name: string;
   id: string;
 }
 
 export interface TerraformState {
   resources: TerraformResource[];
-  /** Addresses of resources whose ids are none of the service. */
+  /** Addresses of resources whose ids do not belong to the service. */
   others: string[];
 }
 
@@ -35,7 +35,7 @@ interface Found {
   id: unknown;
 }
 
-/** Types and their names differ from provider to provider. The ids of the service tell what a resource is. */
+/** Finds resources by their ids: types and attribute names differ from provider to provider. */
 export function parseTerraform(text: string, file: string, kinds: readonly Kind[]): TerraformState {
   const found = foundIn(jsonOf(text, file), file);
   const resources: TerraformResource[] = [];

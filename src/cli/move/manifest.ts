@@ -27,7 +27,7 @@ export const namedReferences = ({ spec: schema }: Kind, spec: unknown): Referenc
 
 export const kindOfReference = ({ to, trait }: Reference): string => to.kind ?? trait.kinds[0] ?? "";
 
-/** A reference takes the id of a remote, unless the service wants another value of it, such as an address. */
+/** Whether the reference takes the id of a remote. Some references take another value, such as an address. */
 export const takesID = ({ trait }: Reference): boolean => trait.statusField === "id";
 
 /** The keys that lead to the field with this path, as in `ipRestriction.ipPolicyRefs[0]`. */
@@ -51,7 +51,10 @@ function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[
   else setAt(members[key], rest, value);
 }
 
-/** What the operator, kubectl and deployment tools note on an object. The copy is not theirs: they might prune it. */
+/**
+ * Annotations and labels of the operator, kubectl and deployment tools. The copy must not have them: the tools might
+ * prune it.
+ */
 const NOTES = [
   `${GROUP}/`,
   "kubectl.kubernetes.io/last-applied-configuration",
@@ -64,7 +67,7 @@ function ofUser(notes: Readonly<Record<string, string>> = {}): Record<string, st
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
-/** The new object as somebody would write it. */
+/** The new object, as a person would write it. */
 export function movedManifest(move: Move, old: ManagedObject, byID: ReadonlyMap<string, string>): KubeObject {
   const [labels, annotations] = [ofUser(old.metadata.labels), ofUser(old.metadata.annotations)];
   return {

@@ -24,8 +24,9 @@ interface Flags extends ClusterFlags {
 }
 
 /**
- * `move`: another object of the same kind takes the remote of this one, which is deleted then. It may end at any moment:
- * the next run goes on. Exit code 1 while other objects still refer to the old one, which stays until then.
+ * `move`: a new object of the same kind takes the remote of this one, which is then deleted. If the command is
+ * interrupted at any point, the next run goes on. Exit code 1 while other objects still refer to the old object, which
+ * stays until then.
  */
 export async function move(kind: string, from: string, to: string, flags: Flags, terminal: Terminal): Promise<number> {
   const seconds = checked(flags);
@@ -86,7 +87,7 @@ async function rewrite({ client, move: given }: MoveParts, namespace: string, fl
   for (const file of files) terminal.say(`Rewrote ${file}`);
 }
 
-/** Names who still refers to the old object, and what to do about it. */
+/** Prints which objects still refer to the old object, and what to do about it. */
 function report(referrers: readonly Referrer[], parts: MoveParts, flags: Flags, terminal: Terminal): number {
   const { from, to } = parts.move;
   for (const { kind, name, path } of referrers) terminal.warn(`${kind}/${name} refers to ${from.name}: spec.${path}`);

@@ -14,7 +14,7 @@ export interface Rewriting {
   move: Move;
   /** The new object, as it is in the cluster. */
   next: ManagedObject;
-  /** That of manifests which name none. */
+  /** The namespace of manifests that name none. */
   namespace: string;
 }
 
@@ -32,7 +32,7 @@ export async function rewriteManifests(paths: readonly string[], recursive: bool
       const before = await readFile(file, "utf8");
       const after = rewritten(before, rewriting, file);
       if (after === before) continue;
-      // A file is never half written, whenever this ends.
+      // Write another file and rename it, so that an interruption leaves no file half written.
       await writeFile(`${file}.tmp`, after);
       await rename(`${file}.tmp`, file);
       changed.push(file);
@@ -44,7 +44,7 @@ export async function rewriteManifests(paths: readonly string[], recursive: bool
 /** The text with the documents that the move concerns written anew. `file`: for messages. */
 export function rewritten(text: string, rewriting: Rewriting, file = "the file"): string {
   let result = text;
-  // From the last one to the first, so that the places of those before stay right.
+  // From the last document to the first, so that the positions of earlier documents stay valid.
   for (const document of parseAllDocuments(text).reverse()) {
     if (document.errors.length > 0)
       throw new CommandError(`Correct the YAML in ${file}: ${document.errors[0]?.message}`);
@@ -59,7 +59,7 @@ export function rewritten(text: string, rewriting: Rewriting, file = "the file")
 function applied(document: Document.Parsed, edits: readonly Edit[]): string {
   for (const [keys, value] of edits) {
     const present = document.getIn(keys, true);
-    // The node of a single value stays, with the comment beside it.
+    // Keep the node of a single value, and so the comment beside it.
     if (isScalar(present) && typeof value === "string") present.value = value;
     else document.setIn(keys, document.createNode(value, { flow: true }));
   }

@@ -11,14 +11,14 @@ import type { Wait } from "../cluster/wait.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { kindOfReference, type Move, movedManifest, namedReferences, type Place, takesID, textOf } from "./manifest.ts";
 
-/** What a move needs of the API server. */
+/** The calls to the API server that a move uses. */
 export type MoveClient = Pick<KubeClient, "get" | "create" | "patchMerge" | "delete" | "listAll">;
 
 export interface MoveParts {
   client: MoveClient;
   move: Move;
   wait: Wait;
-  /** Told after each step. */
+  /** Called after each step. */
   tell: (text: string) => void;
 }
 
@@ -30,7 +30,7 @@ export interface Referrer {
   path: string;
 }
 
-/** What the new object will be, or why the move cannot be. */
+/** The new object and its references. */
 export interface Prepared {
   old: ManagedObject;
   manifest: KubeObject;
@@ -38,12 +38,12 @@ export interface Prepared {
   byID: ReadonlyMap<string, string>;
 }
 
-// Each step is found done by the next run: the new object by its name and `adopt.from`, the release by the annotation,
-// the taking by `status.id` of the new object, and the end by the absence of the old one.
+// The next run recognises each finished step: the creation by the name and `adopt.from` of the new object, the release
+// by the annotation, the take-over by `status.id` of the new object, and the deletion by the absence of the old object.
 
 /**
- * What moving an object takes. Undefined when the old object is gone because an earlier run has moved it. Throws
- * CommandError when it cannot be moved; nothing was changed then.
+ * Prepares a move. Undefined: the old object is gone because an earlier run has moved it. Throws CommandError if the
+ * object cannot be moved; nothing has been changed then.
  */
 export async function prepareMove({ client, move }: Pick<MoveParts, "client" | "move">): Promise<Prepared | undefined> {
   const [old, next] = [await read(client, move, move.from), await read(client, move, move.to)];
@@ -112,7 +112,10 @@ const data: readonly ResourceType[] = [
   { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" },
 ];
 
-/** Who may not read them is told by the new object. */
+/**
+ * Refuses the move if the new namespace lacks a Secret that the spec names. If the user may not read Secrets, the new
+ * object reports it later.
+ */
 async function refuseMissingSecrets(client: MoveClient, { kind, from, to }: Move, { spec }: ManagedObject) {
   if (from.namespace === to.namespace) return;
   const missing = new Set<string>();

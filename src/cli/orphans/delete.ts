@@ -12,7 +12,7 @@ import { CommandError, type Terminal } from "../terminal/terminal.ts";
 
 interface Options {
   flags: AccountFlags & { yes?: boolean };
-  /** What could not be read. */
+  /** One line for each thing that could not be read. */
   problems: readonly string[];
   terminal: Terminal;
 }
@@ -33,7 +33,7 @@ export async function deleteOrphans(nodes: readonly Node[], { flags, problems, t
   return code;
 }
 
-/** False when the remote stays. */
+/** False: the remote was not deleted. */
 async function deleteOne(node: Node, reader: AccountReader, flags: AccountFlags, terminal: Terminal): Promise<boolean> {
   try {
     const reason = await reasonToKeep(node, flags, terminal);
@@ -48,7 +48,7 @@ async function deleteOne(node: Node, reader: AccountReader, flags: AccountFlags,
   }
 }
 
-/** What uses another orphan goes before it. */
+/** Sorts orphans so that each comes before the orphans that it uses. */
 function usersFirst(nodes: readonly Node[]): Node[] {
   const sorted = new Set<Node>();
   const visit = (node: Node, above: readonly Node[]): void => {

@@ -18,8 +18,8 @@ interface Flags extends AccountFlags, OutputFlags {
 }
 
 /**
- * `orphans`: remotes with a mark of this cluster and no object, and objects whose remotes are gone. Reads only, unless
- * it is told to delete. Exit code 1 when not everything could be read or deleted.
+ * `orphans`: remotes with a mark of this cluster and no object, and objects whose remotes are gone. Only reads, unless
+ * `--delete` is set. Exit code 1 if something could not be read or deleted.
  */
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
   refuseUnclear(flags, terminal);
@@ -72,7 +72,10 @@ const markOf = ({ remote }: Node): string | undefined => remote && ownerMarkOf(r
 
 const ownerOf = (node: Node): string => markOf(node)?.split("/").slice(-2).join("/") ?? "";
 
-/** Remotes that objects of this cluster have left behind. Where objects could not be read, none is known to be gone. */
+/**
+ * Remotes that objects of this cluster left behind. A remote does not count if its object may exist in a namespace that
+ * could not be read.
+ */
 export const markedWithoutObject = ({ nodes, isRead }: Graph, clusterID: string | undefined): Node[] =>
   nodes.filter((node) => {
     if (node.object || clusterID === undefined || !markOf(node)?.startsWith(`${clusterID}/`)) return false;
@@ -80,10 +83,10 @@ export const markedWithoutObject = ({ nodes, isRead }: Graph, clusterID: string 
     return isRead(node.kind, namespace);
   });
 
-/** Objects whose remotes were in the account once. Where a list failed, none is known to be gone. */
+/** Objects whose remote is gone. An object does not count if the list of its remotes failed. */
 export const withoutRemote = ({ nodes, listed }: Graph): Node[] =>
   nodes.filter(({ kind, id, object, remote }) => object && id !== undefined && !remote && listed.has(kind));
 
-/** Remotes without an object and without a mark, so of nobody that is known. */
+/** Remotes without an object and without an owner mark. */
 export const unmanaged = ({ nodes }: Graph): Node[] =>
   nodes.filter((node) => !node.object && markOf(node) === undefined);

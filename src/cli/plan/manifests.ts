@@ -17,7 +17,7 @@ export interface Manifest {
 
 export interface Manifests {
   manifests: Manifest[];
-  /** One line for each thing that is no manifest, or one too many. */
+  /** One line for each file or document that is no manifest or a duplicate. */
   problems: string[];
 }
 
@@ -26,11 +26,11 @@ export interface ManifestFlags {
   filename?: string[];
   /** With `filename`: folders with all folders in them. */
   recursive?: boolean;
-  /** A folder with a kustomization.yaml. */
+  /** A folder with a kustomization.yaml file. */
   kustomize?: string;
 }
 
-/** Reads what the flags name, which are those of `kubectl apply`. */
+/** Reads the manifests that the flags name. The flags are those of `kubectl apply`. */
 export async function readManifests({
   filename,
   recursive = false,
@@ -54,7 +54,7 @@ async function readFiles(path: string, recursive: boolean, result: Manifests): P
   }
 }
 
-/** Undefined where a file cannot be read. */
+/** Undefined: the file cannot be read. */
 const textIn = (file: string): Promise<string | undefined> =>
   file === "-" ? textOf(process.stdin) : readFile(file, "utf8").catch(() => undefined);
 
@@ -75,7 +75,7 @@ export async function filesOf(path: string, recursive: boolean): Promise<string[
     .sort();
 }
 
-/** Adds what a text holds. What belongs to another API is left out, since a folder may hold the whole of an application. */
+/** Adds the manifests in a text. Objects of other APIs are left out, since a folder may hold a whole application. */
 export function parse(text: string, file: string, result: Manifests): void {
   const lines = new LineCounter();
   for (const document of parseAllDocuments(text, { lineCounter: lines })) {
@@ -92,7 +92,10 @@ export function parse(text: string, file: string, result: Manifests): void {
   }
 }
 
-/** An alias without an anchor is found, and one that would make a value of excessive size is refused, only here. */
+/**
+ * Converts the document to a value. Only this step finds an alias without an anchor, and refuses one that would become
+ * huge.
+ */
 function contentOf(document: { toJS: () => unknown }): { value: unknown } | { problem: string } {
   try {
     return { value: document.toJS() };
@@ -132,13 +135,13 @@ function duplicateOf(value: unknown, manifests: readonly Manifest[]): string | u
   return other && `Remove one of two: ${other.where} has the same object`;
 }
 
-/** The same object as in another place, told as `parse` tells it. */
+/** The message for an object that another file has too. */
 export const duplicate = (where: string, other: string): string =>
   `${where}: Remove one of two: ${other} has the same object`;
 
 const keyOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   `${apiVersion} ${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;
 
-/** Objects that the operator manages, and what they read. */
+/** Objects that the operator manages, and the objects that it reads for them. */
 const isRelevant = ({ apiVersion, kind }: KubeObject): boolean =>
   apiVersion === API_VERSION || (apiVersion === "v1" && (kind === "Secret" || kind === "ConfigMap"));

@@ -14,7 +14,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 interface Overlaid {
   /** All objects, as they are once the manifests are applied. */
   objects: ManagedObject[];
-  /** Keys, by `overlayKey`, of those that a manifest describes. */
+  /** Keys, from `overlayKey`, of the objects that a manifest describes. */
   described: Set<string>;
 }
 
@@ -40,7 +40,7 @@ export async function overlay(
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
     } as ManagedObject;
     const key = overlayKey(given);
-    // Only one of the two may name the namespace.
+    // One of the two manifests may name the namespace and the other not.
     const other = places.get(key);
     if (other !== undefined) {
       problems.push(duplicate(where, other));
@@ -106,7 +106,7 @@ type Members = Readonly<Record<string, unknown>>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The merge patch of `kubectl apply`: it removes what was applied before and is not there any more. */
+/** The merge patch of `kubectl apply`: it removes fields that were applied before and are no longer in the manifest. */
 function patchOf({ metadata, spec }: ManagedObject, before: ManagedObject | undefined): MergePatch {
   const last = JSON.parse(before?.metadata.annotations?.[LAST_APPLIED] ?? "{}") as Partial<ManagedObject>;
   const { annotations, labels } = metadata;

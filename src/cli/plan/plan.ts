@@ -24,7 +24,7 @@ export interface PlanFlags extends AccountFlags, ManifestFlags {
 /** With `--detailed-exitcode`. */
 const HAS_CHANGES = 2;
 
-/** `plan`: what the operator will do in the account once the manifests are applied. Sends nothing but reads. */
+/** `plan`: what the operator will do in the account after the manifests are applied. Read-only. */
 export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
   formatOf(flags.output);
   const { manifests, problems } = await readManifests(flags);
@@ -76,7 +76,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
   return exitCode(blocks, problems, flags);
 }
 
-/** What is in another account, or is to move to one, is not planned. */
+/** Objects that belong to another account, or are to move to one. The plan leaves them out. */
 const inOtherAccounts = (objects: readonly ManagedObject[], credentials: Credentials): string[] =>
   objects.flatMap((object) => {
     const { kind, metadata, spec, status } = object;

@@ -14,7 +14,7 @@ const SIGNS: Readonly<Record<Action, { sign: string; done: string; colour: Colou
   waiting: { sign: "?", done: "waiting", colour: "yellow" },
 };
 
-/** How many blocks of each action there are, without those of which there are none. */
+/** How many blocks each action has. Actions without blocks are left out. */
 export function sumsOf(blocks: readonly Block[]): Partial<Record<Action, number>> {
   const sums: Partial<Record<Action, number>> = {};
   for (const { action } of blocks) sums[action] = (sums[action] ?? 0) + 1;

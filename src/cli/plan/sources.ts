@@ -10,8 +10,8 @@ import { CommandError } from "../terminal/terminal.ts";
 import type { Manifest } from "./manifests.ts";
 
 /**
- * Lists that were read, by the name of the resource, and modules that are read when they are needed. A list that is
- * missing may not be read.
+ * The account, from lists by the name of the resource, and from modules that are read when they are needed. A list that
+ * is not in `byName` could not be read.
  */
 export function accountSource(
   reader: AccountReader,

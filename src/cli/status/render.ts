@@ -4,13 +4,13 @@ import { type TableOptions, tableRows } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Summary } from "./summary.ts";
 
-/** So many rows of what needs a person fit on a screen beside the rest. */
+/** Most rows of objects that need a person, so that all parts fit on one screen. */
 const MOST = 10;
 
 /** `noHeaders`: tables have no headings, only a title. */
 type Screen = Terminal & Pick<TableOptions, "noHeaders">;
 
-/** One screen. A part that has nothing to say is left out. */
+/** One screen. Empty parts are left out. */
 export function renderStatus(summary: Summary, now: number, terminal: Screen): string {
   const { installations, accounts, objects, certificates, drifted, attention } = summary;
   const parts = [

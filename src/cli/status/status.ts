@@ -45,7 +45,7 @@ export async function status(
   if (!flags.watch) return await shown();
   for (;;) {
     await shown().catch((error: unknown) => {
-      // Somebody watches because the cluster is in trouble.
+      // With --watch, go on: somebody may be watching just because the cluster is in trouble.
       const outage = outageOf(error);
       if (outage === undefined) throw error;
       terminal.warn(outage);
@@ -75,7 +75,7 @@ const isOperatorLease = ({ metadata: { name } }: KubeObject): boolean =>
 
 interface Reading {
   now: number;
-  /** The namespace of the context. */
+  /** The namespace of the kubeconfig context. */
   own: string;
   problems: string[];
 }

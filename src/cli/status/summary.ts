@@ -5,7 +5,7 @@ import type { Lease } from "../../runtime/process/lease.ts";
 import type { Kind } from "../../schema/define.ts";
 import { isHeld } from "../cluster/running-operator.ts";
 
-/** What a cluster says about itself. */
+/** The objects and Leases that were read from a cluster. */
 export interface Observed {
   now: number;
   /** Leases with the name of the operator. */
@@ -28,7 +28,7 @@ interface AccountSummary extends Partial<Traffic> {
   objects: number;
 }
 
-/** What the operator that leads says of an account. */
+/** Figures of an account, from the Lease of the leader. */
 interface Traffic {
   requestsInLastMinute: number;
   /** 0: no limit. */
@@ -42,11 +42,11 @@ export interface Summary {
   installations: { namespace: string; leader: string; isLeading: boolean; renewed: string }[];
   /** The account of the operator's own credentials has no namespace and no name. */
   accounts: AccountSummary[];
-  /** `others`: how many objects that are not Ready have which reason. */
+  /** `others`: the number of objects that are not Ready, by their reason. */
   objects: { kind: string; all: number; ready: number; others: Record<string, number> }[];
   certificates: (About & { until: string })[];
   drifted: (About & { message: string })[];
-  /** What is Stalled, newest first. */
+  /** Stalled objects, newest first. */
   attention: (About & { since: string; reason: string; message: string })[];
 }
 
@@ -104,7 +104,10 @@ interface Said {
   problem: string | undefined;
 }
 
-/** By the name of the account. Each operator has credentials of its own, so of several none is the account without a name. */
+/**
+ * Figures by the name of the account. The own account of each operator has no name, so with several operators its
+ * figures are left out.
+ */
 function saidBy(leases: readonly Lease[]): ReadonlyMap<string, Said> {
   const said = new Map<string, Said>();
   for (const { requestsPerMinute, accounts } of leases.flatMap((lease) => figuresOn(lease) ?? []))
@@ -116,7 +119,7 @@ function saidBy(leases: readonly Lease[]): ReadonlyMap<string, Said> {
   return said;
 }
 
-/** No object says whether the key is accepted. A list that was read says that it was. */
+/** No object shows whether the operator's own key is accepted. A list that succeeded does. */
 function ownAccount(objects: number, said: Said | undefined): AccountSummary {
   const { problem, traffic } = said ?? {};
   const accepted = traffic?.lastList === undefined ? { ready: "", reason: "" } : { ready: "True", reason: "Available" };
@@ -136,7 +139,7 @@ const endOf = (object: ManagedObject, field: string): About & { until: string } 
   until: String(object.status?.[field] ?? ""),
 });
 
-/** The GatewayAccount of an object, as far as its own words tell. */
+/** The GatewayAccount of an object, from its own spec and status. */
 const accountOf = ({ spec, status }: ManagedObject): string =>
   (status?.id === undefined ? spec.accountRef?.name : status.account) ?? "";
 

@@ -17,13 +17,10 @@ const ok = (body: object): Answer => ({ status: 200, body });
 const list = (items: readonly object[]): Answer => ok({ metadata: { resourceVersion: "7" }, items });
 const missing: Answer = { status: 404, body: { kind: "Status", status: "Failure", reason: "NotFound", code: 404 } };
 
-/** What a request is answered with in place of the fixed answer; undefined: with the fixed one. */
+/** An answer that replaces the fixed one. Undefined: keep the fixed answer. */
 export type Fault = (request: { method: string; path: string }) => Answer | undefined;
 
-/**
- * What happens to deletions of objects and removals of their finalizers: refused; answered, with nothing that happens
- * after; or done.
- */
+/** Deletions of objects and removals of their finalizers are refused, or answered without effect, or carried out. */
 export type Writes = "refused" | "ignored" | "done";
 
 export interface FixedServices extends AsyncDisposable {
@@ -35,7 +32,7 @@ export interface FixedServices extends AsyncDisposable {
   url: string;
 }
 
-/** Paths of objects that are not as the fixed account has them any more. */
+/** Paths of objects that writes have changed. */
 interface Written {
   deleted: Set<string>;
   released: Set<string>;

@@ -79,7 +79,7 @@ export function useFixedServices(): FixedRun {
       "kubectl tunnelgateway",
     );
     const ours = await version();
-    // What each release or each new right changes is left out.
+    // Leaves out text that each release or each new right changes.
     const fixed = (lines: string[]) =>
       lines
         .join("\n")

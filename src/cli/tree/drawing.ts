@@ -8,7 +8,7 @@ interface Arrow {
   label: string | undefined;
 }
 
-/** The graph in the language of Graphviz. What is not Ready is red, and what has no object is grey. */
+/** The graph in the language of Graphviz. Nodes that are not Ready are red, and remotes without an object are grey. */
 export function dot(forest: Forest): string {
   const { arrows, items } = drawn(forest);
   const styled = items.flatMap((item) => {

@@ -4,11 +4,11 @@ import { type SessionGroup, sessionsOf, type TunnelSession } from "../graph/sess
 import { byTitle, entriesOf, type Forest, type Item, itemKey, modulesOf, tunnelsOf, usedPlainly } from "./items.ts";
 
 interface Options {
-  /** From what is used to what uses it. */
+  /** Draw the tree from used nodes to their users. */
   up?: boolean | undefined;
-  /** Begin here. Default: with everything that nothing uses. */
+  /** The roots. Default: all nodes that no other node uses. */
   from?: readonly Node[] | undefined;
-  /** So many tunnels, sessions, or credentials of sessions stand below one item; the others are counted. Default: all. */
+  /** Most tunnels, sessions, or session credentials below one item. The others are counted. Default: all. */
   most?: number | undefined;
 }
 
@@ -27,8 +27,8 @@ export function forestOf(graph: Graph, options: Options = {}): Forest {
 const itemOf = (node: Node): Item => ({ type: "node", node });
 
 /**
- * Whether a node stands below what it uses: what listens at an address, which people look for first, and an entry of a
- * list on its parent.
+ * Whether `node` stands below `used`, although it is its user: a listener below its address, since people look for the
+ * address first, and an entry below the resource that has the list.
  */
 const standsBelow = ({ kind: { location } }: Node, used: Node): boolean =>
   used.kind.address !== undefined || (location.type === "entry" && location.parent.kind === used.kind.kind);
@@ -88,7 +88,7 @@ class Downwards {
   }
 }
 
-/** Credentials of sessions that are no remotes of a kind here. */
+/** Credentials of sessions that are not remotes of any kind here. */
 const credentialsOf = (groups: readonly SessionGroup[], most: number): Item[] =>
   bounded(
     groups.map((group): Item => ({ type: "credential", group })),

@@ -8,17 +8,17 @@ import type { SessionGroup, TunnelSession } from "../graph/sessions.ts";
 
 /** A line of the tree. */
 export type Item =
-  /** `through`: the module by which it uses what it stands below, where a tree goes upwards. */
+  /** `through`: in a tree that goes upwards, the module by which this node uses the node above it. */
   | { type: "node"; node: Node; through?: string | undefined }
   | { type: "module"; of: Node; module: Module }
   /** A part of a remote that has no object: a tunnel of a backend, or an entry of a list. */
   | { type: "part"; kind: string; id: string }
   | { type: "session"; session: TunnelSession }
   | { type: "credential"; group: SessionGroup }
-  /** Says how many more there are. `of`: the key of what it stands below. */
+  /** Stands for further items. `of`: the key of the item above them. */
   | { type: "rest"; of: string; text: string };
 
-/** What a tree is made of. */
+/** The trees to print. */
 export interface Forest {
   roots: readonly Item[];
   below: (item: Item) => readonly Item[];
@@ -45,13 +45,13 @@ export function modulesOf({ kind: { spec }, remote, object, fields }: Node): Mod
   });
 }
 
-/** What a node uses other than by a module. */
+/** The nodes that a node uses outside of modules. */
 export function usedPlainly(node: Node): Node[] {
   const inModules = new Set(modulesOf(node).flatMap(({ uses }) => uses));
   return [...node.uses].filter((used) => !inModules.has(used));
 }
 
-/** The ids of the entries of a list on a remote, as far as no object stands for them, and the kind of such objects. */
+/** The ids of list entries without an object, and the kind that such objects have. */
 export function entriesOf({ kind, id, remote, usedBy }: Node): { kind: string; id: string }[] {
   return kinds.flatMap(({ kind: entry, location }) => {
     if (location.type !== "entry" || location.parent.kind !== kind.kind) return [];
@@ -70,7 +70,7 @@ export function tunnelsOf({ kind, remote }: Node): string[] | undefined {
   return tunnels?.map(({ id }) => id).sort();
 }
 
-/** What tells an item from all others. */
+/** A key that is different for each item. */
 export function itemKey(item: Item): string {
   switch (item.type) {
     case "node":

@@ -11,7 +11,7 @@ interface Row {
 
 const GAP = "   ";
 
-/** A name is cut to no less than so many characters. */
+/** A name is not cut shorter than this. */
 const NARROWEST = 24;
 
 const headings = ["NAME", "NAMESPACE", "READY", "REASON", "ID"];
@@ -35,7 +35,7 @@ export function renderTree({ roots, below }: Forest, terminal: Terminal, noHeade
 const cellOf = (cell: string, width: number): string =>
   cell.length > width ? `${cell.slice(0, width - 1)}…` : cell.padEnd(width);
 
-/** Where there is no room, the ids are left out, and then the names are cut: a reason is worth more than a name's end. */
+/** If the terminal is too narrow, leave out the ids, then cut the names: a reason says more than the end of a name. */
 function widthsFor(lines: readonly (readonly string[])[], columns: number | undefined): number[] {
   const widths = headings.map((_, index) => Math.max(0, ...lines.map((cells) => cells[index]?.length ?? 0)));
   const total = (all: readonly number[]) => all.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
@@ -45,7 +45,7 @@ function widthsFor(lines: readonly (readonly string[])[], columns: number | unde
   return [Math.min(name, Math.max(room, NARROWEST)), ...rest];
 }
 
-/** An item with what is below it. `above`: what it stands under, so that a circle ends. */
+/** An item with the items below it. `above`: the items above it, so that a cycle ends. */
 function branch(
   item: Item,
   below: Forest["below"],
@@ -106,7 +106,7 @@ function credentialCells({ credential, sessions }: SessionGroup): string[] {
   return [name, "", "", `(${sessions.length} online)`];
 }
 
-/** What is not Ready stands out, and what has no object steps back. */
+/** Items that are not Ready are highlighted, and items without an object are dimmed. */
 export function colourOf(item: Item): Colour | undefined {
   if (item.type === "module") return item.module.isOn ? undefined : "grey";
   if (item.type !== "node") return "grey";

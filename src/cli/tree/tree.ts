@@ -15,10 +15,10 @@ interface Flags extends AccountFlags, OutputFlags {
   up?: boolean;
 }
 
-/** So many tunnels, sessions, or credentials of sessions are shown in one place. Programs are told all. */
+/** Most tunnels, sessions, or session credentials in one place. The outputs for programs have all. */
 const MOST = 20;
 
-/** `tree`: what hangs together in the account, from one object or from everything that nothing uses. Reads only. */
+/** `tree`: which nodes use which, from one object or from all unused nodes. Read-only. */
 export async function tree(text: string | undefined, flags: Flags, terminal: Terminal): Promise<number> {
   const { graph, problems } = await load(flags, terminal, { sessions: !flags.up });
   const from = text === undefined ? undefined : findNodes(graph, text, namespaceMeant(flags), problems);

@@ -55,7 +55,7 @@ async function deleteThose(client: KubeClient, objects: readonly OwnObject[]): P
   await forEachConcurrently(referrersFirst(standing), async ({ type, ref, object }) => {
     await ignoringChanges(() => client.delete(type, ref, { uid: object.metadata.uid }));
   });
-  // not before the deletion: on an object that stays it would concern a later one
+  // set the annotation only after the deletion: on an object that stays, it would apply to a later deletion
   await forEachConcurrently(objects.filter(isToBeMarked), async (one) => {
     await annotate(client, one, annotations.uninstalling);
   });
@@ -64,14 +64,14 @@ async function deleteThose(client: KubeClient, objects: readonly OwnObject[]): P
 const isToBeMarked = ({ resource, object }: OwnObject): boolean =>
   resource.access.includes("patch") && object.metadata.annotations?.[annotations.uninstalling] === undefined;
 
-/** False when the object is gone, or another one has its name by now. */
+/** False: the object is gone, or another object has its name by now. */
 async function annotate(client: KubeClient, { type, ref, object }: OwnObject, annotation: string): Promise<boolean> {
   // another object of this name has another uid, and then the request fails
   const metadata = { uid: object.metadata.uid, annotations: { [annotation]: "true" } };
   return ignoringChanges(() => client.patchMerge(type, ref, { metadata }));
 }
 
-/** False when the object is gone, or another one has its name by now. */
+/** False: the object is gone, or another object has its name by now. */
 async function ignoringChanges(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

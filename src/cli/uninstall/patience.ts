@@ -4,13 +4,15 @@ import { WaitTimeout } from "../cluster/wait.ts";
 
 const MINUTE_MS = 60_000;
 
-/** An operator that is at work changes something about some object within this time: it tries each again. */
+/** A working operator changes the state of some object within this time, since it retries each one. */
 const ANYTHING_MS = 4 * MINUTE_MS;
 
-/** A name waits at most ten minutes for its records to go; the rest is for an operator that begins anew. */
+/**
+ * An object waits at most ten minutes until its DNS records are gone. The rest is for an operator that starts again.
+ */
 const RECORDS_MS = 12 * MINUTE_MS;
 
-/** A paused object waits for a person. What else is left has had its turn by then. */
+/** A paused object waits for a person. By this time, every object that is not paused has been tried. */
 const PAUSED_MS = 20_000;
 
 /** Ends a wait for objects to go when nothing is under way any more. */
@@ -24,7 +26,9 @@ export class Patience {
     this.#since = now();
   }
 
-  /** Call it with what is left each time. Throws WaitTimeout when nothing has changed for too long. */
+  /**
+   * Call it with the remaining objects after each look. Throws WaitTimeout if their state has not changed for too long.
+   */
   refuseIfOver(left: readonly OwnObject[]): void {
     const seen = left.map(stateOf).sort().join("\n");
     if (seen !== this.#last) this.#since = this.#now();
@@ -40,7 +44,7 @@ function limitFor(left: readonly OwnObject[]): number {
   return left.some(({ object }) => isPaused(object as ManagedObject)) ? PAUSED_MS : ANYTHING_MS;
 }
 
-/** Messages are no progress: they may count minutes. */
+/** Leaves out the message, since it may contain a time that counts up without progress. */
 const stateOf = (one: OwnObject): string => `${one.object.metadata.uid} ${reasonOf(one)}`;
 
 const reasonOf = ({ object }: OwnObject): string | undefined => conditionOf(object.status, "Ready")?.reason;

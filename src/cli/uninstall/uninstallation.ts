@@ -3,7 +3,7 @@ import type { KubeClient } from "../../runtime/connection/client.ts";
 import type { Wait } from "../cluster/wait.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** What both policies of `uninstall` need. */
+/** Parts that both policies of `uninstall` use. */
 export interface Uninstallation {
   client: KubeClient;
   config: ClusterConfig;

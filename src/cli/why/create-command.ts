@@ -21,7 +21,7 @@ export function createCommandOf({ spec: schema }: Kind, object: ManagedObject): 
   return `kubectl create ${commandFor(missing.type, target, new Set(keys))}`;
 }
 
-/** Values come from files: what is typed stays in the history of the shell. */
+/** Values come from files: a value on the command line would stay in the history of the shell. */
 function commandFor(type: DataNeed["type"], target: string, keys: ReadonlySet<string>): string {
   if (keys.has("tls.crt") && keys.has("tls.key")) return `secret tls ${target} --cert=FILE --key=FILE`;
   const values = [...keys].map((key) => `--from-file=${key}=FILE`).join(" ");

@@ -1,7 +1,7 @@
 import { conditionOf, isPaused, isReleased, type ManagedObject } from "../../objects/object.ts";
 import { annotations, type Reason } from "../../schema/contract.ts";
 
-/** Reasons of which the operator tries to get rid itself, after seconds at first and after some minutes in the end. */
+/** Reasons after which the operator tries again by itself: after seconds at first, later after some minutes. */
 const TRIED_AGAIN: ReadonlySet<string> = new Set<Reason>(["RateLimited", "ServiceUnavailable", "UnexpectedResponse"]);
 
 /**

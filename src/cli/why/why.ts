@@ -17,10 +17,10 @@ import { createCommandOf } from "./create-command.ts";
 import { eventsOf, type ObjectEvent } from "./events.ts";
 import { nextLookOf } from "./next-look.ts";
 
-/** So many events of an object are shown. */
+/** Most events that are shown for an object. */
 const SHOWN = 5;
 
-/** An object that was named, and what happened to it. */
+/** An object that the user named, and its events. */
 interface Named {
   node: Node;
   /** Newest first. */
@@ -71,7 +71,7 @@ function textOf({ node, events }: Named, now: number, options: TableOptions): st
   return [...broken, "", `Events of ${titleOf(node)}, newest first`, ...shown].join("\n");
 }
 
-/** What the service refused, where the conditions of the object tell of something else by now. */
+/** The last refusal by the service, from the events, if the conditions no longer mention it. */
 function formerRefusal(node: Node, events: readonly ObjectEvent[], now: number): string[] {
   const current = [readyOf(node).message, failureBehind(node)?.message ?? ""];
   if (current.some(refusalIn)) return [];
@@ -95,13 +95,13 @@ export function causesOf(node: Node, indent = "", above: readonly Node[] = []): 
   return [
     `${indent}${own}`,
     ...(message ? told(message, indent) : []),
-    // What an object waits for says more of when it goes on than the object itself.
+    // If the object waits for others, their next looks matter and its own does not.
     ...(causes.length > 0 ? [] : looks),
     ...causes.flatMap((cause) => causesOf(cause, `${indent}  `, [...above, node])),
   ];
 }
 
-/** A message below an object. The words of the service are told apart from those of the operator. */
+/** A message below an object. A refusal by the service gets a line of its own. */
 function told(message: string, indent: string): string[] {
   const refusal = refusalIn(message);
   const lines = refusal ? [refusal.wayOut, `The service answered: ${refusal.answer}`] : [message];

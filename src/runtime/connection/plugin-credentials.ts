@@ -67,7 +67,7 @@ function beside(file: string, exec: { command?: string } | null | undefined): ty
   return { ...exec, command: resolve(dirname(file), exec.command) };
 }
 
-/** Nobody can answer what a plug-in asks, so one that hangs is ended. */
+/** Ends a plug-in that runs longer than this. It may be waiting for input, which nobody can give it here. */
 function limitPlugins(config: KubeConfig, limitMs: number): void {
   const { authenticators } = config as unknown as { authenticators: { execFn?: typeof spawn }[] };
   const limited = (command: string, args: string[], options: SpawnOptions) =>

@@ -32,7 +32,10 @@ export function object(kind: Kind, name: string, { id, reason, spec = {} }: Give
 
 const marked = (name: string): string => JSON.stringify({ [OWNER_KEY]: `c1/team/${name}` });
 
-/** An edge with its address, policy and backend; a policy left behind, one of nobody, and an object without remote. */
+/**
+ * An edge with its address, policy and backend; a policy that was left behind, an unmanaged one, and an object without
+ * remote.
+ */
 export const small = () =>
   graphOf(
     new Map([
