@@ -156,6 +156,19 @@ describe("a write", () => {
     await cluster.removeFinalizer(IPPolicy, object);
     expect(cached()).toBeUndefined();
   });
+
+  // guards against an object that keeps its finalizer because the operator's rights went first
+  it("of the finalizer keeps the operator's rights in the namespace first, and lets go of them last", async () => {
+    const object = given();
+    await cluster.annotate(IPPolicy, object, { intent });
+    expect(rights).toEqual([]);
+    const held = await cluster.annotate(IPPolicy, cached() ?? object, { finalizer: true });
+    expect(rights.splice(0)).toEqual(["begin n", "end"]);
+    await cluster.annotate(IPPolicy, held, { finalizer: true });
+    expect(rights).toEqual([]);
+    await cluster.removeFinalizer(IPPolicy, cached() ?? held);
+    expect(rights).toEqual(["settle n"]);
+  });
 });
 
 describe("a write of an outdated object", () => {
