@@ -29,13 +29,15 @@ LABEL org.opencontainers.image.title="tunnel-gateway-operator" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}"
 WORKDIR /app
-ENV NODE_ENV=production
+# glibc would keep memory for each thread, which takes 15 MiB
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 # of nobody on the machine, and a number, so that Kubernetes can tell that it is not root
 USER 65532:65532
 EXPOSE 8080
-# without a shell in between, so that signals reach the operator; the heap's young part would grow to 128 MiB by itself
-ENTRYPOINT ["node", "--enable-source-maps", "--max-semi-space-size=8", "dist/main.js"]
+# Without a shell in between, so that signals reach the operator. By itself, the heap would grow by the machine and not by
+# what it holds: its young part to 128 MiB, and the old one to four times what is in use before it is cleaned up.
+ENTRYPOINT ["node", "--enable-source-maps", "--max-semi-space-size=4", "--heap-growing-percent=20", "dist/main.js"]
 CMD ["run"]

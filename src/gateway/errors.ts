@@ -1,4 +1,7 @@
-import { STATUS_CODES } from "node:http";
+import { createRequire } from "node:module";
+
+// An import would load all that node:http exports, and with it the fetch and the WebSockets of Node: 13 MiB.
+const { STATUS_CODES } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
 
 /** The `code` of a call that was not sent, since there is no usable API key. */
 export const NO_API_KEY = "no_api_key";

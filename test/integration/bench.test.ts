@@ -19,8 +19,12 @@ beforeAll(async () => {
 test("the bench goes through its phases, and the counts are what they have to be", async () => {
   const figures = await runBench({
     ...{ cluster, phases: PHASES, objects: 20, bigObjects: 20, latencies: [0], repeat: 1 },
+    ...{ sizes: [10, 20], objectsPerAccount: 10 },
     ...{ operator: { main: join(import.meta.dirname, "../../src/main.ts") }, peer },
-    pace: { trickle: 1, resync: 4, idle: 1, bigResync: 2, limitedBigResync: 3 },
+    pace: {
+      ...{ trickle: 1, resync: 4, idle: 1, bigResync: 2, limitedBigResync: 3 },
+      ...{ edits: 2, editEvery: 0.1, accountsResync: 5 },
+    },
   });
   const countsOf = (measured: readonly Figures[]) =>
     measured.map(({ phase, requests, writes }) => [phase, requests, writes]);
@@ -39,6 +43,8 @@ test("the bench goes through its phases, and the counts are what they have to be
     ["delete", 1 + uses, 1],
     ["trickle", 1 + lists, 2],
     ["big", 0, 0],
+    ["accounts", 0, 0],
+    ["accounts", 0, 0],
   ]);
   // the peer reads each remote whenever it looks at its object
   expect(countsOf(figures.filter(({ peer }) => peer))).toEqual([
@@ -49,6 +55,9 @@ test("the bench goes through its phases, and the counts are what they have to be
     ["delete", 1, 1],
     ["trickle", 1, 2],
   ]);
-  const big = figures.at(-1)?.more;
+  const [small, large] = figures.filter(({ phase }) => phase === "accounts");
+  expect(small).toMatchObject({ objects: 10, more: { accounts: 1, edits: 2, editP99: expect.any(Number) } });
+  expect(large).toMatchObject({ objects: 20, more: { accounts: 2, edits: 2, editP99: expect.any(Number) } });
+  const big = figures.find(({ phase }) => phase === "big")?.more;
   expect(big).toMatchObject({ edits: expect.any(Number), limitedEdits: expect.any(Number) });
 }, 300_000);

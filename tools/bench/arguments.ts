@@ -1,6 +1,6 @@
 import { asText, defineProgram, flag, listOf, UsageError, wholeNumber } from "../shared/program.ts";
 
-export const PHASES = ["create", "restart", "resync", "update", "delete", "trickle", "big"] as const;
+export const PHASES = ["create", "restart", "resync", "update", "delete", "trickle", "big", "accounts"] as const;
 export type Phase = (typeof PHASES)[number];
 
 export const program = defineProgram({
@@ -18,12 +18,18 @@ service, each in a process of its own. See docs/performance.md for what the colu
     },
     latency: {
       ...{ value: "ms,ms", initial: [0, 50], read: listOf(wholeNumber()) },
-      about: "of the service; all phases but big run at each",
+      about: "of the service; all phases but big and accounts run at each",
     },
     repeat: { value: "n", about: "and show medians", initial: 3, read: wholeNumber(1) },
     bigObjects: { value: "n", about: "for the phase big", initial: 10_000, read: wholeNumber(1) },
+    sizes: {
+      ...{ value: "n,n", initial: [1000, 5000], read: listOf(wholeNumber(1)) },
+      about: "numbers of objects, for the phase accounts",
+    },
+    objectsPerAccount: { value: "n", about: "for the phase accounts", initial: 1000, read: wholeNumber(1) },
     trickleSeconds: { value: "n", about: "of 20 objects each", initial: 30, read: wholeNumber(1) },
     peer: flag("measure a small operator on controller-runtime as well, and print ratios"),
+    limited: flag("with the heap limit that node takes from the chart's memory limit; otherwise without any"),
     operator: { value: "file", about: "what to measure", initial: "dist/main.js", read: asText },
     json: { value: "file", about: "write the figures there", initial: undefined, read: asText },
     baseline: {

@@ -1,5 +1,6 @@
 import type { Phase } from "./arguments.ts";
 import type { Figures } from "./figures.ts";
+import { accounts } from "./phases/accounts.ts";
 import { big } from "./phases/big.ts";
 import { deleteAll, update } from "./phases/change.ts";
 import { create } from "./phases/create.ts";
@@ -11,15 +12,19 @@ import { type MeasuredOperator, Stage, type StageSettings } from "./stage.ts";
 export interface RunOptions {
   objects: number;
   phases: readonly Phase[];
-  /** Latencies of the service in milliseconds. All phases but `big` run at each. */
+  /** Latencies of the service in milliseconds. All phases but `big` and `accounts` run at each. */
   latencies: readonly number[];
   repeat: number;
   bigObjects: number;
+  /** Numbers of objects in the phase `accounts`. */
+  sizes: readonly number[];
+  objectsPerAccount: number;
   cluster: StageSettings["cluster"];
   operator: MeasuredOperator;
-  /** Goes through the same phases but `big`, after the operator each time. */
+  /** Goes through the same phases but `big` and `accounts`, after the operator each time. */
   peer?: MeasuredOperator | undefined;
   pace: Pace;
+  nodeFlags?: StageSettings["nodeFlags"];
   onFigures?: (figures: Figures) => void;
 }
 
@@ -37,6 +42,7 @@ export async function runBench(options: RunOptions): Promise<Figures[]> {
     }
   }
   if (options.phases.includes("big")) await bigPhase(options, note);
+  if (options.phases.includes("accounts")) await accountsPhase(options, note);
   return all;
 }
 
@@ -46,10 +52,10 @@ async function throughPhases(
   note: (figures: Figures) => void,
   operator: MeasuredOperator,
 ): Promise<void> {
-  const { objects, phases, cluster, pace } = options;
+  const { objects, phases, cluster, pace, nodeFlags } = options;
   const wanted = (phase: Figures["phase"]) => phases.includes(phase);
-  if (phases.every((phase) => phase === "big")) return;
-  await using stage = await Stage.open({ cluster, operator, latencyMs });
+  if (phases.every((phase) => phase === "big" || phase === "accounts")) return;
+  await using stage = await Stage.open({ cluster, operator, latencyMs, nodeFlags });
   const isPeer = operator === options.peer;
   const made = await create(stage, objects, { floor: wanted("create") && !isPeer });
   if (wanted("create")) note(made.figures);
@@ -61,11 +67,17 @@ async function throughPhases(
   if (wanted("trickle")) note(await trickle(stage, pace.trickle, { floor: !isPeer }));
 }
 
-/** In the phase `big` the service is always as slow as one in another data centre. */
+/** In the phases `big` and `accounts` the service is always as slow as one in another data centre. */
 const BIG_LATENCY_MS = 50;
 
 async function bigPhase(options: RunOptions, note: (figures: Figures) => void): Promise<void> {
-  const { bigObjects, cluster, operator, pace } = options;
-  await using stage = await Stage.open({ cluster, operator, latencyMs: BIG_LATENCY_MS });
+  const { bigObjects, cluster, operator, pace, nodeFlags } = options;
+  await using stage = await Stage.open({ cluster, operator, latencyMs: BIG_LATENCY_MS, nodeFlags });
   note(await big(stage, bigObjects, pace));
+}
+
+async function accountsPhase(options: RunOptions, note: (figures: Figures) => void): Promise<void> {
+  const { sizes, objectsPerAccount, cluster, operator, pace, nodeFlags } = options;
+  await using stage = await Stage.open({ cluster, operator, latencyMs: BIG_LATENCY_MS, nodeFlags });
+  await accounts(stage, { sizes, objectsPerAccount, pace }, note);
 }

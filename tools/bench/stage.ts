@@ -7,7 +7,7 @@ import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 import { Transport } from "../../src/runtime/connection/transport.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { Operator, undisturbed } from "../shared/operator.ts";
-import { nodeFlags } from "./image.ts";
+import { imageEnvironment, imageFlags } from "./image.ts";
 import { type Subject, subjects, type Types, types } from "./objects.ts";
 import { concurrently } from "./phases/concurrently.ts";
 import { apiServerAt } from "./processes.ts";
@@ -30,6 +30,8 @@ export interface StageSettings {
   cluster: Pick<Cluster, "kubeconfig" | "url" | "kubectlRun">;
   operator: MeasuredOperator;
   latencyMs: number;
+  /** Beside those of the image. */
+  nodeFlags?: readonly string[] | undefined;
 }
 
 let stages = 0;
@@ -84,12 +86,12 @@ export class Stage implements AsyncDisposable {
     const { main, isExecutable } = settings.operator;
     const operator = new Operator({
       ...{ main, isExecutable },
-      nodeFlags: await nodeFlags(),
+      nodeFlags: [...(await imageFlags()), ...(settings.nodeFlags ?? [])],
       kubeconfig: settings.cluster.kubeconfig,
       gateway: service,
       namespaces: [namespace],
       log: join(this.#directory, "operator.log"),
-      env: { NODE_ENV: "production", ...undisturbed, ...env },
+      env: { ...(await imageEnvironment()), ...undisturbed, ...env },
     });
     this.#operator = await operator.started();
     return this.#operator;

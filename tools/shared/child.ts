@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const endWithParent = join(import.meta.dirname, "end-with-parent.ts");
+const endWithParent = join(import.meta.dirname, "end-with-parent.mjs");
 const POLL_MS = 5;
 const LAST_LINES = 20;
 

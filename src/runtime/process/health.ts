@@ -1,6 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { textOf } from "../log.ts";
+
+// An import would load all that node:http exports, and with it the fetch and the WebSockets of Node: 13 MiB.
+const { createServer } = createRequire(import.meta.url)("node:http") as typeof import("node:http");
 
 /** Returns what is wrong, or undefined when nothing is. */
 export type Check = () => string | undefined;

@@ -46,7 +46,7 @@ export async function big(stage: Stage, count: number, pace: Pace): Promise<Figu
   return peaks.length > 0 ? { ...figures, peakRSS: Math.max(...peaks) } : figures;
 }
 
-const percent = (before: number | undefined, after: number | undefined, seconds: number): number | undefined =>
+export const percent = (before: number | undefined, after: number | undefined, seconds: number): number | undefined =>
   before === undefined || after === undefined ? undefined : ((after - before) / seconds) * 100;
 
 interface Resync {
@@ -101,8 +101,11 @@ async function editsDuringResync(stage: Stage, subjects: readonly Subject[], edi
 
 const ARRIVAL_SECONDS = 60;
 
-/** The milliseconds that each edit took to reach the service. Waits until all have arrived. */
-async function arrivals({ service }: Stage, sent: ReadonlyMap<string, number>): Promise<number[]> {
+/** The milliseconds that each edit took to reach the service, by its description. Waits until all have arrived. */
+export async function arrivals(
+  { service }: Pick<Stage, "service">,
+  sent: ReadonlyMap<string, number>,
+): Promise<number[]> {
   const end = preciseNow() + ARRIVAL_SECONDS * 1000;
   for (;;) {
     const took = (await service.control.requests({ method: "PATCH" })).flatMap(({ body, time }) => {
