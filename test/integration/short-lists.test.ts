@@ -53,3 +53,30 @@ describe("lists that leave out what a GET shows", () => {
     expect(control.get(status.id)).toBeNull();
   });
 });
+
+describe("lists that leave out metadata, and with it whose a remote is", () => {
+  const world = useWorld({ simulator: { unlisted: ["metadata"] } });
+  const rows = () => world.simulator.control.objects("ip_policies");
+
+  test("do not double what an object of the name has left, and cost no request for settled objects", async () => {
+    const { control } = world.simulator;
+    control.insert("ip_policies", { metadata: "of somebody else" });
+    await world.kube.apply(
+      manifest("IPPolicy", "kept", { deletionPolicy: "Retain" }),
+      manifest("IPPolicy", "other", {}),
+    );
+    const { status } = await world.ready("IPPolicy", "kept");
+    await world.ready("IPPolicy", "other");
+    await world.delete("IPPolicy", "kept");
+    expect(rows()).toHaveLength(3);
+    await world.restartOperator();
+    await world.kube.apply(manifest("IPPolicy", "kept", {}));
+    const again = await world.ready("IPPolicy", "kept");
+    expect(again.status.id).toBe(status.id);
+    expect(rows()).toHaveLength(3);
+    const before = control.count({ method: "GET", path: /ip_policies\/./ });
+    await world.reconcileNow(await world.ready("IPPolicy", "other"));
+    expect(control.count({ method: "PATCH" })).toBe(0);
+    expect(control.count({ method: "GET", path: /ip_policies\/./ }) - before).toBeLessThanOrEqual(1);
+  });
+});

@@ -6,6 +6,7 @@ import { Calls, isConfidential, type ListRequest, type RequestOptions, withoutSe
 import type { Lane } from "../requests/request-budget.ts";
 import type { CollectionOptions } from "./collection-options.ts";
 import { Inventory, type RemoteChangeListener } from "./inventory.ts";
+import { ListedMarks } from "./listed-marks.ts";
 import type { CreatableRemotes, Find, UpdatableRemotes } from "./remotes.ts";
 
 /** Remotes on a usual page of a list. */
@@ -20,6 +21,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   readonly #options: CollectionOptions;
   readonly #calls: Calls;
   readonly #inventory = new Inventory();
+  readonly #marks: ListedMarks | undefined;
   #hadUnreadable = false;
   #listing: { startedAt: number; done: Promise<void> } | undefined;
   /** Reads that callers share, each since when it began. */
@@ -29,6 +31,22 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     this.resource = options.resource;
     this.#options = options;
     this.#calls = new Calls(options);
+    this.#marks = this.resource.create.includes("metadata") ? new ListedMarks() : undefined;
+  }
+
+  /** Whether the latest list showed no owner mark, also where there may be one. */
+  get hidesMarks(): boolean {
+    return this.#marks?.areHidden === true;
+  }
+
+  /** Whether a listed remote may have an owner mark that nothing has ever shown. */
+  isMarkUntold(id: string): boolean {
+    return this.#marks?.isUntold(id) === true;
+  }
+
+  /** Whether a listed remote may have another owner mark than the one that an answer has shown before the list. */
+  isMarkOld(id: string): boolean {
+    return this.#marks?.isOld(id) === true;
   }
 
   /** When the latest complete list began, in monotonic milliseconds. */
@@ -54,6 +72,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
       const remote = this.#withoutSecrets(answer);
       this.#options.keyProof?.saw([remote.id], epoch);
+      this.#marks?.ofAnswer(remote);
       this.#inventory.recordRead(remote, startedAt);
       // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
       return this.cached(id) ?? remote;
@@ -303,12 +322,14 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     await this.#options.ensureKey?.(this.resource);
     this.#options.keyProof?.assertSameSince(epoch);
     this.#hadUnreadable = hadUnreadable;
-    const delta = this.#inventory.recordList(remotes, startedAt, { unreadable, pages: count });
+    const rows = this.#marks?.ofList(remotes, (id) => this.cached(id)) ?? remotes;
+    const delta = this.#inventory.recordList(rows, startedAt, { unreadable, pages: count });
     this.#options.onListDelta?.(delta);
   }
 
   async #recordAnswer(answer: Promise<Remote>): Promise<Remote> {
     const remote = await answer;
+    this.#marks?.ofAnswer(remote);
     this.#recordWrite(this.#withoutSecrets(remote));
     return remote;
   }

@@ -3,6 +3,7 @@ import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reco
 import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
 import { refuseHollowDeletion } from "../find/mass-loss.ts";
+import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 
 /**
  * Deletes one remote, or finds it deleted. Its DNS records go first. `assertValid` is called right before the request and throws if it must not be
@@ -88,6 +89,7 @@ export async function deleteWithLossGuard(
 ): Promise<boolean> {
   const { deleteLimiter } = context.account;
   const remotes = remotesOf(context);
+  await refuseNewForeignMark(context, id);
   const surprising = remotes.cached(id) !== undefined && !deleteLimiter.mayBeDeleted(id);
   const existed = await sendDelete(context, id, assertValid);
   if (!existed) {

@@ -11,6 +11,7 @@ import { appliedOf, appliedSecretsOf, has, type ReconcileContext, readRemote } f
 import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { claimsOf } from "../find/sharing.ts";
+import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 import { withoutPassed } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
@@ -35,6 +36,7 @@ export async function update(context: ReconcileContext, desired: Desired, found:
     reportDrift(context, needed, reason);
     return remote;
   }
+  await refuseNewForeignMark(context, remote.id);
   const updated = await sendPlan(context, desired, needed, remote);
   if (updated === "refused") return recreateInPlace(context, desired, remote, needed);
   if (!updated) return withoutUpdate(context, desired, remote);

@@ -12,6 +12,7 @@ import { type Expected, expectedOf, expectedOfIntent } from "../desired/expected
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { findByStatusID } from "./by-status-id.ts";
 import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
+import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
  * The status has no id, so only the intent tells of a create: the remote that the create made, or else the one that
@@ -117,6 +118,12 @@ async function selectCreated(
   // What was replaced, and is still to be deleted, bears the mark too.
   const former = [signed?.old, ...retiringOf(context)];
   const isCandidate = (remote: Remote) => !former.includes(remote.id) && isUnclaimed(context, remote);
+  await readUnlistedMarks(
+    context,
+    all,
+    (remote) =>
+      isCandidate(remote) && (kind.naturalKey ? hasNaturalKey(context, remote) : canBeOf(context, intent, remote)),
+  );
   const isUnmarkedInTime = (remote: Remote) =>
     signed !== undefined &&
     mayHaveCreated(signed, remote["created_at"], account.deadlineMs) &&

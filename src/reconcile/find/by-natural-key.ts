@@ -1,6 +1,8 @@
+import type { Find } from "../../account/remotes/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { naturalKeyOf } from "../../objects/identity.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
+import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
  * The remote with the natural key of the spec, such as its domain, in lists that began at `since` (monotonic
@@ -8,10 +10,12 @@ import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts"
  */
 export async function findByNaturalKey(context: ReconcileContext, since: number): Promise<Remote | undefined> {
   if (!context.kind.naturalKey) return undefined;
-  return remotesOf(context).search(since, (all) => all().find((remote) => hasNaturalKey(context, remote)), {
-    ...requestOptions(context),
-    lane: "retry",
-  });
+  const isMeant = (remote: Remote) => hasNaturalKey(context, remote);
+  const find: Find = async (all) => {
+    await readUnlistedMarks(context, all, isMeant);
+    return all().find(isMeant);
+  };
+  return remotesOf(context).search(since, find, { ...requestOptions(context), lane: "retry" });
 }
 
 /** Whether a remote has the natural key of the spec; true for kinds without a natural key. */

@@ -1,3 +1,4 @@
+import type { Find } from "../../account/remotes/remotes.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import { originOfMarked } from "../../objects/origin.ts";
 import { isMarkOf, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
@@ -9,6 +10,7 @@ import { expectedOf } from "../desired/expected.ts";
 import { plan } from "../desired/plan.ts";
 import { hasNaturalKey } from "./by-natural-key.ts";
 import { isUnclaimed, markedForObject, oldestOf } from "./conflicts.ts";
+import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
  * A remote with this object's mark that an earlier object of the same name left in the account, because it was retained
@@ -22,7 +24,11 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
   if (!kind.resource.create.includes("metadata")) return undefined;
   const remotes = remotesOf(context);
   const isOurs = (remote: Remote) => isMarkOf(ownerMarkOf(remote), owner);
-  const listed = await remotes.search(0, () => findFitting(context, isOurs), requestOptions(context));
+  const find: Find = async (all) => {
+    await readUnlistedMarks(context, all, (remote) => isUnclaimed(context, remote) && hasNaturalKey(context, remote));
+    return findFitting(context, isOurs);
+  };
+  const listed = await remotes.search(0, find, requestOptions(context));
   if (!listed) return refuseUnknownCluster(context);
   const remote = await remotes.read(listed.id, requestOptions(context));
   if (!remote || !isOurs(remote)) return undefined;
@@ -36,7 +42,13 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
  * tells a person of it.
  */
 async function tellOfMarked(context: ReconcileContext): Promise<undefined> {
-  await remotesOf(context).listed(0, requestOptions(context));
+  const remotes = remotesOf(context);
+  await remotes.listed(0, requestOptions(context));
+  await readUnlistedMarks(
+    context,
+    () => remotes.allCached(),
+    (remote) => isUnclaimed(context, remote),
+  );
   const left = markedForObject(context).filter(
     (remote) => isMarkOf(ownerMarkOf(remote), context.owner) && isUnclaimed(context, remote),
   );

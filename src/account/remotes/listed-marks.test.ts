@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Remote } from "../../gateway/resource.ts";
+import { ListedMarks } from "./listed-marks.ts";
+
+let marks: ListedMarks;
+let known: Map<string, Remote>;
+
+const row = (id: string, metadata?: string | null): Remote => ({
+  id,
+  ...(metadata !== undefined && { metadata }),
+});
+const rows = (...ids: string[]): Remote[] => ids.map((id) => row(id));
+const many = Array.from({ length: 50 }, (_, index) => `i${index}`);
+const list = (given: readonly Remote[]) => marks.ofList(given, (id) => known.get(id));
+const answer = (remote: Remote): void => {
+  known.set(remote.id, remote);
+  marks.ofAnswer(remote);
+};
+const untold = (ids: readonly string[]) => ids.filter((id) => marks.isUntold(id));
+
+beforeEach(() => {
+  marks = new ListedMarks();
+  known = new Map();
+});
+
+describe("a list of which one row has metadata", () => {
+  it.each(["", "text", null])("shows it, so that rows without have none: %j", (metadata) => {
+    list(rows("a", "b"));
+    expect(marks.areHidden).toBe(true);
+    list([row("a"), row("b", metadata)]);
+    expect([marks.areHidden, marks.isUntold("a"), marks.isOld("a")]).toEqual([false, false, false]);
+  });
+
+  it("ends what an answer had told before", () => {
+    list(rows("a"));
+    answer(row("a", "text"));
+    expect(list([row("a"), row("b", "text")])).toEqual([row("a"), row("b", "text")]);
+  });
+});
+
+it("an empty list hides nothing", () => {
+  list([]);
+  expect(marks.areHidden).toBe(false);
+});
+
+describe("a list without metadata", () => {
+  it("tells nothing of a row until an answer does, and that stays known with the next list", () => {
+    list(rows("a", "b"));
+    answer(row("a"));
+    expect(untold(["a", "b", "c"])).toEqual(["b"]);
+    list(rows("a", "b"));
+    expect(untold(["a", "b"])).toEqual(["b"]);
+    expect([marks.isOld("a"), marks.isOld("b")]).toEqual([true, true]);
+    answer(row("a"));
+    expect(marks.isOld("a")).toBe(false);
+  });
+
+  it("does not take away what an answer has told", () => {
+    answer(row("a", "text"));
+    expect(list(rows("a", "b"))).toEqual([row("a", "text"), row("b")]);
+  });
+
+  it("forgets what was told of a remote that is gone", () => {
+    list(rows("a"));
+    answer(row("a"));
+    list(rows("b"));
+    list(rows("a"));
+    expect(marks.isUntold("a")).toBe(true);
+  });
+});
+
+describe("a service whose answers to 20 GETs have none either", () => {
+  beforeEach(() => {
+    list(rows(...many));
+    for (const id of many.slice(0, 20)) answer(row(id));
+  });
+
+  it("leaves out what is not set, so that no more is asked", () => {
+    expect(marks.areHidden).toBe(false);
+    list(rows(...many));
+    expect(untold(many)).toEqual([]);
+  });
+
+  it("is asked no more when an answer about something new shows its metadata", () => {
+    answer(row("new", "text"));
+    expect(marks.areHidden).toBe(false);
+  });
+
+  it("is asked again when an answer shows what the list left out", () => {
+    answer(row("i30", "text"));
+    expect(untold(many)).toHaveLength(29);
+  });
+
+  it("is asked again when a list leaves out what an answer has shown", () => {
+    answer(row("new", "text"));
+    list(rows("new", ...many));
+    expect(untold(many)).toHaveLength(30);
+  });
+});
+
+it("one remote that is read often counts once", () => {
+  list(rows("a", "b"));
+  for (let count = 0; count < 30; count += 1) answer(row("a"));
+  expect(marks.isUntold("b")).toBe(true);
+});

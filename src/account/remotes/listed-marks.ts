@@ -1,0 +1,68 @@
+import type { Remote } from "../../gateway/resource.ts";
+
+/** So many answers to a GET without `metadata` show that the service leaves it out where it is not set. */
+const ENOUGH_ANSWERS = 20;
+
+const shows = (remote: Remote): boolean => remote["metadata"] !== undefined;
+
+const hasText = (remote: Remote | undefined): boolean => remote !== undefined && Boolean(remote["metadata"]);
+
+/**
+ * Whether the lists of one resource show `metadata`, which has the owner mark. A service may leave out what is not set,
+ * and a list may leave out what a GET shows. A list with one row that has it shows it, so its other rows have none. Of a
+ * list without any, nothing is known of a row until an answer about this remote tells.
+ */
+export class ListedMarks {
+  /** Ids in the latest list, if it showed no `metadata`. */
+  #unlisted: ReadonlySet<string> = new Set();
+  /** Those of which an answer has told since that list. */
+  #current = new Set<string>();
+  /** Those of which an answer has told at any time. */
+  #told = new Set<string>();
+  #answersWithout = 0;
+
+  /** Whether the latest list left `metadata` out of all rows, as far as is known not only because none is set. */
+  get areHidden(): boolean {
+    return this.#unlisted.size > 0 && this.#answersWithout < ENOUGH_ANSWERS;
+  }
+
+  /** The rows of a complete list, with the metadata that answers have told where the list shows none. */
+  ofList(rows: readonly Remote[], known: (id: string) => Remote | undefined): readonly Remote[] {
+    this.#current = new Set();
+    if (rows.some(shows)) {
+      this.#unlisted = new Set();
+      this.#told = new Set();
+      this.#answersWithout = 0;
+      return rows;
+    }
+    this.#unlisted = new Set(rows.map(({ id }) => id));
+    this.#told = this.#told.intersection(this.#unlisted);
+    // An answer had what this list leaves out.
+    if (rows.some(({ id }) => hasText(known(id)))) this.#answersWithout = 0;
+    return rows.map((row) => {
+      const before = known(row.id);
+      return before && shows(before) ? { ...row, metadata: before["metadata"] } : row;
+    });
+  }
+
+  /** An answer about one remote, which shows all that it has. */
+  ofAnswer(remote: Remote): void {
+    const { id } = remote;
+    if (this.#unlisted.has(id)) {
+      if (shows(remote)) this.#answersWithout = 0;
+      else if (!this.#told.has(id)) this.#answersWithout += 1;
+    }
+    this.#told.add(id);
+    this.#current.add(id);
+  }
+
+  /** Whether nothing has ever told whose remote it is. */
+  isUntold(id: string): boolean {
+    return this.areHidden && this.#unlisted.has(id) && !this.#told.has(id);
+  }
+
+  /** Whether somebody may have marked the remote since an answer has told whose it is. */
+  isOld(id: string): boolean {
+    return this.areHidden && this.#unlisted.has(id) && !this.#current.has(id);
+  }
+}

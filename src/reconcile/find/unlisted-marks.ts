@@ -1,0 +1,51 @@
+import type { Collection } from "../../account/remotes/collection.ts";
+import type { Remote } from "../../gateway/resource.ts";
+import { Outdated, Waiting } from "../../objects/reconcile-error.ts";
+import { type ReconcileContext, requestOptions } from "../context.ts";
+import { isKnownForeign } from "./conflicts.ts";
+
+// Lists may leave out `metadata`, and with it whose a remote is. Then a GET tells, before anything is decided by a mark
+// that is not there. Where lists show it, nothing here sends a request.
+
+/** As many remotes are read one by one in one reconcile. */
+const MOST_READ = 20;
+
+const AGAIN_SECONDS = 1;
+
+const collectionOf = ({ account, kind }: ReconcileContext): Collection | undefined =>
+  kind.location.type === "collection" ? account.collection(kind.resource) : undefined;
+
+/**
+ * Reads those of the listed remotes that may be this object's, and of which nothing has told whose they are. Reconciles
+ * share these reads. Throws Waiting when there are more than one reconcile may read.
+ */
+export async function readUnlistedMarks(
+  context: ReconcileContext,
+  all: () => readonly Remote[],
+  mayBeOurs: (remote: Remote) => boolean,
+): Promise<void> {
+  const collection = collectionOf(context);
+  if (!collection?.hidesMarks) return;
+  const untold = all().filter((remote) => collection.isMarkUntold(remote.id) && mayBeOurs(remote));
+  const since = collection.listedAt ?? 0;
+  const reads = untold.slice(0, MOST_READ).map(({ id }) => collection.readSince(id, since, requestOptions(context)));
+  await Promise.all(reads);
+  const left = untold.filter(({ id }) => collection.isMarkUntold(id)).length;
+  if (untold.length <= MOST_READ || left === 0) return;
+  throw new Waiting(
+    "Creating",
+    `Reading ${left} more of the account, one by one: its lists do not show to whom a ${context.kind.resource.title} belongs`,
+    { afterSeconds: AGAIN_SECONDS },
+  );
+}
+
+/**
+ * Call it before a remote that the object has is changed or deleted. Throws Outdated when it has been marked for somebody
+ * else since an answer has told whose it is.
+ */
+export async function refuseNewForeignMark(context: ReconcileContext, id: string): Promise<void> {
+  const collection = collectionOf(context);
+  if (!collection?.isMarkOld(id)) return;
+  await collection.read(id, requestOptions(context));
+  if (isKnownForeign(context, id)) throw new Outdated(`${id} belongs to somebody else by now`);
+}
