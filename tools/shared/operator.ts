@@ -65,7 +65,9 @@ export class Operator extends Child {
   }
 
   async read(path: "/metrics" | "/healthz" | "/readyz"): Promise<string> {
-    return (await fetch(`${await this.url()}${path}`)).text();
+    // A kept connection may be closed by the server at the moment when it is used again.
+    const headers = { connection: "close" };
+    return (await fetch(`${await this.url()}${path}`, { headers })).text();
   }
 
   /** See `sumOf`. */

@@ -16,7 +16,9 @@ export function connectControl(url: string): RemoteControl {
   const method =
     (name: string) =>
     async (...args: readonly unknown[]): Promise<unknown> => {
-      const response = await fetch(`${url}/_control/${name}`, { method: "POST", body: encode(args) });
+      // A kept connection may be closed by the server at the moment when it is used again, which fetch does not repeat.
+      const headers = { connection: "close" };
+      const response = await fetch(`${url}/_control/${name}`, { method: "POST", headers, body: encode(args) });
       const { result, error } = decode(await response.text()) as { result?: unknown; error?: string };
       if (error !== undefined) throw new Error(`${name}: ${error}`);
       return result;
