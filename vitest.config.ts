@@ -27,39 +27,43 @@ const siteTests = ["test/site/**/*.test.ts"];
 // These limits end what hangs, also on a machine that has much else to do. No test takes nearly as long.
 const limits = { testTimeout: 300_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
 
-export default defineConfig({
-  test: {
-    sequence: { sequencer: LongestFirst },
-    projects: [
-      {
-        test: {
-          name: "unit",
-          // the default leaves a core idle, which on two cores is half the machine
-          maxWorkers: 2,
-          include: ["{src,test,tools}/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...clusterTests, ...siteTests],
-          // importing everything anew for each file took more than half of the time
-          isolate: false,
-          setupFiles: ["src/runtime/testing/seeded.ts"],
-          unstubEnvs: true,
-          ...limits,
-        },
-      },
-      { test: { name: "site", maxWorkers: 2, include: siteTests, ...limits } },
-      {
-        test: {
-          name: "cluster",
-          include: clusterTests,
-          globalSetup: ["tools/cluster/global-setup.ts"],
-          isolate: false,
-          // A third or a fourth worker gains little on two cores, and what tests wait for comes too late now and then.
-          maxWorkers: 2,
-          // for the operators that tests start, several hundred times in all
-          env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
-          sequence: { groupOrder: 1 },
-          ...limits,
-        },
-      },
-    ],
+// `npm run test:nightly` runs these alone: they need a browser
+const nightlyTests = ["test/nightly/**/*.test.ts"];
+
+const projects = [
+  {
+    test: {
+      name: "unit",
+      // the default leaves a core idle, which on two cores is half the machine
+      maxWorkers: 2,
+      include: ["{src,test,tools}/**/*.test.ts"],
+      exclude: [...configDefaults.exclude, ...clusterTests, ...siteTests, ...nightlyTests],
+      // importing everything anew for each file took more than half of the time
+      isolate: false,
+      setupFiles: ["src/runtime/testing/seeded.ts"],
+      unstubEnvs: true,
+      ...limits,
+    },
   },
-});
+  { test: { name: "site", maxWorkers: 2, include: siteTests, ...limits } },
+  {
+    test: {
+      name: "cluster",
+      include: clusterTests,
+      // A third or a fourth worker gains little on two cores, and what tests wait for comes too late now and then.
+      maxWorkers: 2,
+      sequence: { groupOrder: 1 },
+      globalSetup: ["tools/cluster/global-setup.ts"],
+      isolate: false,
+      // for the operators that tests start, several hundred times in all
+      env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
+      ...limits,
+    },
+  },
+];
+
+const nightly = [{ test: { name: "looks", include: nightlyTests, maxWorkers: 1, ...limits } }];
+
+export default defineConfig(({ mode }) => ({
+  test: { sequence: { sequencer: LongestFirst }, projects: mode === "nightly" ? nightly : projects },
+}));

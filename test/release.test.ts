@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { examples } from "../tools/shared/examples.ts";
+import { type EarlierVersion, earlierVersions, keptIn, RELEASES } from "./e2e/support/earlier.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (file: string): Promise<string> => readFile(join(root, file), "utf8");
@@ -50,4 +52,39 @@ test("the image has the Node of the tests, by a digest", async () => {
   const [, image] = /^ARG NODE_IMAGE=(.+)$/m.exec(await read("Dockerfile")) ?? [];
   expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   expect(image).toContain(`/node:${devDependencies.node}-slim@`);
+});
+
+describe("releases are kept for the test of upgrades", () => {
+  test("each version that the changes name, but for the one that is not released yet", async () => {
+    const versions = [...(await read("CHANGELOG.md")).matchAll(/^## (\S+)(.*)$/gm)];
+    const released = versions.filter(([, , note = ""]) => !note.includes("unreleased")).map(([, version]) => version);
+    expect(versions.length).toBeGreaterThan(0);
+    expect(keptIn(RELEASES).sort()).toEqual(released.sort());
+  });
+
+  test(".ci/keep keeps what the test installs, and notices what has changed since", async () => {
+    const copy = await mkdtemp(join(tmpdir(), "keep-"));
+    try {
+      for (const name of [".ci", "charts", "examples", "package.json"]) {
+        await cp(join(root, name), join(copy, name), { recursive: true });
+      }
+      const keep = (...args: string[]) => promisify(execFile)(join(copy, ".ci/keep"), args);
+      const { version } = JSON.parse(await read("package.json"));
+      await mkdir(join(copy, "test/e2e/releases"), { recursive: true });
+      await expect(keep("--check")).rejects.toThrow(`run .ci/keep, and commit test/e2e/releases/${version}`);
+      await keep();
+      await keep("--check");
+      const versions = earlierVersions(join(copy, "test/e2e/releases"));
+      expect(versions.map(({ name }) => name)).toEqual([expect.any(String), version]);
+      const { chart, objects } = await (versions[1] as EarlierVersion).unpack(copy);
+      expect(await readFile(join(chart, "Chart.yaml"), "utf8")).toBe(
+        await read("charts/tunnel-gateway-operator/Chart.yaml"),
+      );
+      expect(objects).toEqual(await examples());
+      await writeFile(join(copy, "charts/tunnel-gateway-operator/values.yaml"), "");
+      await expect(keep("--check")).rejects.toThrow();
+    } finally {
+      await rm(copy, { recursive: true });
+    }
+  });
 });

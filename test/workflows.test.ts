@@ -6,6 +6,7 @@ import { parse } from "yaml";
 interface Job {
   needs?: string | string[];
   uses?: string;
+  container?: string;
   permissions?: Record<string, string>;
   steps?: { uses?: string; run?: string }[];
 }
@@ -62,14 +63,39 @@ test("a release publishes nothing before checks, tests and demo have passed on i
   expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/npm run check\nnpm test\nnpm run demo/);
 });
 
-test("the image is scanned with each change and every week", () => {
-  for (const name of ["ci.yaml", "weekly.yaml"]) {
-    const used = Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps.map(({ uses = "" }) => uses));
-    expect(
-      used.some((action) => action.startsWith("anchore/scan-action@")),
-      name,
-    ).toBe(true);
-  }
+const actionsOf = (name: string): string[] =>
+  Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps.flatMap(({ uses }) => uses?.split("@")[0] ?? []));
+
+test("image and lock file are scanned with each change and every week", () => {
+  const scans = ["anchore/scan-action", "google/osv-scanner-action/osv-scanner-action"];
+  for (const name of ["ci.yaml", "weekly.yaml"]) expect(actionsOf(name)).toEqual(expect.arrayContaining(scans));
+});
+
+test("workflows are scanned every week", () => {
+  expect(actionsOf("weekly.yaml")).toContain("zizmorcore/zizmor-action");
+});
+
+test("every night the tests run that take too long for a change", () => {
+  const { on, jobs } = read("nightly.yaml");
+  expect(on).toHaveProperty("schedule");
+  const scripts = Object.values(jobs).flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run ?? []));
+  const projects = scripts.flatMap((script) => script.match(/npm run test:nightly -- --project (\w+)/)?.[1] ?? []);
+  const { scripts: commands } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(commands["test:nightly"]).toContain("--mode nightly");
+  expect(projects).toEqual(["looks"]);
+});
+
+test("a job runs in a container only by its digest, and in that of the image", () => {
+  const images = workflows.flatMap(([, { jobs }]) => Object.values(jobs).flatMap(({ container }) => container ?? []));
+  const [, base] = /^ARG NODE_IMAGE=(.+)$/m.exec(readFileSync(join(root, "Dockerfile"), "utf8")) ?? [];
+  expect(images).toEqual(images.map(() => base));
+});
+
+test("a release publishes with a Helm that packs the same chart each time", () => {
+  const steps = read("release.yaml").jobs["publish"]?.steps ?? [];
+  const built = steps.findIndex(({ run }) => run?.includes("go build -C tools/cluster/build/tools/helm"));
+  expect(built).toBeGreaterThan(-1);
+  expect(steps.findIndex(({ run }) => run?.includes(".ci/package"))).toBeGreaterThan(built);
 });
 
 test("packages are audited with each change and every week", () => {

@@ -76,8 +76,10 @@ const executable = (path: string): Promise<string | undefined> =>
 export async function librariesOf(program: string): Promise<string[]> {
   const folder = join(dirname(program), "../lib");
   if (!program.startsWith(toolsCache())) return [];
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  // some packages have libraries of their own in a folder below
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  const libraries = entries.filter(({ name }) => /\.so(\.|$)/.test(name));
+  return [...new Set(libraries.map(({ parentPath }) => parentPath))];
 }
 
 async function unpack(name: string, directory: string, { env, libraries }: Required<DebianOptions>): Promise<void> {
