@@ -27,8 +27,18 @@ const siteTests = ["test/site/**/*.test.ts"];
 // These limits end what hangs, also on a machine that has much else to do. No test takes nearly as long.
 const limits = { testTimeout: 300_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
 
-// `npm run test:nightly` runs these alone: they need a browser
+// `npm run test:nightly` runs these alone: what they need takes too long to build for a run of all tests
 const nightlyTests = ["test/nightly/**/*.test.ts"];
+// these need a browser, and no cluster
+const looks = ["test/nightly/site/**/*.test.ts"];
+
+const onCluster = {
+  globalSetup: ["tools/cluster/global-setup.ts"],
+  isolate: false,
+  // for the operators that tests start, several hundred times in all
+  env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
+  ...limits,
+};
 
 const projects = [
   {
@@ -53,16 +63,16 @@ const projects = [
       // A third or a fourth worker gains little on two cores, and what tests wait for comes too late now and then.
       maxWorkers: 2,
       sequence: { groupOrder: 1 },
-      globalSetup: ["tools/cluster/global-setup.ts"],
-      isolate: false,
-      // for the operators that tests start, several hundred times in all
-      env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/node") },
-      ...limits,
+      ...onCluster,
     },
   },
 ];
 
-const nightly = [{ test: { name: "looks", include: nightlyTests, maxWorkers: 1, ...limits } }];
+// one after the other, because each takes both cores
+const nightly = [
+  { test: { name: "nightly", include: nightlyTests, exclude: looks, maxWorkers: 1, ...onCluster } },
+  { test: { name: "looks", include: looks, maxWorkers: 1, sequence: { groupOrder: 1 }, ...limits } },
+];
 
 export default defineConfig(({ mode }) => ({
   test: { sequence: { sequencer: LongestFirst }, projects: mode === "nightly" ? nightly : projects },

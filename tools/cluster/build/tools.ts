@@ -12,6 +12,7 @@ export type ToolName =
   | "verdict"
   | "kustomize-controller"
   | "source-controller"
+  | "argocd"
   | "external-dns"
   | "peer";
 
@@ -81,6 +82,13 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   },
   "kustomize-controller": fluxController("kustomize-controller"),
   "source-controller": fluxController("source-controller"),
+  // a program of this project with three of the programs of Argo CD, for the nightly tests
+  argocd: {
+    module: "argocd",
+    versionOf: "github.com/argoproj/argo-cd/v3",
+    binaries: { argocd: "tools/argocd" },
+    ldflags: stripped,
+  },
   // a program of this project with the parts of external-dns that the tests need
   "external-dns": {
     module: "external-dns",
