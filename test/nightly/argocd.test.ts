@@ -346,14 +346,18 @@ describe.skipIf(!redis)(`Argo CD (${redis ? "with Redis" : withoutRedis})`, () =
     // the service keeps the policy for a while
     const refusal = { status: 500, body: {} };
     world.simulator.control.fault({ method: "DELETE", path: "/ip_policies/", times: 100, action: refusal });
-    await kubectl(["delete", "application", "gateway", "--wait=false"]);
-    await world.until("the policy is being deleted", async () => {
-      const one = await world.kube.get("IPPolicy", "one");
-      return one?.metadata.deletionTimestamp !== undefined && conditionOf(one, "Ready")?.status !== "True";
-    });
-    expect((await application(OBJECTS)).metadata.deletionTimestamp).toBeDefined();
-    expect((await application("tunnel-gateway-operator")).metadata.deletionTimestamp).toBeUndefined();
-    world.simulator.control.clearFaults();
+    try {
+      await kubectl(["delete", "application", "gateway", "--wait=false"]);
+      await world.until("the policy is being deleted", async () => {
+        const one = await world.kube.get("IPPolicy", "one");
+        return one?.metadata.deletionTimestamp !== undefined && conditionOf(one, "Ready")?.status !== "True";
+      });
+      expect((await application(OBJECTS)).metadata.deletionTimestamp).toBeDefined();
+      expect((await application("tunnel-gateway-operator")).metadata.deletionTimestamp).toBeUndefined();
+    } finally {
+      // applications are deleted after the tests, which would wait for this
+      world.simulator.control.clearFaults();
+    }
     await world.until("no application is left", async () => (await names()).length === 0);
     expect(remotes()).toEqual([]);
   }, 180_000);
