@@ -9,6 +9,8 @@ export const GatewayAccount = defineCustomResource({
   kind: "GatewayAccount",
   shortNames: ["gwacct"],
   privilege: "Whose account the objects of the namespace go to.",
+  // get: whether a namespace has one, before its watch tells
+  access: ["get", "list", "watch", "patch"],
   summary:
     "Credentials of one account of the service. Objects name it with `accountRef`; the one called `default` serves " +
     "all objects of its namespace that name none. Objects without one use the operator's own credentials. Those with " +

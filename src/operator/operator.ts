@@ -134,6 +134,8 @@ export function createOperator(options: OperatorOptions): Operator {
   const defaultAccounts = new DefaultAccounts({
     ...{ client, clock, type: accountInformer.type, store: () => accountInformer.store },
     isConnected: () => accountInformer.isConnected,
+    seen: () =>
+      [...informers.values()].map(({ store }) => store.revision).reduce((one, other) => (one > other ? one : other)),
   });
   const controllers = new Map<string, Controller>();
   const enqueueAccount = (key: string) => accountController.enqueue(key);

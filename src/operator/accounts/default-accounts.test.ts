@@ -4,8 +4,9 @@ import { IPPolicy } from "../../kinds/ip-policy.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { Retry } from "../../objects/reconcile-error.ts";
 import { Store } from "../../runtime/cache/store.ts";
-import type { KubeClient, ListOptions } from "../../runtime/connection/client.ts";
-import { KubeUnreachable } from "../../runtime/connection/errors.ts";
+import type { KubeClient } from "../../runtime/connection/client.ts";
+import { KubeError, KubeUnreachable } from "../../runtime/connection/errors.ts";
+import type { ObjectRef, ResourceType } from "../../runtime/object.ts";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import { typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
@@ -16,8 +17,9 @@ let store: Store<AccountObject>;
 let isConnected: boolean;
 /** What the API server has, whether a watch has told of it or not. */
 let existing: AccountObject[];
-let revision: number;
-let reads: ListOptions[];
+/** The newest resourceVersion that a watch has told of. */
+let seen: bigint;
+let reads: ObjectRef[];
 let failure: Error | undefined;
 /** Awaited before the API server answers. */
 let beforeAnswer: () => Promise<void> | void;
@@ -26,18 +28,21 @@ let defaults: DefaultAccounts;
 beforeEach(() => {
   clock = new VirtualClock();
   store = new Store();
-  [isConnected, existing, revision, reads, failure] = [true, [], 10, [], undefined];
+  [isConnected, existing, seen, reads, failure] = [true, [], 0n, [], undefined];
   beforeAnswer = () => {};
-  const list = async (_: unknown, options: ListOptions = {}) => {
-    reads.push(options);
-    const answer = { items: [...existing], resourceVersion: String(revision) };
+  const get = async (_: ResourceType, ref: ObjectRef) => {
+    reads.push(ref);
+    const answer = existing.find(
+      ({ metadata: { namespace, name } }) => namespace === ref.namespace && name === ref.name,
+    );
     await beforeAnswer();
     if (failure) throw failure;
+    if (!answer) throw new KubeError({ status: 404, message: "not found" });
     return answer;
   };
   defaults = new DefaultAccounts({
-    ...{ clock, store: () => store, isConnected: () => isConnected, type: typeOf(GatewayAccount) },
-    client: { list } as unknown as KubeClient,
+    ...{ clock, store: () => store, isConnected: () => isConnected, type: typeOf(GatewayAccount), seen: () => seen },
+    client: { get } as unknown as KubeClient,
   });
 });
 
@@ -59,12 +64,12 @@ describe("a GatewayAccount named default that no watch has told of", () => {
     existing = [account("default", "9")];
     await defaults.ensureKnown(object(10));
     expect(known()).toBe(true);
-    expect(reads).toEqual([{ namespace: "team-a", fieldSelector: "metadata.name=default" }]);
+    expect(reads).toEqual([{ namespace: "team-a", name: "default" }]);
   });
 
   it("is found although there was none when an older object was asked for", async () => {
     await defaults.ensureKnown(object(10));
-    [existing, revision] = [[account("default", "11")], 12];
+    existing = [account("default", "11")];
     await defaults.ensureKnown(object(12));
     expect(known()).toBe(true);
   });
@@ -86,8 +91,8 @@ describe("requests to the API server", () => {
     expect(reads).toEqual([]);
   });
 
-  it("are one for all objects of a namespace that are not newer than the answer", async () => {
-    revision = 100;
+  it("are one for all objects of a namespace that a watch had told of before the question", async () => {
+    seen = 100n;
     for (const resourceVersion of [98, 99, 100]) await defaults.ensureKnown(object(resourceVersion));
     expect(reads).toHaveLength(1);
     await defaults.ensureKnown(object(101));
@@ -99,7 +104,7 @@ describe("requests to the API server", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     beforeAnswer = () => promise;
     const first = defaults.ensureKnown(object(10));
-    [existing, revision] = [[account("default", "11")], 12];
+    existing = [account("default", "11")];
     const others = [11, 12, 12].map((resourceVersion) => defaults.ensureKnown(object(resourceVersion)));
     resolve();
     await Promise.all([first, ...others]);

@@ -2,6 +2,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
+import { isNotFound } from "../../runtime/connection/errors.ts";
 import type { ResourceType } from "../../runtime/object.ts";
 import { SharedCall } from "../../runtime/shared-call.ts";
 import { DEFAULT_ACCOUNT } from "../../schema/contract.ts";
@@ -15,12 +16,14 @@ import type { AccountObject } from "./all-credentials.ts";
 const COUNTS_MS = 60_000;
 
 export interface DefaultAccountsOptions {
-  client: Pick<KubeClient, "list">;
+  client: Pick<KubeClient, "get">;
   /** That of the GatewayAccounts. */
   type: ResourceType;
   store: () => Pick<Store<AccountObject>, "get" | "put">;
   /** Whether the watch that fills the store is in order. */
   isConnected: () => boolean;
+  /** The newest resourceVersion that any watch has told of. */
+  seen: () => bigint;
   clock: Clock;
 }
 
@@ -33,13 +36,15 @@ interface Absence {
 /**
  * Whether a namespace has a GatewayAccount named `default`. Each kind has a watch of its own, so an object may arrive
  * before a GatewayAccount that was there first, and would be made in the operator's own account. An answer of the API
- * server counts for all objects of the namespace that are not newer than the answer, as long as the watch is in order.
+ * server counts for all objects of the namespace that are not newer than the question, as long as the watch is in order.
  */
 export class DefaultAccounts {
   readonly #options: DefaultAccountsOptions;
   readonly #reads = new Map<string, SharedCall<void>>();
   /** The latest answer, by namespace. */
   readonly #absences = new Map<string, Absence>();
+  /** The newest resourceVersion of an object that was asked for. An own write may be newer than what a watch has told. */
+  #newest = 0n;
 
   constructor(options: DefaultAccountsOptions) {
     this.#options = options;
@@ -55,7 +60,9 @@ export class DefaultAccounts {
     if (spec.accountRef || store().get(`${namespace}/${DEFAULT_ACCOUNT}`)) return;
     this.#forgetOld();
     const absence = this.#absences.get(namespace);
-    if (isConnected() && absence && absence.revision >= BigInt(resourceVersion)) return;
+    const revision = BigInt(resourceVersion);
+    if (isConnected() && absence && absence.revision >= revision) return;
+    this.#newest = newer(this.#newest, revision);
     const read = this.#reads.get(namespace) ?? new SharedCall(() => this.#read(namespace));
     this.#reads.set(namespace, read);
     await read.ask().finally(() => this.#reads.delete(namespace));
@@ -66,15 +73,21 @@ export class DefaultAccounts {
     for (const [namespace, { at }] of this.#absences) if (at < since) this.#absences.delete(namespace);
   }
 
-  /** Reads by a list: unlike a GET, it returns a resourceVersion even if the GatewayAccount does not exist. */
+  /**
+   * Reads by a GET, which the API server answers from etcd. For a list it would wait until its own watch is as new, up to
+   * 100 ms for each new object. What was seen before the GET is not newer than its answer.
+   */
   async #read(namespace: string): Promise<void> {
-    const { client, type, store, clock } = this.#options;
+    const { client, type, store, clock, seen } = this.#options;
     const at = clock.now();
-    const fieldSelector = `metadata.name=${DEFAULT_ACCOUNT}`;
-    const answer = await client.list<AccountObject>(type, { namespace, fieldSelector }).catch((error: unknown) => {
-      throw toReconcileError(error);
-    });
-    for (const object of answer.items) store().put(object);
-    this.#absences.set(namespace, { revision: BigInt(answer.resourceVersion), at });
+    const revision = newer(seen(), this.#newest);
+    try {
+      store().put(await client.get<AccountObject>(type, { namespace, name: DEFAULT_ACCOUNT }));
+    } catch (error) {
+      if (!isNotFound(error)) throw toReconcileError(error);
+      this.#absences.set(namespace, { revision, at });
+    }
   }
 }
+
+const newer = (one: bigint, other: bigint): bigint => (one > other ? one : other);

@@ -47,6 +47,16 @@ function list(revision: number, ...objects: KubeObject[]): void {
 
 const revisionOf = (key: string) => store.get(key)?.metadata.resourceVersion;
 
+it("knows the newest resourceVersion that a feed has delivered, own writes aside", () => {
+  expect(store.revision).toBe(10n);
+  feed.upsert(object("b", 12));
+  feed.advance("15");
+  store.put(object("a", 20));
+  expect(store.revision).toBe(15n);
+  list(14);
+  expect(store.revision).toBe(14n);
+});
+
 describe("objects in the store", () => {
   it("are deeply frozen", () => {
     feed.upsert(object("a", 11, { spec: { color: "red" } as object }));

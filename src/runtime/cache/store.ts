@@ -55,6 +55,13 @@ export class Store<T extends KubeObject = KubeObject> {
     return this.#objects.size;
   }
 
+  /** The newest resourceVersion that a feed has delivered. */
+  get revision(): bigint {
+    let newest = 0n;
+    for (const { revision } of this.#feeds.values()) if (revision > newest) newest = revision;
+    return newest;
+  }
+
   get(key: string): T | undefined {
     return this.#objects.get(key);
   }
