@@ -156,6 +156,20 @@ export const rareRuns: [number[], number[], Step[]][] = [
       { do: "restart" },
     ],
   ],
+  // An earlier version of the operator was at work. What it leaves counts as adopted, so it stays.
+  [
+    [0],
+    all,
+    [
+      { do: "roll back", subject: 0 },
+      { do: "everything" },
+      { do: "drift", subject: 0 },
+      { do: "resync" },
+      { do: "everything" },
+      { do: "delete", subject: 0 },
+      { do: "everything" },
+    ],
+  ],
   // A list is read with the wrong key, and the right one is back before the proof of the key has ended.
   [
     [0, 3, 5],
