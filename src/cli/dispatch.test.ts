@@ -31,11 +31,6 @@ test.each([
   ["another policy", ["uninstall", "--policy=purge"], /--policy must be retain or delete/],
   ["a bare number", ["uninstall", "--policy=retain", "--timeout=5"], /--timeout must be a duration/],
   ["an argument too many", ["doctor", "now"], /now/],
-  [
-    "a move to another cluster",
-    ["move", "ippolicy", "office", "office", "--to-context", "green"],
-    /^Follow "To another cluster" in docs\/how-to\/move.md: /,
-  ],
 ])("%s is refused before anything is done", async (_, argv, words) => {
   expect(await call(...argv)).toEqual({ code: 2, ran: 0, text: expect.stringMatching(words) });
 });

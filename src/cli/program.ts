@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { completionOf, shells } from "./completion.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { namedBy } from "./graph/find.ts";
@@ -118,15 +118,13 @@ export function programOf({ name, terminal, run }: ProgramParts): Program {
     .option("-o, --output <format>", "json or yaml")
     .addHelpText("after", WHY)
     .action(ending((words: string[], options) => why(namedBy(words), options, terminal)));
-  withCluster(add("move <kind> <from> <to>", "give an object another name or namespace; its remote stays as it is"))
-    .option("-n, --namespace <name>", "of names without one; default: that of the kubeconfig context")
+  withAccount(add("move <kind> <from> <to>", "give an object another name, namespace or cluster; its remote stays"))
+    .option("--to-context <name>", "context of the kubeconfig for the cluster that gets the new object")
     .option("--dry-run", "print the new object and who refers to the old one, and change nothing")
     .option("--rewrite", "write the move into the manifests that -f names")
     .option("-f, --filename <path...>", "files or folders with manifests")
     .option("-R, --recursive", "folders with all folders in them")
     .option("--timeout <duration>", "how long to wait, such as 90s, 4m or 1h", "4m")
-    // The flag is refused with a message that says what to do instead.
-    .addOption(new Option("--to-context <name>").hideHelp())
     .addHelpText("after", MOVE)
     .action(ending((kind: string, from: string, to: string, options) => move(kind, from, to, options, terminal)));
   withHeadings(withCluster(add("status", "operators, accounts and objects on one screen, and what needs a person")))
@@ -236,9 +234,14 @@ const WHY = `
 const MOVE = `
   move ippolicy team-a/office team-b/office
   move ippolicy office headquarters --rewrite -f DIR/
+  move ippolicy team-a/office team-a/office --to-context green
 
   Creates the new object with adopt.from, releases the remote of the old one to it, waits until it is Ready, and
   deletes the old one, if nothing refers to it by name any more. It may end at any moment: run it again to go on.
+
+  With --to-context the new object is in another cluster, whose operator uses the same account. The old one is released
+  first. Then this command removes its owner mark from the remote, with the API key of the account: the operator of the
+  other cluster writes to nothing with a mark that is not its own. The namespace there needs the right to adopt.
 
   Exit codes: 0 moved, 1 failed, or the old object stays because others refer to it, 2 invalid arguments.`;
 

@@ -28,7 +28,7 @@ export const annotations = {
   orphan: `${GROUP}/orphan`,
   /**
    * `<namespace>/<name>` of another object that is to take over the remote. The operator writes no more for this
-   * object.
+   * object. `<cluster>/<namespace>/<name>`: the object is in another cluster, under any name that people give it.
    */
   releaseTo: `${GROUP}/release-to`,
   /**

@@ -9,11 +9,15 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs a command of the program, in a pipe, for the account and cluster of a world. */
+/**
+ * Runs a command of the program, in a pipe, for the account and cluster of a world. `killAt`: it is killed as soon as it
+ * has said this, with code -1.
+ */
 export async function command(
   world: World,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  killAt?: string,
 ): Promise<Ended> {
   const child = spawn(process.execPath, [OPERATOR, ...args], {
     env: {
@@ -29,10 +33,11 @@ export async function command(
   const ended: Ended = { code: 0, stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => {
     ended.stdout += chunk;
+    if (killAt !== undefined && ended.stdout.includes(killAt)) child.kill("SIGKILL");
   });
   child.stderr.on("data", (chunk) => {
     ended.stderr += chunk;
   });
   const [code] = await once(child, "close");
-  return { ...ended, code };
+  return { ...ended, code: code ?? -1 };
 }

@@ -14,7 +14,7 @@ const ATTEMPTS = 5;
 /** The account cannot be reached or refuses the key. Any other request would fail as well, so the command ends. */
 export class AccountFailure extends CommandError {}
 
-/** Reads an account within the request budget. It writes nothing unless `delete` is called. */
+/** Reads an account within the request budget. It writes nothing unless `delete` or `setMetadata` is called. */
 export class AccountReader implements AsyncDisposable {
   readonly #client: GatewayClient;
   readonly #budget: RequestBudget;
@@ -60,6 +60,14 @@ export class AccountReader implements AsyncDisposable {
         if (isNotFound(error)) return null;
         throw error;
       });
+    });
+  }
+
+  /** Leaves all other members as they are. */
+  setMetadata(resource: Resource, id: string, metadata: string): Promise<Remote> {
+    return this.#patiently(`update ${resource.path}/${id}`, async () => {
+      await this.#budget.acquire("edit");
+      return this.#client.update(resource, id, { metadata });
     });
   }
 

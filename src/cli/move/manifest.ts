@@ -1,4 +1,5 @@
 import type { ManagedObject } from "../../objects/object.ts";
+import { isRetained } from "../../objects/origin.ts";
 import type { KubeObject } from "../../runtime/object.ts";
 import { API_VERSION, GROUP } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
@@ -10,14 +11,24 @@ export interface Place {
   name: string;
 }
 
-/** An object that moves to another name or namespace of its cluster. */
+/** An object that moves to another name, namespace or cluster. */
 export interface Move {
   kind: Kind;
   from: Place;
   to: Place;
+  /** The context of the kubeconfig for the cluster it moves to. Unset: its own cluster. */
+  toContext?: string | undefined;
 }
 
 export const textOf = ({ namespace, name }: Place): string => `${namespace}/${name}`;
+
+/** What the annotation release-to of the old object says: the new object and, before it, the other cluster. */
+export const releaseTarget = ({ to, toContext }: Move): string =>
+  toContext === undefined ? textOf(to) : `${toContext}/${textOf(to)}`;
+
+/** Whether names lead from what refers to the old object to the new one. */
+export const isNear = ({ from, to, toContext }: Move): boolean =>
+  toContext === undefined && from.namespace === to.namespace;
 
 type Reference = Extract<Need, { type: "reference" }>;
 
@@ -34,15 +45,19 @@ export const takesID = ({ trait }: Reference): boolean => trait.statusField === 
 export const keysOfPath = (path: string): (string | number)[] =>
   [...path.matchAll(/([^.[\]]+)(\])?/g)].map(([, key = "", isIndex]) => (isIndex ? Number(key) : key));
 
-/** The spec of the new object. `byID`: the ids that take the place of references by name, by the path of the field. */
+/**
+ * The spec of the new object. `byID`: the ids that take the place of references by name, by the path of the field.
+ * Another cluster does not know that the remote was created by an operator, so what a deletion does is written out.
+ */
 export function movedSpec(
-  { from }: Move,
-  old: Pick<ManagedObject, "spec" | "status">,
+  { from, toContext }: Move,
+  old: ManagedObject,
   byID: ReadonlyMap<string, string>,
 ): ManagedObject["spec"] {
   const spec = structuredClone(old.spec);
   for (const [path, id] of byID) setAt(spec, keysOfPath(path), { id });
-  return { ...spec, adopt: { id: old.status?.id ?? "", from: textOf(from) } };
+  const adopted = { ...spec, adopt: { id: old.status?.id ?? "", from: textOf(from) } };
+  return toContext === undefined ? adopted : { ...adopted, deletionPolicy: isRetained(old) ? "Retain" : "Delete" };
 }
 
 function setAt(target: unknown, [key = "", ...rest]: readonly (string | number)[], value: unknown): void {

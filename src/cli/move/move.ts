@@ -4,17 +4,28 @@ import { kinds } from "../../kinds/index.ts";
 import type { ManagedObject } from "../../objects/object.ts";
 import { customResourceOf } from "../../schema/common.ts";
 import { durationPattern, durationSeconds } from "../../schema/duration.ts";
-import { type ClusterFlags, connect } from "../cluster/connect.ts";
+import { type AccountFlags, findCredentials } from "../account/credentials.ts";
+import { AccountReader } from "../account/reader.ts";
+import { connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { shownOn, WaitTimeout, waitAtMost } from "../cluster/wait.ts";
 import { isKind } from "../graph/find.ts";
 import { CommandError, type Terminal, UsageError } from "../terminal/terminal.ts";
-import type { Move, Place } from "./manifest.ts";
+import { isNear, type Move, type Place } from "./manifest.ts";
+import { handOverToCluster } from "./other-cluster.ts";
 import { rewriteManifests } from "./rewrite.ts";
-import { handOver, letGo, type MoveParts, prepareMove, type Referrer, referrersOf, titleOf } from "./steps.ts";
+import {
+  handOver,
+  letGo,
+  type MoveParts,
+  type Prepared,
+  prepareMove,
+  type Referrer,
+  referrersOf,
+  titleOf,
+} from "./steps.ts";
 
-interface Flags extends ClusterFlags {
-  namespace?: string;
+interface Flags extends AccountFlags {
   timeout: string;
   toContext?: string;
   dryRun?: boolean;
@@ -30,36 +41,55 @@ interface Flags extends ClusterFlags {
  */
 export async function move(kind: string, from: string, to: string, flags: Flags, terminal: Terminal): Promise<number> {
   const seconds = checked(flags);
-  const { kubeconfig, context } = flags;
-  await using cluster = connect({ ...readAccountConfig({ KUBECONFIG: kubeconfig }), context });
+  const { kubeconfig, context, toContext } = flags;
+  const config = readAccountConfig({ KUBECONFIG: kubeconfig });
+  await using cluster = connect({ ...config, context });
+  await using other = toContext === undefined ? undefined : connect({ ...config, context: toContext });
   const namespace = flags.namespace ?? cluster.namespace;
+  const given: Move = { kind: kindNamed(kind), from: placeOf(from, namespace), to: placeOf(to, namespace), toContext };
+  if (!other && titleOf(given, given.from) === titleOf(given, given.to))
+    throw new UsageError("Give two different names");
+  const wait = shownOn(terminal, waitAtMost(seconds));
   const { client } = cluster;
-  const given: Move = { kind: kindNamed(kind), from: placeOf(from, namespace), to: placeOf(to, namespace) };
-  if (titleOf(given, given.from) === titleOf(given, given.to)) throw new UsageError("Give two different names");
-  const parts: MoveParts = { client, move: given, wait: shownOn(terminal, waitAtMost(seconds)), tell: terminal.say };
+  const parts: MoveParts = { client, there: other?.client ?? client, move: given, wait, tell: terminal.say };
   try {
-    const prepared = await prepareMove(parts);
-    if (flags.dryRun) {
-      if (prepared) terminal.say(stringify(prepared.manifest, { lineWidth: 0 }).trimEnd());
-      return report(await referrersOf(parts), parts, flags, terminal);
-    }
-    await handOver(parts, prepared);
-    if (flags.rewrite) await rewrite(parts, namespace, flags, terminal);
-    const referrers = await referrersOf(parts);
-    if (referrers.length > 0) return report(referrers, parts, flags, terminal);
-    await letGo(parts);
-    return 0;
+    return await (flags.dryRun ? show(parts, flags, terminal) : carryOut(parts, { ...flags, namespace }, terminal));
   } catch (error) {
     if (!(error instanceof WaitTimeout)) throw error;
     throw new CommandError(`${error.message}. Run this again to go on`);
   }
 }
 
+async function prepare(parts: MoveParts): Promise<Prepared | undefined> {
+  const prepared = await prepareMove(parts);
+  if (prepared && prepared.next?.metadata.uid === prepared.old.metadata.uid)
+    throw new CommandError(`Give another context: this one leads to the same ${titleOf(parts.move, parts.move.from)}`);
+  return prepared;
+}
+
+/** Prints the new object. Changes nothing. */
+async function show(parts: MoveParts, flags: Flags, terminal: Terminal): Promise<number> {
+  const prepared = await prepare(parts);
+  if (prepared) terminal.say(stringify(prepared.manifest, { lineWidth: 0 }).trimEnd());
+  return report(await referrersOf(parts), parts, flags, terminal);
+}
+
+async function carryOut(
+  parts: MoveParts,
+  flags: Flags & Required<Pick<Flags, "namespace">>,
+  terminal: Terminal,
+): Promise<number> {
+  const prepared = await prepare(parts);
+  await (parts.move.toContext === undefined ? handOver(parts, prepared) : handOverByAccount(parts, prepared, flags));
+  if (flags.rewrite) await rewrite(parts, flags.namespace, flags, terminal);
+  const referrers = await referrersOf(parts);
+  if (referrers.length > 0) return report(referrers, parts, flags, terminal);
+  await letGo(parts);
+  return 0;
+}
+
 /** The timeout in seconds. Throws UsageError for flags that do not fit. */
-function checked({ timeout, toContext, rewrite, filename, dryRun }: Flags): number {
-  // An operator writes to nothing that carries the mark of another cluster, and no object can give that mark away.
-  if (toContext !== undefined)
-    throw new UsageError(`Follow "To another cluster" in docs/how-to/move.md: this command moves within one cluster`);
+function checked({ timeout, rewrite, filename, dryRun }: Flags): number {
   if (!durationPattern.test(timeout)) throw new UsageError("--timeout must be a duration, such as 90s, 4m or 1h");
   if (rewrite && dryRun) throw new UsageError("Choose one: --rewrite or --dry-run");
   if (rewrite !== (filename !== undefined) && (rewrite || filename))
@@ -80,8 +110,18 @@ function placeOf(text: string, namespace: string): Place {
   return second === undefined ? { namespace, name: first } : { namespace: first, name: second };
 }
 
-async function rewrite({ client, move: given }: MoveParts, namespace: string, flags: Flags, terminal: Terminal) {
-  const next = await client.get<ManagedObject>(typeOf(customResourceOf(given.kind)), given.to);
+/** With the key of the account that the old object uses. */
+async function handOverByAccount(parts: MoveParts, prepared: Prepared | undefined, flags: Flags): Promise<void> {
+  const { namespace } = parts.move.from;
+  const used = prepared?.old.status?.account || undefined;
+  const account = flags.account ?? used;
+  const credentials = await findCredentials({ ...flags, namespace, ...(account !== undefined && { account }) });
+  await using reader = new AccountReader(credentials);
+  await handOverToCluster(parts, prepared, reader);
+}
+
+async function rewrite({ there, move: given }: MoveParts, namespace: string, flags: Flags, terminal: Terminal) {
+  const next = await there.get<ManagedObject>(typeOf(customResourceOf(given.kind)), given.to);
   const rewriting = { move: given, next, namespace };
   const files = await rewriteManifests(flags.filename ?? [], flags.recursive === true, rewriting);
   for (const file of files) terminal.say(`Rewrote ${file}`);
@@ -92,7 +132,7 @@ function report(referrers: readonly Referrer[], parts: MoveParts, flags: Flags, 
   const { from, to } = parts.move;
   for (const { kind, name, path } of referrers) terminal.warn(`${kind}/${name} refers to ${from.name}: spec.${path}`);
   if (flags.dryRun || referrers.length === 0) return 0;
-  const way = from.namespace === to.namespace ? `by name: ${to.name}` : "by id";
+  const way = isNear(parts.move) ? `by name: ${to.name}` : "by id";
   const done = flags.rewrite ? "Apply the manifests" : `Let them refer to the new object ${way}`;
   terminal.warn(`${titleOf(parts.move, from)} stays until nothing refers to it. ${done}, then run this again`);
   return 1;

@@ -8,7 +8,7 @@ import type { Kind } from "../../schema/define.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { filesOf } from "../plan/manifests.ts";
 import { CommandError } from "../terminal/terminal.ts";
-import { keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
+import { isNear, keysOfPath, kindOfReference, type Move, namedReferences, takesID, textOf } from "./manifest.ts";
 
 export interface Rewriting {
   move: Move;
@@ -90,7 +90,9 @@ function editsOfObject(value: unknown, rewriting: Rewriting): Edit[] {
 }
 
 function ownEdits(kind: Kind, spec: object | undefined, { move, next }: Rewriting): Edit[] {
-  const { from, to } = move;
+  const { from, to, toContext } = move;
+  // These manifests are those of the old cluster. The new object has no place there.
+  if (toContext !== undefined) return [];
   const ids = new Map(
     needsOf(kind.spec, next.spec).flatMap((need) =>
       need.type === "reference" && need.to.id !== undefined ? [[need.path, need.to.id]] : [],
@@ -110,12 +112,12 @@ function ownEdits(kind: Kind, spec: object | undefined, { move, next }: Rewritin
 /** By name as before if the new object is in the namespace of the referrer, else by id. */
 function referrerEdits(kind: Kind, spec: object | undefined, { move, next }: Rewriting): Edit[] {
   const { from, to } = move;
-  const isNear = from.namespace === to.namespace;
+  const near = isNear(move);
   return namedReferences(kind, spec)
     .filter((need) => need.to.name === from.name && kindOfReference(need) === move.kind.kind)
-    .filter((need) => isNear || takesID(need))
+    .filter((need) => near || takesID(need))
     .map((need): Edit => {
       const keys = ["spec", ...keysOfPath(need.path)];
-      return isNear ? [[...keys, "name"], to.name] : [keys, { id: next.status?.id }];
+      return near ? [[...keys, "name"], to.name] : [keys, { id: next.status?.id }];
     });
 }

@@ -31,8 +31,10 @@ class Killed extends Error {}
 
 /** `beforeCall`: called before and after each call of the client. */
 function partsOf(move: Move, beforeCall: () => void = () => {}): MoveParts {
+  const client = kubeOf(scene, beforeCall);
   return {
-    client: kubeOf(scene, beforeCall),
+    client,
+    there: client,
     move,
     tell: (text) => void told.push(text),
     // The operator works while the command waits.

@@ -7,16 +7,31 @@ import { customResourceOf } from "../../schema/common.ts";
 import { annotations } from "../../schema/contract.ts";
 import { needsOf, targetKindsOf } from "../../schema/wire/needs.ts";
 import { MISSING_CRDS, typeOf } from "../cluster/objects.ts";
-import type { Wait } from "../cluster/wait.ts";
+import { type Wait, WaitTimeout } from "../cluster/wait.ts";
 import { CommandError } from "../terminal/terminal.ts";
-import { kindOfReference, type Move, movedManifest, namedReferences, type Place, takesID, textOf } from "./manifest.ts";
+import {
+  isNear,
+  kindOfReference,
+  type Move,
+  movedManifest,
+  namedReferences,
+  type Place,
+  releaseTarget,
+  takesID,
+  textOf,
+} from "./manifest.ts";
 
 /** The calls to the API server that a move uses. */
 export type MoveClient = Pick<KubeClient, "get" | "create" | "patchMerge" | "delete" | "listAll">;
 
-export interface MoveParts {
+/** The clusters of the old object and of the new one, which may be the same. */
+export interface Clusters {
   client: MoveClient;
+  there: MoveClient;
   move: Move;
+}
+
+export interface MoveParts extends Clusters {
   wait: Wait;
   /** Called after each step. */
   tell: (text: string) => void;
@@ -33,6 +48,8 @@ export interface Referrer {
 /** The new object and its references. */
 export interface Prepared {
   old: ManagedObject;
+  /** The new object, if an earlier run has created it. */
+  next: ManagedObject | undefined;
   manifest: KubeObject;
   /** Ids that take the place of names, since names lead to objects of the same namespace only. */
   byID: ReadonlyMap<string, string>;
@@ -45,8 +62,8 @@ export interface Prepared {
  * Prepares a move. Undefined: the old object is gone because an earlier run has moved it. Throws CommandError if the
  * object cannot be moved; nothing has been changed then.
  */
-export async function prepareMove({ client, move }: Pick<MoveParts, "client" | "move">): Promise<Prepared | undefined> {
-  const [old, next] = [await read(client, move, move.from), await read(client, move, move.to)];
+export async function prepareMove({ client, there, move }: Clusters): Promise<Prepared | undefined> {
+  const [old, next] = [await read(client, move, move.from), await read(there, move, move.to)];
   if (!old) {
     if (next && next.spec.adopt?.from === textOf(move.from)) return undefined;
     throw new CommandError(`There is no ${titleOf(move, move.from)}`);
@@ -54,9 +71,9 @@ export async function prepareMove({ client, move }: Pick<MoveParts, "client" | "
   refuseUnfit(move, old);
   if (next && !isTaker(next, move, old))
     throw new CommandError(`Choose another name, or delete ${titleOf(move, move.to)} first: it exists already`);
-  const byID = next ? new Map<string, string>() : await idsForNames({ client, move }, old);
-  if (!next) await refuseMissingSecrets(client, move, old);
-  return { old, manifest: movedManifest(move, old, byID), byID };
+  const byID = next ? new Map<string, string>() : await idsForNames({ client, there, move }, old);
+  if (!next) await refuseMissingSecrets(there, move, old);
+  return { old, next, manifest: movedManifest(move, old, byID), byID };
 }
 
 /** Whether the new object of an earlier run is there. */
@@ -76,31 +93,31 @@ function problemOfKind({ kind, to }: Move, { spec }: ManagedObject): string | un
   return `Move it by hand: the Secret that spec.${field} names belongs to this object`;
 }
 
-function problemOfState({ to }: Move, old: ManagedObject): string | undefined {
+function problemOfState(move: Move, old: ManagedObject): string | undefined {
   const released = releasedTo(old);
   if (old.status?.id === undefined) return "Create the new object and delete this one: it has nothing in the account";
   if (isPaused(old)) return `Remove the annotation ${annotations.paused} first`;
-  if (released === textOf(to)) return undefined;
+  if (released === releaseTarget(move)) return undefined;
   if (isDeleting(old)) return "It is being deleted";
   return released && `Remove the annotation ${annotations.releaseTo} first: it names ${released}`;
 }
 
 /** The ids of what the old object refers to by name, where the new namespace has no object of that name for it. */
-async function idsForNames({ client, move }: Pick<MoveParts, "client" | "move">, old: ManagedObject) {
+async function idsForNames({ client, there, move }: Clusters, old: ManagedObject) {
   const byID = new Map<string, string>();
-  if (move.from.namespace === move.to.namespace) return byID;
+  if (isNear(move)) return byID;
   for (const reference of namedReferences(move.kind, old.spec)) {
     const kind = kinds.find((one) => one.kind === kindOfReference(reference));
     if (!kind) continue;
     const { statusField } = reference.trait;
     const { name = "" } = reference.to;
-    const there = await read(client, { kind }, { namespace: move.to.namespace, name });
-    const here = await read(client, { kind }, { namespace: move.from.namespace, name });
-    const value = here?.status?.[statusField];
-    if (there && value !== undefined && there.status?.[statusField] === value) continue;
+    const same = await read(there, { kind }, { namespace: move.to.namespace, name });
+    const meant = await read(client, { kind }, { namespace: move.from.namespace, name });
+    const value = meant?.status?.[statusField];
+    if (same && value !== undefined && same.status?.[statusField] === value) continue;
     if (value === undefined || !takesID(reference))
       throw new CommandError(
-        `Move ${kind.kind}/${name} to namespace ${move.to.namespace} first: spec.${reference.path} refers to it`,
+        `Move ${kind.kind}/${name} to ${whereOf(move)} first: spec.${reference.path} refers to it`,
       );
     byID.set(reference.path, String(value));
   }
@@ -116,16 +133,17 @@ const data: readonly ResourceType[] = [
  * Refuses the move if the new namespace lacks a Secret that the spec names. If the user may not read Secrets, the new
  * object reports it later.
  */
-async function refuseMissingSecrets(client: MoveClient, { kind, from, to }: Move, { spec }: ManagedObject) {
-  if (from.namespace === to.namespace) return;
+async function refuseMissingSecrets(there: MoveClient, move: Move, { spec }: ManagedObject) {
+  const { kind, to } = move;
+  if (isNear(move)) return;
   const missing = new Set<string>();
   for (const need of needsOf(kind.spec, spec)) {
     const type = data.find((one) => one.kind.toLowerCase() === need.type.toLowerCase());
     if (!type || need.type === "reference") continue;
-    if (await isMissing(client, type, { namespace: to.namespace, name: need.name }))
+    if (await isMissing(there, type, { namespace: to.namespace, name: need.name }))
       missing.add(`${type.kind} "${need.name}"`);
   }
-  if (missing.size > 0) throw new CommandError(`Create in namespace ${to.namespace} first: ${[...missing].join(", ")}`);
+  if (missing.size > 0) throw new CommandError(`Create in ${whereOf(move)} first: ${[...missing].join(", ")}`);
 }
 
 async function isMissing(client: MoveClient, type: ResourceType, place: Place): Promise<boolean> {
@@ -140,30 +158,55 @@ async function isMissing(client: MoveClient, type: ResourceType, place: Place): 
 }
 
 /** Gives the remote to the new object, which is Ready then. The old object is still there. */
-export async function handOver({ client, move, wait, tell }: MoveParts, prepared: Prepared | undefined): Promise<void> {
-  const { kind, from, to } = move;
+export async function handOver(parts: MoveParts, prepared: Prepared | undefined): Promise<void> {
   if (prepared) {
-    const type = typeOf(customResourceOf(kind));
-    if (!(await read(client, move, to))) {
-      await client.create(type, prepared.manifest);
-      tell(`Created ${titleOf(move, to)}, with adopt.from: ${textOf(from)}`);
-    }
-    if (releasedTo(prepared.old) === undefined) {
-      const { resourceVersion } = prepared.old.metadata;
-      const metadata = { resourceVersion, annotations: { [annotations.releaseTo]: textOf(to) } };
-      await client.patchMerge(type, from, { metadata }).catch(changed(move));
-      tell(`Released ${titleOf(move, from)} to it`);
-    }
+    await createNext(parts, prepared);
+    await release(parts, prepared);
   }
+  await awaitTaker(parts, prepared);
+}
+
+/** Does nothing when the new object is there. */
+export async function createNext({ there, move, tell }: MoveParts, { manifest }: Prepared): Promise<void> {
+  if (await read(there, move, move.to)) return;
+  await there.create(typeOf(customResourceOf(move.kind)), manifest);
+  tell(`Created ${titleOf(move, move.to)}, with adopt.from: ${textOf(move.from)}`);
+}
+
+/** Does nothing when the old object is released. Nothing is written for it from then on. */
+export async function release({ client, move, tell }: MoveParts, { old }: Prepared): Promise<void> {
+  if (releasedTo(old) !== undefined) return;
+  const { resourceVersion } = old.metadata;
+  const metadata = { resourceVersion, annotations: { [annotations.releaseTo]: releaseTarget(move) } };
+  await client.patchMerge(typeOf(customResourceOf(move.kind)), move.from, { metadata }).catch(changed(move));
+  tell(`Released ${titleOf(move, move.from)} to it`);
+}
+
+/** What a person has to put right before the new object can be Ready. To wait would not help. */
+const NOT_BY_WAITING = ["AdoptionNotAllowed", "RemoteMissing", "InvalidSpec"];
+
+/** Resolves when the new object is Ready, with the remote of the old one. */
+export async function awaitTaker({ there, move, wait, tell }: MoveParts, prepared: Prepared | undefined) {
+  const old = prepared?.old;
   let seen: ManagedObject | undefined;
-  const title = titleOf(move, to);
-  await wait(`${title} to be Ready`, async () => {
-    seen = await read(client, move, to);
-    if (!seen) throw new CommandError(`Run this again: ${title} was deleted meanwhile`);
-    return hasTaken(seen, prepared?.old);
-  }).catch((error: Error) => {
+  const title = titleOf(move, move.to);
+  const said = () => {
     const { reason, message } = conditionOf(seen?.status, "Ready") ?? {};
-    throw reason === undefined ? error : new CommandError(`${error.message}. It says ${reason}: ${message}`);
+    return reason === undefined ? "" : `. It says ${reason}: ${message}`;
+  };
+  await wait(`${title} to be Ready`, async () => {
+    seen = await read(there, move, move.to);
+    if (!seen) throw new CommandError(`Run this again: ${title} was deleted meanwhile`);
+    if (hasTaken(seen, old)) return true;
+    const { reason = "", observedGeneration } = conditionOf(seen.status, "Ready") ?? {};
+    // What an object of an earlier run says may be out of date.
+    const isNew = prepared !== undefined && prepared.next === undefined;
+    if (isNew && NOT_BY_WAITING.includes(reason) && observedGeneration === seen.metadata.generation)
+      throw new CommandError(`${title} does not take ${old?.status?.id} over`);
+    return false;
+  }).catch((error: unknown) => {
+    if (said() === "" || !(error instanceof WaitTimeout || error instanceof CommandError)) throw error;
+    throw new CommandError(`${error.message}${said()}. Run this again to go on`);
   });
   tell(`${title} is Ready, and has ${seen?.status?.id}`);
 }
@@ -175,7 +218,7 @@ function hasTaken({ status, metadata }: ManagedObject, old: ManagedObject | unde
 }
 
 /** Objects that refer by name to the one that moves. They are in its namespace. */
-export async function referrersOf({ client, move }: Pick<MoveParts, "client" | "move">): Promise<Referrer[]> {
+export async function referrersOf({ client, move }: Pick<Clusters, "client" | "move">): Promise<Referrer[]> {
   const found: Referrer[] = [];
   const { namespace, name } = move.from;
   const isMeant = (need: ReturnType<typeof namedReferences>[number]) =>
@@ -194,8 +237,8 @@ export async function letGo({ client, move, wait, tell }: MoveParts): Promise<vo
   const title = titleOf(move, move.from);
   const old = await read(client, move, move.from);
   if (!old) return;
-  if (releasedTo(old) !== textOf(move.to))
-    throw new CommandError(`Run this again: ${title} is not released to ${textOf(move.to)} any more`);
+  if (releasedTo(old) !== releaseTarget(move))
+    throw new CommandError(`Run this again: ${title} is not released to ${releaseTarget(move)} any more`);
   const { uid, resourceVersion } = old.metadata;
   if (!isDeleting(old))
     await client.delete(typeOf(customResourceOf(move.kind)), move.from, { uid, resourceVersion }).catch(changed(move));
@@ -213,8 +256,13 @@ const changed =
 
 export const titleOf = ({ kind }: Pick<Move, "kind">, place: Place): string => `${kind.kind} ${textOf(place)}`;
 
-async function read(
-  client: MoveClient,
+/** Where the new object is to be, for people. */
+const whereOf = ({ to, toContext }: Move): string =>
+  `namespace ${to.namespace}${toContext === undefined ? "" : ` of context ${toContext}`}`;
+
+/** Undefined when there is none. Throws CommandError when the cluster does not know the kind. */
+export async function read(
+  client: Pick<MoveClient, "get">,
   { kind }: Pick<Move, "kind">,
   place: Place,
 ): Promise<ManagedObject | undefined> {

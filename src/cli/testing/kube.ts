@@ -30,10 +30,11 @@ export function kubeOf({ cluster }: Scene, around: () => void = () => {}): MoveC
   };
   return {
     get: (type, ref) => call(() => find(type, ref)),
-    create: (type, object: KubeObject) =>
+    create: (type, object: KubeObject, { dryRun } = {}) =>
       call(() => {
         const { metadata, spec } = object as ManagedObject;
         if (cluster.get(type.kind, metadata.namespace, metadata.name)) throw refusal(409, "AlreadyExists");
+        if (dryRun) return object;
         return cluster.apply(kindOf(type), metadata.name, spec, metadata);
       }),
     patchMerge: (type, ref, { metadata = {} }) =>

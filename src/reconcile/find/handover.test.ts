@@ -150,6 +150,17 @@ describe("without consent", () => {
   });
 });
 
+it("a release to another cluster gives nothing to the objects of this one, and the remote stays", async () => {
+  release("team-b/new/office");
+  const thief = applyNew();
+  for (const object of [thief, old]) await scene.reconcile(object);
+  expect(scene.idOf(thief)).toBe("");
+  scene.cluster.delete(old);
+  await scene.reconcile(old);
+  expect(scene.cluster.exists(old)).toBe(false);
+  expect(rows().map((row) => row.id)).toEqual([id]);
+});
+
 describe("an object that is released", () => {
   it("writes nothing: neither an edit nor drift, and makes nothing new", async () => {
     release();

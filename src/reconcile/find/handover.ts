@@ -37,9 +37,10 @@ export function giverOf(context: ReconcileContext, id: string): ManagedObject | 
   return cluster.othersWithRemoteID(kind, id, object).find((other) => gives(context, other, object, id));
 }
 
-/** The object to which this one is released, if it asks for the remote or has it. */
+/** The object to which this one is released, if it asks for the remote or has it. Undefined for one of another cluster. */
 function takerOf({ cluster, kind, object }: ReconcileContext): ManagedObject | undefined {
-  const [namespace = "", name = ""] = releasedTo(object)?.split("/") ?? [];
+  const [namespace = "", name = "", ...more] = releasedTo(object)?.split("/") ?? [];
+  if (more.length > 0) return undefined;
   const taker = cluster.get(kind.kind, namespace, name);
   const id = object.status?.id ?? "";
   return taker && (hasOwnID(taker, id) || asksFor(taker, object, id)) ? taker : undefined;

@@ -1,0 +1,84 @@
+import { beforeAll, expect, test } from "vitest";
+import { annotations } from "../../../src/schema/contract.ts";
+import { manifest } from "../../../tools/shared/objects.ts";
+import { command } from "../../support/command.ts";
+import { useWorld } from "../../support/world.ts";
+
+// Two operators with cluster ids of their own, which do not see each other's namespaces, share an account. The one API
+// server stands for two: the command connects to it twice.
+
+const blue = useWorld({ env: { CLUSTER_ID: "blue" } });
+const green = useWorld({ startOperator: false });
+
+let context: string;
+let id: string;
+
+const startGreen = (env: Readonly<Record<string, string>>) =>
+  green.startOperator({ CLUSTER_ID: "green", ...env }, { gateway: blue.simulator });
+const move = (args: readonly string[] = [], killAt?: string) => {
+  const places = [`${blue.namespace}/office`, `${green.namespace}/office`];
+  return command(blue, ["move", "ippolicy", ...places, "--to-context", context, ...args], {}, killAt);
+};
+const marks = () => blue.simulator.control.objects("ip_policies").map(({ metadata }) => metadata);
+
+beforeAll(async () => {
+  const { stdout } = await blue.cluster.kubectlRun(["config", "current-context"]);
+  context = stdout.trim();
+  await blue.apply(
+    manifest("IPPolicy", "office", { description: "Office" }),
+    manifest("TCPEdge", "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "office" }] } }),
+  );
+  ({ id } = (await blue.ready("IPPolicy", "office")).status);
+  await blue.ready("TCPEdge", "ssh");
+  blue.simulator.control.clearRequests();
+});
+
+test("a dry run prints the new object and changes nothing", async () => {
+  const { code, stdout } = await move(["--dry-run"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`  adopt:\n    id: ${id}\n    from: ${blue.namespace}/office\n  deletionPolicy: Delete`);
+  expect((await blue.get("IPPolicy", "office"))?.metadata.annotations).not.toHaveProperty(annotations.releaseTo);
+});
+
+test("the same object is no other one", async () => {
+  const office = `${blue.namespace}/office`;
+  expect(await command(blue, ["move", "ippolicy", office, office, "--to-context", context])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^Give another context: this one leads to the same IPPolicy /),
+  });
+});
+
+test("a namespace without the right to adopt is told so, and nobody else manages the remote meanwhile", async () => {
+  await startGreen({ ADOPTION_NAMESPACES: "" });
+  const { code, stderr } = await move();
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/It says AdoptionNotAllowed: .*adoption\.namespaces/),
+  });
+  expect(marks()).not.toEqual([expect.stringContaining("tunnelgateway.dev/owner")]);
+  // The old cluster goes on when it is told to, and its next look at the remote brings the mark back.
+  const look = `${annotations.reconcileRequestedAt}=now`;
+  await blue.kubectl("annotate", "ippolicy", "office", `${annotations.releaseTo}-`, look);
+  await green.delete("IPPolicy", "office");
+  await blue.until("the mark is back", async () => /blue\//.test(String(marks()[0])));
+  await green.operator.stop();
+});
+
+test("killed after each step, the next run finishes it, with two updates of the mark in all", async () => {
+  await startGreen({ ADOPTION_NAMESPACES: "*" });
+  blue.simulator.control.clearRequests();
+  for (const step of ["Released", "Removed", "Created", "is Ready"])
+    expect(await move([], step)).toMatchObject({ code: expect.toSatisfy((code) => code === -1 || code === 1) });
+  expect(await move()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("TCPEdge/ssh refers to office: spec.ipRestriction.ipPolicyRefs[0]"),
+  });
+  await blue.apply(manifest("TCPEdge", "ssh", { ipRestriction: { ipPolicyRefs: [{ id }] } }));
+  expect(await move()).toMatchObject({ code: 0, stderr: "" });
+  expect(await blue.get("IPPolicy", "office")).toBeUndefined();
+  expect((await green.ready("IPPolicy", "office")).status.id).toBe(id);
+  expect(await move()).toMatchObject({ code: 0 });
+  expect(marks()).toEqual([expect.stringContaining("green/")]);
+  const changes = blue.changesSent().filter(({ path }) => path.includes("ip_policies"));
+  expect(changes.map(({ method, path }) => `${method} ${path}`)).toEqual(Array(2).fill(`PATCH /ip_policies/${id}`));
+}, 240_000);
