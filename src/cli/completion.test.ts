@@ -20,7 +20,7 @@ test("bash completes commands, and the flags of each", () => {
   expect(offered("un")).toEqual(["uninstall"]);
   expect(offered("")).toEqual(program.commands.map((command) => command.name()));
   expect(offered("uninstall", "--p")).toEqual(["--policy"]);
-  expect(offered("move", "--t")).toEqual(["--timeout"]);
+  expect(offered("move", "--t")).toEqual(["--to-context", "--timeout"]);
 });
 
 test("zsh takes the script of bash, and fish has lines of its own", () => {
