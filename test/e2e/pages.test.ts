@@ -246,6 +246,8 @@ test("no block is left that nobody has tried", async () => {
   for (const command of pages.readme.take("Try it", "console").trim().split("\n")) {
     expect(ci).toContain(command.replace("$ ", ""));
   }
+  // compared with what the command prints in test/integration/commands/uninstall.test.ts
+  pages.uninstall.take("What stays in use", "text");
   // a map of the folders
   pages.readme.take("Layout", "text");
   const left = Object.entries(pages).flatMap(([name, { unused }]) => unused.map((block) => `${name}: ${block}`));

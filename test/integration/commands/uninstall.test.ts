@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type KubeJSON, manifest, nameOf } from "../../../tools/shared/objects.ts";
 import { command } from "../../support/command.ts";
@@ -45,9 +47,11 @@ test("what stays in use is released, told and listed, and all else is deleted", 
   const released = stderr.split("\n").filter((line) => line.startsWith("Released "));
   expect(released).toHaveLength(Object.keys(use).length);
   const events = (await world.kube.list("Event")).filter(({ reason }) => reason === "LeftBehind");
+  const noteOf = (users: string, id: string) =>
+    `Leaving ${id} in the account: (${users}) uses it and stays, and the operator is being uninstalled`;
   for (const [name, users] of Object.entries(use)) {
     const [kind, bare] = name.split("/");
-    const told = `Leaving ${idOf(name)} in the account: (${users}) uses it and stays, and the operator is being uninstalled`;
+    const told = noteOf(users, idOf(name));
     expect(released).toContainEqual(
       expect.stringMatching(new RegExp(`^Released ${kind} ${world.namespace}/${bare}: ${told}$`)),
     );
@@ -57,6 +61,9 @@ test("what stays in use is released, told and listed, and all else is deleted", 
     expect(world.simulator.control.get(idOf(name))).not.toBeNull();
   }
   expect(code).toBe(1);
+  const page = await readFile(join(import.meta.dirname, "../../../docs/uninstall.md"), "utf8");
+  const shown = noteOf(use["IPPolicy/office"], "ipp_2b7Kq");
+  expect(page).toMatch(new RegExp(`^Released IPPolicy team/office: ${shown}$`, "m"));
   const kept = [...Object.keys(use), "TCPEdge/kept", "TLSEdge/kept"];
   const deleted = [...ids.keys()].filter((name) => !kept.includes(name));
   for (const name of deleted) expect([name, world.simulator.control.get(idOf(name))]).toEqual([name, null]);
