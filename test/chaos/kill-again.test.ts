@@ -24,6 +24,7 @@ describe("killed within a create, and again and again within the recovery", () =
 
   beforeAll(async () => {
     await stage.create(cases);
+    for (const at of ["before", "after"] as const) await stage.killAt([{ of: "default", step: "account", at }]);
     await stage.killAt(cases.map(({ point }) => point));
     await stage.killAt(lists("before"));
     await stage.killAt(lists("after"));

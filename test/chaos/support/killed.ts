@@ -3,8 +3,8 @@ import { recreating, replacements } from "./replacements.ts";
 import { type Sort, type StepName, sortOf } from "./steps.ts";
 import { subjects } from "./subjects.ts";
 
-/** Requests that several objects share: kill-again.test.ts kills at the first, kill-delete.test.ts at the others. */
-const shared = ["LIST", "kind", "namespace"] as const satisfies readonly StepName[];
+/** Requests that several objects share: kill-again.test.ts kills at the first two, kill-delete.test.ts at the others. */
+const shared = ["LIST", "account", "kind", "namespace"] as const satisfies readonly StepName[];
 
 /** An operation on one kind, with the steps at which it is killed. */
 interface Story {

@@ -16,6 +16,7 @@ export const steps = [
   "status",
   "finalizer",
   "kind",
+  "account",
   "namespace",
   "LIST",
   "GET",
@@ -64,6 +65,7 @@ export interface Point extends Step {
 }
 
 const object = /^\/apis\/tunnelgateway\.dev\/v1\/namespaces\/[^/]+\/[^/]+\/([^/?]+)(\/status)?/;
+const defaultAccount = /^\/apis\/tunnelgateway\.dev\/v1\/namespaces\/[^/]+\/gatewayaccounts\/(default)$/;
 const read = /^\/api\/v1\/(?:namespaces\/[^/]+\/(secrets|configmaps)|(namespaces))\/([^/?]+)$/;
 const definition = /^\/apis\/apiextensions\.k8s\.io\/v1\/customresourcedefinitions\/([^/?]+)\.tunnelgateway\.dev$/;
 const secrets = /^\/api\/v1\/namespaces\/[^/]+\/secrets(?:[/?]|$)/;
@@ -111,6 +113,8 @@ function readStep({ method, path }: Passage): Step | undefined {
   if (method !== "GET") return undefined;
   const [, kind] = definition.exec(path) ?? [];
   if (kind) return { of: kind, step: "kind" };
+  const [, account] = defaultAccount.exec(path) ?? [];
+  if (account) return { of: account, step: "account" };
   const [, inNamespace, namespace, of] = read.exec(path) ?? [];
   return of === undefined ? undefined : { of, step: reads[(inNamespace ?? namespace) as keyof typeof reads] };
 }
