@@ -27,6 +27,7 @@ import { KeyRecords } from "./accounts/key-records.ts";
 import { keyUsersOf } from "./accounts/key-users.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
+import { WriteTurns } from "./accounts/write-turns.ts";
 import { RecordLooks } from "./dns/record-looks.ts";
 import { resolverFor } from "./dns/resolver.ts";
 import { figuresAnnotation } from "./kubernetes/account-figures.ts";
@@ -143,10 +144,11 @@ export function createOperator(options: OperatorOptions): Operator {
   const secretInformer = secretWatch({ config, client, log, clock }, (secret) => enqueuer.enqueueSecretUsers(secret));
   const secretsWatched = () => secretInformer?.hasSynced === true;
   const readSecret = (namespace: string, name: string) => cluster.secret(namespace, name);
+  const turns = new WriteTurns();
   const accounts = new Accounts({
     ...{ config, clock, log, readSecret },
     keyRecords: new KeyRecords({
-      ...{ client, namespace: ownNamespace, installation: config.installation, isOurs },
+      ...{ client, namespace: ownNamespace, installation: config.installation, isOurs, turns },
       store: () => accountInformer.store,
       secret: () => intentKey.value,
     }),
@@ -191,7 +193,7 @@ export function createOperator(options: OperatorOptions): Operator {
         {
           ...{ accounts, clock, readSecret, store: accountInformer.store, resyncSeconds: config.resyncSeconds },
           ...{ baseURL: config.baseURL, secretsWatched: secretsWatched() },
-          objects: new AccountObjects(client, accountInformer.store, rights, isOurs),
+          objects: new AccountObjects(client, accountInformer.store, rights, isOurs, turns),
           ...dependents,
           loneCertificate: (account) =>
             firstLoneCertificate({ kinds, informers, accounts }, clock.date().getTime(), account),

@@ -134,7 +134,7 @@ async function protectSecret(options: AccountControllerOptions, object: AccountO
   if (status?.secretName !== name) {
     await releaseSecret(options, object);
     // record the Secret before its finalizer is added: a later reconcile has to know which one to remove
-    await objects.writeStatus(object, { ...status, secretName: name });
+    await objects.writeStatus(object, (before) => ({ ...before, secretName: name }));
   }
   await objects.addSecretFinalizer(object, { namespace, name });
 }
@@ -182,29 +182,28 @@ function stillNeeded(count: number, unreadable: readonly string[]): Waiting | un
 
 /** Writes the status. Without an error, the account is ready. */
 async function report(
-  { objects, store, clock, baseURL }: AccountControllerOptions,
+  { objects, clock, baseURL }: AccountControllerOptions,
   object: AccountObject,
   { error, certificate = "unknown" }: { error?: ReconcileError; certificate?: LoneCertificate },
 ): Promise<void> {
   const { metadata, spec } = object;
-  // this reconcile may have written to the object before
-  const latest = store.get(keyOf(object));
-  const current = latest?.metadata.uid === metadata.uid ? latest : object;
-  const before = current.status;
   const now = clock.date().getTime();
-  const ofCertificate =
-    certificate === "unknown"
-      ? (before?.conditions ?? []).filter(({ type }) => type === "CertificateReady")
-      : certificateConditions(certificate, now);
-  const status: Status = {
-    ...before,
-    baseURL: spec.baseURL ?? baseURL,
-    observedGeneration: metadata.generation,
-    conditions: [...conditionsOf(error), ...ofCertificate].map((draft) =>
-      toCondition({ metadata, status: before }, draft, now),
-    ),
-  };
-  if (!isSameStatus(before, status)) await objects.writeStatus(current, status);
+  // Objects and this reconcile may have written to the status before.
+  await objects.writeStatus(object, (before) => {
+    const ofCertificate =
+      certificate === "unknown"
+        ? (before?.conditions ?? []).filter(({ type }) => type === "CertificateReady")
+        : certificateConditions(certificate, now);
+    const status: Status = {
+      ...before,
+      baseURL: spec.baseURL ?? baseURL,
+      observedGeneration: metadata.generation,
+      conditions: [...conditionsOf(error), ...ofCertificate].map((draft) =>
+        toCondition({ metadata, status: before }, draft, now),
+      ),
+    };
+    return isSameStatus(before, status) ? undefined : status;
+  });
 }
 
 function conditionsOf(error: ReconcileError | undefined): ConditionDraft[] {

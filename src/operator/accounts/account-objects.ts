@@ -9,6 +9,7 @@ import { toReconcileError } from "../kubernetes/api-error.ts";
 import type { NamespaceRights } from "../kubernetes/namespace-rights.ts";
 import { secrets, typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
+import { WriteTurns } from "./write-turns.ts";
 
 /**
  * Writes GatewayAccounts and the finalizers of their Secrets. Throws what KubeCluster throws; a 404 is ignored. Does
@@ -19,24 +20,35 @@ export class AccountObjects {
   readonly #store: Store<AccountObject>;
   readonly #rights: Pick<NamespaceRights, "during" | "settle">;
   readonly #isOurs: (object: AccountObject) => boolean;
+  readonly #turns: WriteTurns;
 
   constructor(
     client: KubeClient,
     store: Store<AccountObject>,
     rights: Pick<NamespaceRights, "during" | "settle">,
     isOurs: (object: AccountObject) => boolean = () => true,
+    turns = new WriteTurns(),
   ) {
     this.#client = client;
     this.#store = store;
     this.#rights = rights;
     this.#isOurs = isOurs;
+    this.#turns = turns;
   }
 
-  async writeStatus(object: AccountObject, status: Readonly<Record<string, unknown>>): Promise<void> {
+  /** `change`: the new status, from what it is when the write has its turn. Undefined: nothing is written. */
+  async writeStatus(
+    object: AccountObject,
+    change: (before: AccountObject["status"]) => Readonly<Record<string, unknown>> | undefined,
+  ): Promise<void> {
     if (!this.#isOurs(object)) return;
-    await ignoringNotFound(async () => {
-      this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), object, status));
-    });
+    const write = async () => {
+      const latest = this.#store.get(keyOf(object));
+      const current = latest?.metadata.uid === object.metadata.uid ? latest : object;
+      const status = change(current.status);
+      if (status) this.#store.put(await this.#client.replaceStatus(typeOf(GatewayAccount), current, status));
+    };
+    await ignoringNotFound(() => this.#turns.run(keyOf(object), write));
   }
 
   async addFinalizer(object: AccountObject): Promise<void> {

@@ -9,6 +9,7 @@ import { toReconcileError } from "../kubernetes/api-error.ts";
 import { secrets, typeOf } from "../kubernetes/resource-types.ts";
 import type { AccountObject } from "./all-credentials.ts";
 import type { Credentials, KeyRecording } from "./credentials.ts";
+import { WriteTurns } from "./write-turns.ts";
 
 /** 128 bits, as 22 characters of base64url. */
 const RECORD_BYTES = 16;
@@ -27,6 +28,8 @@ export interface KeyRecordsOptions {
   secret: () => KeyObject;
   /** Whether this installation writes to the GatewayAccount. For others, keys are proved at each start. Default: to all. */
   isOurs?: (object: AccountObject) => boolean;
+  /** Shared with all that write to GatewayAccounts. */
+  turns?: WriteTurns;
 }
 
 type Holder = Pick<Credentials, "key" | "uid">;
@@ -40,10 +43,11 @@ export class KeyRecords implements KeyRecording {
   readonly #options: KeyRecordsOptions;
   /** Those of the operator's own credentials, as they were read or written last. */
   #own: readonly string[] | undefined;
-  readonly #adding = new Map<string, Promise<void>>();
+  readonly #turns: WriteTurns;
 
   constructor(options: KeyRecordsOptions) {
     this.#options = options;
+    this.#turns = options.turns ?? new WriteTurns();
   }
 
   recordOf({ key, baseURL }: Pick<Credentials, "key" | "baseURL">, apiKey: string): string {
@@ -59,15 +63,8 @@ export class KeyRecords implements KeyRecording {
   }
 
   /** One after the other, since two accounts may have credentials in common for a moment. */
-  async add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
-    const before = this.#adding.get(holder.key) ?? Promise.resolve();
-    const adding = before.catch(() => undefined).then(() => this.#add(holder, record, which));
-    this.#adding.set(holder.key, adding);
-    try {
-      await adding;
-    } finally {
-      if (this.#adding.get(holder.key) === adding) this.#adding.delete(holder.key);
-    }
+  add(holder: Holder, record: string, which: { alone: boolean }): Promise<void> {
+    return this.#turns.run(holder.key, () => this.#add(holder, record, which));
   }
 
   async #add(holder: Holder, record: string, { alone }: { alone: boolean }): Promise<void> {
