@@ -6,6 +6,7 @@ import { conditionOf, type ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";
 import { withoutManagedFields } from "../runtime/cache/freeze.ts";
 import { Informer, type InformerOptions } from "../runtime/cache/informer.ts";
+import { newest } from "../runtime/cache/newest.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import type { KubeClient } from "../runtime/connection/client.ts";
 import { Controller, type ControllerOptions } from "../runtime/controller/controller.ts";
@@ -135,8 +136,7 @@ export function createOperator(options: OperatorOptions): Operator {
   const defaultAccounts = new DefaultAccounts({
     ...{ client, clock, type: accountInformer.type, store: () => accountInformer.store },
     isConnected: () => accountInformer.isConnected,
-    seen: () =>
-      [...informers.values()].map(({ store }) => store.revision).reduce((one, other) => (one > other ? one : other)),
+    seen: () => newest(Array.from(informers.values(), ({ store }) => store.revision)),
   });
   const controllers = new Map<string, Controller>();
   const enqueueAccount = (key: string) => accountController.enqueue(key);

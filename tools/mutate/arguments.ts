@@ -1,4 +1,4 @@
-import { asText, defineProgram, listOf, UsageError, wholeNumber } from "../shared/program.ts";
+import { asText, defineProgram, listOf, seed, UsageError, wholeNumber } from "../shared/program.ts";
 
 /** A line of a file, counted from 1. */
 export interface Place {
@@ -23,13 +23,7 @@ export const program = defineProgram({
       read: listOf(asText),
     },
     count: { value: "n", about: "changes that are tried, chosen at random", initial: 40, read: wholeNumber(1) },
-    seed: {
-      value: "n",
-      about: "repeats the choices of a run",
-      initial: undefined,
-      initially: "any",
-      read: wholeNumber(),
-    },
+    seed: seed("repeats the choices of a run"),
     at: {
       value: "file:line",
       about: "try all changes that begin there, and no others",

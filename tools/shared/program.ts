@@ -53,6 +53,12 @@ export const wholeNumber =
     return Number(text);
   };
 
+/** The option `seed`. Without it, the program takes any. */
+export const seed = (about: string) => ({
+  ...{ value: "n", about, initial: undefined, initially: "any" },
+  read: wholeNumber(),
+});
+
 export function positiveNumber(text: string): number {
   if (!/^\d{1,15}(\.\d+)?$/.test(text) || Number(text) === 0) throw new UsageError("must be more than 0");
   return Number(text);

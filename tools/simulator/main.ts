@@ -1,5 +1,5 @@
 import { onInterrupt } from "../shared/interrupt.ts";
-import { asText, defineProgram, flag, runProgram, UsageError, wholeNumber } from "../shared/program.ts";
+import { asText, defineProgram, flag, runProgram, seed, UsageError, wholeNumber } from "../shared/program.ts";
 import type { RouteId } from "./settings.ts";
 import { startSimulator } from "./simulator.ts";
 
@@ -12,13 +12,7 @@ const program = defineProgram({
     host: { value: "address", about: "to listen on", initial: undefined, initially: "127.0.0.1", read: asText },
     port: { value: "n", about: "to listen on", initial: undefined, initially: "any that is free", read: wholeNumber() },
     apiKey: { value: "token", about: "that is accepted", initial: undefined, initially: "a random one", read: asText },
-    seed: {
-      value: "n",
-      about: "repeats ids, tokens and chances",
-      initial: undefined,
-      initially: "any",
-      read: wholeNumber(),
-    },
+    seed: seed("repeats ids, tokens and chances"),
     pageSize: {
       value: "n",
       about: "rows in a page of a list",

@@ -1,4 +1,4 @@
-import { asText, defineProgram, positiveNumber, wholeNumber } from "../shared/program.ts";
+import { asText, defineProgram, positiveNumber, seed, wholeNumber } from "../shared/program.ts";
 
 export const program = defineProgram({
   command: "npm run soak --",
@@ -7,13 +7,7 @@ way, then with nothing to do, and tells whether anything has grown. Exits with 1
   options: {
     minutes: { value: "n", about: "of turmoil", initial: 30, read: positiveNumber, wholeNumber },
     objects: { value: "n", about: "half ReservedDomain, half TunnelGroupBackend", initial: 2000, read: wholeNumber(1) },
-    seed: {
-      value: "n",
-      about: "repeats the choices of a run",
-      initial: undefined,
-      initially: "any",
-      read: wholeNumber(),
-    },
+    seed: seed("repeats the choices of a run"),
     operator: { value: "file", about: "what to run", initial: "dist/main.js", read: asText },
   },
 });

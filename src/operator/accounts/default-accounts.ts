@@ -1,4 +1,5 @@
 import type { ManagedObject } from "../../objects/object.ts";
+import { newest } from "../../runtime/cache/newest.ts";
 import type { Store } from "../../runtime/cache/store.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
@@ -62,7 +63,7 @@ export class DefaultAccounts {
     const absence = this.#absences.get(namespace);
     const revision = BigInt(resourceVersion);
     if (isConnected() && absence && absence.revision >= revision) return;
-    this.#newest = newer(this.#newest, revision);
+    this.#newest = newest([this.#newest, revision]);
     const read = this.#reads.get(namespace) ?? new SharedCall(() => this.#read(namespace));
     this.#reads.set(namespace, read);
     await read.ask().finally(() => this.#reads.delete(namespace));
@@ -80,7 +81,7 @@ export class DefaultAccounts {
   async #read(namespace: string): Promise<void> {
     const { client, type, store, clock, seen } = this.#options;
     const at = clock.now();
-    const revision = newer(seen(), this.#newest);
+    const revision = newest([seen(), this.#newest]);
     try {
       store().put(await client.get<AccountObject>(type, { namespace, name: DEFAULT_ACCOUNT }));
     } catch (error) {
@@ -89,5 +90,3 @@ export class DefaultAccounts {
     }
   }
 }
-
-const newer = (one: bigint, other: bigint): bigint => (one > other ? one : other);

@@ -49,6 +49,7 @@ export class NamespaceRights {
 
   /** Does the write that gives an object of this namespace the operator's finalizer. Rejects only if the write does. */
   async during<T>(namespace: string, write: () => Promise<T>): Promise<T> {
+    if (this.#options.binding === undefined) return write();
     const space = this.#space(namespace);
     space.writes += 1;
     try {
@@ -61,6 +62,7 @@ export class NamespaceRights {
 
   /** Call it when an object of the namespace may have been the last one with the finalizer. Never rejects. */
   settle(namespace: string): Promise<void> {
+    if (this.#options.binding === undefined) return Promise.resolve();
     const space = this.#space(namespace);
     if (this.#isSettled(namespace, space)) return Promise.resolve();
     space.last = space.last.then(() => this.#settle(namespace, space));
@@ -83,9 +85,8 @@ export class NamespaceRights {
   }
 
   #isSettled(namespace: string, space: Space): boolean {
-    const { binding } = this.#options;
     const isNeeded = this.#isNeeded(namespace, space);
-    return binding === undefined || isNeeded === undefined || isNeeded === space.isKept;
+    return isNeeded === undefined || isNeeded === space.isKept;
   }
 
   /** Undefined while a kind cannot be read. */

@@ -2,6 +2,7 @@ import { type KubeObject, keyOf } from "../object.ts";
 import { FeedState } from "./feed-state.ts";
 import { freeze } from "./freeze.ts";
 import { Indexes } from "./indexes.ts";
+import { newest } from "./newest.ts";
 
 /** A change of one object in the store. The changes of an object arrive in order, and `old` is the `object` before. */
 export type Change<T extends KubeObject = KubeObject> =
@@ -57,9 +58,7 @@ export class Store<T extends KubeObject = KubeObject> {
 
   /** The newest resourceVersion that a feed has delivered. */
   get revision(): bigint {
-    let newest = 0n;
-    for (const { revision } of this.#feeds.values()) if (revision > newest) newest = revision;
-    return newest;
+    return newest(Array.from(this.#feeds.values(), ({ revision }) => revision));
   }
 
   get(key: string): T | undefined {
