@@ -185,6 +185,38 @@ describe("loadConnection", () => {
     await expect(credentials({ fresh: false })).rejects.toThrow(/gave no answer in time/);
   });
 
+  describe("with a token of an OIDC identity provider", () => {
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const tokenFor = (seconds: number) =>
+      `${encode({ alg: "none" })}.${encode({ exp: Math.floor(Date.now() / 1000) + seconds })}.signature`;
+    const user = (token?: string) => {
+      const config = { "idp-issuer-url": "https://idp.invalid", "client-id": "id", "refresh-token": "once" };
+      return { "auth-provider": { name: "oidc", config: { ...config, ...(token && { "id-token": token }) } } };
+    };
+
+    it("sends the token until it expires", async () => {
+      const token = tokenFor(600);
+      const { headers } = await loadConnection({ kubeconfig: write(user(token)) }).credentials({ fresh: false });
+      expect(headers).toEqual({ Authorization: `Bearer ${token}` });
+    });
+
+    it.each([
+      ["has expired", tokenFor(-600)],
+      ["is missing", undefined],
+    ])("says how to renew one that %s, and does not use up the refresh token", async (_, token) => {
+      const { credentials } = loadConnection({ kubeconfig: write(user(token)) });
+      await expect(credentials({ fresh: false })).rejects.toThrow(/^Run a kubectl command .* OIDC token of user "u"/);
+    });
+
+    it("takes the one that kubectl has written meanwhile", async () => {
+      const { credentials } = loadConnection({ kubeconfig: write(user(tokenFor(-600))) });
+      await expect(credentials({ fresh: false })).rejects.toThrow("expired");
+      const renewed = tokenFor(600);
+      write(user(renewed));
+      expect((await credentials({ fresh: false })).headers).toEqual({ Authorization: `Bearer ${renewed}` });
+    });
+  });
+
   it("rejects, and does not crash, while a file is absent", async () => {
     const connection = loadConnection({ kubeconfig: write({ "client-certificate": join(folder, "absent.crt") }) });
     await expect(connection.credentials({ fresh: false })).rejects.toMatchObject({ code: "ENOENT" });

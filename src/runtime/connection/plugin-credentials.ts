@@ -1,6 +1,6 @@
 import { type SpawnOptions, spawn } from "node:child_process";
 import { dirname, resolve } from "node:path";
-import type { KubeConfig } from "@kubernetes/client-node";
+import type { KubeConfig, User } from "@kubernetes/client-node";
 import type { Connection, Credentials, TlsOptions } from "./connection.ts";
 
 const PLUGIN_MS = 60_000;
@@ -26,7 +26,7 @@ export function pluginCredentials(
     try {
       return await credentialsOf(await config);
     } catch (error) {
-      // A file that is absent, or a plug-in that fails, may do so for a moment.
+      // A file that is absent, or a plug-in that fails, may do so for a moment. kubectl may have renewed a token.
       config = undefined;
       throw (error as Error).message ? error : new Error("The credential plug-in failed, or gave no answer in time");
     }
@@ -43,6 +43,7 @@ async function load(files: readonly string[], context: string | undefined, limit
   }
   limitPlugins(config, limitMs);
   if (context) config.setCurrentContext(context);
+  leaveRenewalToKubectl(config);
   // client-node refuses plain http, which `kubectl proxy` serves, unless TLS verification is off
   config.clusters = config.clusters.map((cluster) =>
     cluster.server.startsWith("http:") ? { ...cluster, skipTLSVerify: true } : cluster,
@@ -75,10 +76,30 @@ function limitPlugins(config: KubeConfig, limitMs: number): void {
   for (const authenticator of authenticators) if (authenticator.execFn) authenticator.execFn = limited as typeof spawn;
 }
 
+/**
+ * A token of an OIDC identity provider is used until it expires, and is not renewed here. Many providers accept a
+ * refresh token only once, so kubectl writes the next one into the kubeconfig. client-node does not: its renewal would
+ * end the session of the person whose file this is.
+ */
+function leaveRenewalToKubectl(config: KubeConfig): void {
+  config.users = config.users.map((user) => {
+    if (!isOIDC(user)) return user;
+    const { "refresh-token": _, ...provider } = user.authProvider.config;
+    return { ...user, authProvider: { ...user.authProvider, config: provider } };
+  });
+}
+
+const isOIDC = (user: User | null): user is User => user?.authProvider?.name === "oidc";
+
 async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: HttpsOptions = { headers: {} };
   await config.applyToHTTPSOptions(options as never);
   const { headers = {}, ca, cert, key, pfx, passphrase, servername, rejectUnauthorized } = options;
+  const user = config.getCurrentUser();
+  if (isOIDC(user) && !headers["Authorization"]) {
+    const renew = "Run a kubectl command with this kubeconfig, such as kubectl auth whoami, to renew the OIDC token";
+    throw new Error(`${renew} of user "${user.name}": it is missing or has expired`);
+  }
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value).trim()]);
   const tls = { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized };
   return {
