@@ -1,7 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { annotations } from "../schema/contract.ts";
-import { formatIntent, mayHaveCreated, parseIntent, type SignedIntent, sendWindowMs, settledAt } from "./intent.ts";
+import {
+  formatIntent,
+  type Intent,
+  maxProcessingMs,
+  mayHaveCreated,
+  openIntentOf,
+  parseIntent,
+  type SignedIntent,
+  sendWindowMs,
+  settledAt,
+  settleTimeMs,
+  signedIntentOf,
+  wasCreatedInLifetimeOf,
+  wasRecordedInLifetimeOf,
+} from "./intent.ts";
 import type { ManagedObject } from "./object.ts";
 
 const deadline = 30_000;
@@ -89,6 +103,56 @@ describe("the annotation", () => {
   });
 });
 
+describe("an intent is open", () => {
+  const signed: Intent = { signed: true, first: noon, last: noon };
+  const unsigned: Intent = { signed: false, last: noon };
+  const replacing: Intent = { ...signed, old: "ipp_1" };
+
+  it.each<[string, Intent | undefined, string | undefined, boolean]>([
+    ["without an id", signed, undefined, true],
+    ["without an id, whoever wrote it", unsigned, undefined, true],
+    ["while the status has the id of the remote that was to be replaced", replacing, "ipp_1", true],
+    ["and no more when the status has the new id", replacing, "ipp_2", false],
+    ["and no more when the status has an id", signed, "ipp_1", false],
+    ["and no more when the status has an id, whoever wrote it", unsigned, "ipp_1", false],
+    ["only if there is one", undefined, undefined, false],
+  ])("%s", (_, intent, id, isOpen) => {
+    const object = { intent, ...(id !== undefined && { status: { id } }) };
+    expect(openIntentOf(object)).toBe(isOpen ? intent : undefined);
+    expect(openIntentOf({ intent, status: id === undefined ? {} : { id } })).toBe(isOpen ? intent : undefined);
+    expect(signedIntentOf(object)).toBe(intent?.signed ? intent : undefined);
+  });
+});
+
+it("times follow from the deadline of a request", () => {
+  expect([sendWindowMs(deadline), maxProcessingMs(deadline), settleTimeMs(deadline)]).toEqual([10_000, 37_000, 47_000]);
+  expect(settledAt({ last: noon }, deadline)).toBe(noon + 47_000);
+});
+
+describe("an object that was restored from a backup", () => {
+  const [created, early, tooEarly, late] = [at(0), at(-120), at(-120.001), at(3600)];
+
+  it.each([
+    ["after it was created", late, true],
+    ["two minutes before, by another clock", early, true],
+    ["earlier", tooEarly, false],
+  ])("is younger than an intent or a remote that was made %s: %s", (_, time, isInLifetime) => {
+    expect(wasRecordedInLifetimeOf(objectWith(`${time}/${late}`, created))).toBe(isInLifetime);
+    expect(wasCreatedInLifetimeOf(objectWith(undefined, created), time)).toBe(isInLifetime);
+  });
+
+  it("is not known to be, without an intent, a time of the remote or a time of its own", () => {
+    const { creationTimestamp: _, ...metadata } = objectWith(late).metadata;
+    const undated = { ...objectWith(late), metadata };
+    expect(wasRecordedInLifetimeOf(objectWith(undefined, created))).toBe(false);
+    expect(wasRecordedInLifetimeOf(undated)).toBe(false);
+    for (const time of [undefined, null, "soon"]) {
+      expect(wasCreatedInLifetimeOf(objectWith(undefined, created), time)).toBe(false);
+    }
+    expect(wasCreatedInLifetimeOf(undated, late)).toBe(false);
+  });
+});
+
 describe("settledAt", () => {
   it("is later than the deadline of any create that the intent allowed", () => {
     const intent: SignedIntent = { signed: true, first: noon, last: noon + 5000 };
@@ -102,11 +166,11 @@ describe("mayHaveCreated", () => {
 
   it.each<[string, unknown, boolean]>([
     ["right after the first intent", at(1), true],
-    ["a little before, by the service's clock", at(-119), true],
-    ["long before", at(-121), false],
+    ["two minutes before, by the service's clock", at(-120), true],
+    ["earlier", at(-120.001), false],
     ["when the latest create is settled", at(settled), true],
-    ["a little later, by the service's clock", at(settled + 119), true],
-    ["much later", at(settled + 121), false],
+    ["two minutes later, by the service's clock", at(settled + 120), true],
+    ["later", at(settled + 120.001), false],
     ["at an unknown time", null, false],
     ["at a text that is no time", "soon", false],
   ])("accepts a remote created %s (%s): %s", (_, createdAt, expected) => {

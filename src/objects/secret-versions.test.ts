@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ManagedObject, SecretVersion } from "./object.ts";
-import { appliedSecretsOf, areSameVersions, keptWhileSending, unsentFields } from "./secret-versions.ts";
+import { appliedSecretsOf, areSameVersions, keptWhileSending, unsentFields, unsentSecrets } from "./secret-versions.ts";
 
 const version = (resourceVersion: string, keys?: Record<string, string>, name = "dd"): SecretVersion => ({
   ...{ name, resourceVersion },
@@ -16,8 +16,26 @@ describe("unsentFields", () => {
     ["is another field's", [version("1", { a: "x", b: "y" })], [version("1", { a: "y", b: "x" })], ["a", "b"]],
     ["is of another Secret", [version("1", { a: "x" }, "other")], [version("1", { a: "x" })], ["a"]],
     ["was sent under any key", [version("1", { a: "x" })], [version("1")], []],
+    ["is that of no key", [version("1")], [], []],
+    [
+      "has changed in one of two Secrets",
+      [version("1", { a: "x" }), version("3", { b: "x" }, "other")],
+      [version("2", { b: "x" }, "other"), version("1", { a: "x" })],
+      ["b"],
+    ],
   ])("names the field whose value %s", (_, current, applied, expected) => {
     expect(unsentFields(current, applied)).toEqual(expected);
+  });
+
+  it("tells which Secrets have them", () => {
+    const current = [
+      version("1", { a: "x" }),
+      version("3", { b: "x", c: "x" }, "other"),
+      version("1", { d: "x" }, "new"),
+    ];
+    const applied = [version("1", { a: "x" }), version("3", { b: "x" }, "other")];
+    expect(unsentSecrets(current, applied)).toEqual(["other", "new"]);
+    expect(unsentSecrets(applied, current)).toEqual([]);
   });
 });
 
@@ -29,6 +47,7 @@ describe("areSameVersions", () => {
     [true, "equal but for keys that nobody wrote down", [one], [version("1")]],
     [false, "without a Secret", [one], []],
     [false, "with a field more", [one], [version("1", { a: "x", b: "y" })]],
+    [false, "with an entry more that has no field", [one], [one, version("1", {}, "other")]],
   ])("is %s of versions that are %s", (expected, _, some, others) => {
     expect(areSameVersions(some, others)).toBe(expected);
     expect(areSameVersions(others, some)).toBe(expected);
@@ -47,6 +66,13 @@ describe("keptWhileSending", () => {
     ["another Secret", [version("1", { a: "x" })], [version("1", { a: "x" }, "other")], []],
     ["nothing any more", [version("1", { a: "x" })], [], []],
     ["what an earlier version sent", [version("1")], [version("1", { a: "x" })], [version("1", { a: "x" })]],
+    ["nothing of what an earlier version sent", [version("1")], [], []],
+    [
+      "one of two Secrets",
+      [version("1", { a: "x" }), version("1", { b: "x" }, "other")],
+      [version("1", { c: "x" }, "new"), version("2", { b: "x" }, "other")],
+      [version("1", { b: "x" }, "other")],
+    ],
   ])("keeps what counts while a field takes %s", (_, applied, next, expected) => {
     expect(keptWhileSending(applied, next)).toEqual(expected);
   });
@@ -70,5 +96,12 @@ describe("appliedSecretsOf", () => {
     ["of a request that failed", objectWith("False", 2), ["other"]],
   ])("believes an entry without keys only where the status is %s", (_, object, expected) => {
     expect(appliedSecretsOf(object).map(({ name }) => name)).toEqual(expected);
+  });
+
+  it("believes no entry without keys where nothing is known of the spec", () => {
+    const { status, ...object } = objectWith("True", 2);
+    const { conditions: _, ...rest } = status ?? {};
+    expect(appliedSecretsOf({ ...object, status: rest }).map(({ name }) => name)).toEqual(["other"]);
+    expect(appliedSecretsOf(object)).toEqual([]);
   });
 });
