@@ -40,13 +40,13 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   }
 
   /** Whether a listed remote may have an owner mark that nothing has ever shown. */
-  isMarkUntold(id: string): boolean {
-    return this.#marks?.isUntold(id) === true;
+  isMarkUnknown(id: string): boolean {
+    return this.#marks?.isUnknown(id) === true;
   }
 
   /** Whether a listed remote may have another owner mark than the one that an answer has shown before the list. */
-  isMarkOld(id: string): boolean {
-    return this.#marks?.isOld(id) === true;
+  isMarkStale(id: string): boolean {
+    return this.#marks?.isStale(id) === true;
   }
 
   /** When the latest complete list began, in monotonic milliseconds. */
@@ -251,7 +251,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
   learn(id: string, after: Remote | undefined): void {
     if (this.cached(id) === undefined) {
       if (this.#listing) this.invalidateList();
-      if (after) this.#inventory.recordTold(id, this.#now());
+      if (after) this.#inventory.recordReported(id, this.#now());
     } else if (after) this.#inventory.recordWrite(after, this.#now());
     else this.#inventory.recordDeleted(id, this.#now());
   }

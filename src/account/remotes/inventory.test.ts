@@ -263,7 +263,7 @@ describe("a remote of which somebody has told, and that no answer has shown,", (
   beforeEach(() => {
     inventory.recordList([remote("a")], 1);
     expect(inventory.isMissing("b")).toBe(true);
-    inventory.recordTold("b", 5);
+    inventory.recordReported("b", 5);
   });
 
   it("is not missing by a list from before that", () => {
@@ -284,7 +284,7 @@ describe("a remote of which somebody has told, and that no answer has shown,", (
   });
 
   it("is forgotten after some time, so that no memory grows where nobody lists", () => {
-    inventory.recordTold("c", 700_000);
+    inventory.recordReported("c", 700_000);
     expect([inventory.isMissing("b"), inventory.isMissing("c")]).toEqual([true, false]);
   });
 });

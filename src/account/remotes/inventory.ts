@@ -21,7 +21,7 @@ interface Removal {
 }
 
 /** By then, whoever was told of a remote has read it, or has no object for it. */
-const TOLD_MS = 10 * 60_000;
+const REPORTED_MS = 10 * 60_000;
 
 /** Called when a known remote changed or, with undefined, is gone. */
 export type RemoteChangeListener = (before: Remote, after: Remote | undefined) => void;
@@ -35,7 +35,7 @@ export class Inventory {
   readonly #remotes = new Map<string, KnownRemote>();
   readonly #removed = new Map<string, Removal>();
   /** When somebody said that a remote exists which no answer has shown yet, by its id. */
-  readonly #told = new Map<string, number>();
+  readonly #reported = new Map<string, number>();
   readonly #idsByOwner = new Map<string, Set<string>>();
   /** Rows that the latest list does not show, although it had several pages and what was known until then had them. */
   #hidden: readonly Remote[] = [];
@@ -96,7 +96,7 @@ export class Inventory {
    */
   isMissing(id: string): boolean {
     if (this.#listedAt === undefined || this.#remotes.has(id)) return false;
-    return !this.#removed.get(id)?.deleted && !this.#told.has(id);
+    return !this.#removed.get(id)?.deleted && !this.#reported.has(id);
   }
 
   get size(): number {
@@ -139,9 +139,9 @@ export class Inventory {
   }
 
   /** The remote may exist since `at`. Only a list that begins later, or a read, says whether it does. */
-  recordTold(id: string, at: number): void {
-    for (const [other, toldAt] of this.#told) if (at - toldAt > TOLD_MS) this.#told.delete(other);
-    if (this.#listedAt !== undefined && !this.#remotes.has(id)) this.#told.set(id, at);
+  recordReported(id: string, at: number): void {
+    for (const [other, reportedAt] of this.#reported) if (at - reportedAt > REPORTED_MS) this.#reported.delete(other);
+    if (this.#listedAt !== undefined && !this.#remotes.has(id)) this.#reported.set(id, at);
   }
 
   /** Remotes may have changed before `at` in a way that no answer showed. */
@@ -184,7 +184,7 @@ export class Inventory {
   /** What was said of single remotes before a list began. */
   #forgetBefore(startedAt: number): void {
     for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
-    for (const [id, at] of this.#told) if (at < startedAt) this.#told.delete(id);
+    for (const [id, at] of this.#reported) if (at < startedAt) this.#reported.delete(id);
   }
 
   #store(known: KnownRemote): void {
@@ -212,7 +212,7 @@ export class Inventory {
 
   /** An answer has told whether this remote exists. */
   #reveal(id: string): void {
-    this.#told.delete(id);
+    this.#reported.delete(id);
     if (this.#hidden.some((remote) => remote.id === id)) this.#hidden = this.#hidden.filter((one) => one.id !== id);
   }
 

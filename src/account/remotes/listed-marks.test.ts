@@ -16,7 +16,7 @@ const answer = (remote: Remote): void => {
   known.set(remote.id, remote);
   marks.ofAnswer(remote);
 };
-const untold = (ids: readonly string[]) => ids.filter((id) => marks.isUntold(id));
+const unknown = (ids: readonly string[]) => ids.filter((id) => marks.isUnknown(id));
 
 beforeEach(() => {
   marks = new ListedMarks();
@@ -28,7 +28,7 @@ describe("a list of which one row has metadata", () => {
     list(rows("a", "b"));
     expect(marks.areHidden).toBe(true);
     list([row("a"), row("b", metadata)]);
-    expect([marks.areHidden, marks.isUntold("a"), marks.isOld("a")]).toEqual([false, false, false]);
+    expect([marks.areHidden, marks.isUnknown("a"), marks.isStale("a")]).toEqual([false, false, false]);
   });
 
   it("ends what an answer had told before", () => {
@@ -47,12 +47,12 @@ describe("a list without metadata", () => {
   it("tells nothing of a row until an answer does, and that stays known with the next list", () => {
     list(rows("a", "b"));
     answer(row("a"));
-    expect(untold(["a", "b", "c"])).toEqual(["b"]);
+    expect(unknown(["a", "b", "c"])).toEqual(["b"]);
     list(rows("a", "b"));
-    expect(untold(["a", "b"])).toEqual(["b"]);
-    expect([marks.isOld("a"), marks.isOld("b")]).toEqual([true, true]);
+    expect(unknown(["a", "b"])).toEqual(["b"]);
+    expect([marks.isStale("a"), marks.isStale("b")]).toEqual([true, true]);
     answer(row("a"));
-    expect(marks.isOld("a")).toBe(false);
+    expect(marks.isStale("a")).toBe(false);
   });
 
   it("does not take away what an answer has told", () => {
@@ -65,7 +65,7 @@ describe("a list without metadata", () => {
     answer(row("a"));
     list(rows("b"));
     list(rows("a"));
-    expect(marks.isUntold("a")).toBe(true);
+    expect(marks.isUnknown("a")).toBe(true);
   });
 });
 
@@ -78,7 +78,7 @@ describe("a service whose answers to 20 GETs have none either", () => {
   it("leaves out what is not set, so that no more is asked", () => {
     expect(marks.areHidden).toBe(false);
     list(rows(...many));
-    expect(untold(many)).toEqual([]);
+    expect(unknown(many)).toEqual([]);
   });
 
   it("is asked no more when an answer about something new shows its metadata", () => {
@@ -88,18 +88,18 @@ describe("a service whose answers to 20 GETs have none either", () => {
 
   it("is asked again when an answer shows what the list left out", () => {
     answer(row("i30", "text"));
-    expect(untold(many)).toHaveLength(29);
+    expect(unknown(many)).toHaveLength(29);
   });
 
   it("is asked again when a list leaves out what an answer has shown", () => {
     answer(row("new", "text"));
     list(rows("new", ...many));
-    expect(untold(many)).toHaveLength(30);
+    expect(unknown(many)).toHaveLength(30);
   });
 });
 
 it("one remote that is read often counts once", () => {
   list(rows("a", "b"));
   for (let count = 0; count < 30; count += 1) answer(row("a"));
-  expect(marks.isUntold("b")).toBe(true);
+  expect(marks.isUnknown("b")).toBe(true);
 });

@@ -16,9 +16,9 @@ export class ListedMarks {
   /** Ids in the latest list, if it showed no `metadata`. */
   #unlisted: ReadonlySet<string> = new Set();
   /** Those of which an answer has told since that list. */
-  #current = new Set<string>();
+  #answeredSinceList = new Set<string>();
   /** Those of which an answer has told at any time. */
-  #told = new Set<string>();
+  #answered = new Set<string>();
   #answersWithout = 0;
 
   /** Whether the latest list left `metadata` out of all rows, as far as is known not only because none is set. */
@@ -28,15 +28,15 @@ export class ListedMarks {
 
   /** The rows of a complete list, with the metadata that answers have told where the list shows none. */
   ofList(rows: readonly Remote[], known: (id: string) => Remote | undefined): readonly Remote[] {
-    this.#current = new Set();
+    this.#answeredSinceList = new Set();
     if (rows.some(shows)) {
       this.#unlisted = new Set();
-      this.#told = new Set();
+      this.#answered = new Set();
       this.#answersWithout = 0;
       return rows;
     }
     this.#unlisted = new Set(rows.map(({ id }) => id));
-    this.#told = this.#told.intersection(this.#unlisted);
+    this.#answered = this.#answered.intersection(this.#unlisted);
     // An answer had what this list leaves out.
     if (rows.some(({ id }) => hasText(known(id)))) this.#answersWithout = 0;
     return rows.map((row) => {
@@ -50,19 +50,19 @@ export class ListedMarks {
     const { id } = remote;
     if (this.#unlisted.has(id)) {
       if (shows(remote)) this.#answersWithout = 0;
-      else if (!this.#told.has(id)) this.#answersWithout += 1;
+      else if (!this.#answered.has(id)) this.#answersWithout += 1;
     }
-    this.#told.add(id);
-    this.#current.add(id);
+    this.#answered.add(id);
+    this.#answeredSinceList.add(id);
   }
 
   /** Whether nothing has ever told whose remote it is. */
-  isUntold(id: string): boolean {
-    return this.areHidden && this.#unlisted.has(id) && !this.#told.has(id);
+  isUnknown(id: string): boolean {
+    return this.areHidden && this.#unlisted.has(id) && !this.#answered.has(id);
   }
 
   /** Whether somebody may have marked the remote since an answer has told whose it is. */
-  isOld(id: string): boolean {
-    return this.areHidden && this.#unlisted.has(id) && !this.#current.has(id);
+  isStale(id: string): boolean {
+    return this.areHidden && this.#unlisted.has(id) && !this.#answeredSinceList.has(id);
   }
 }

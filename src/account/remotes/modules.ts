@@ -103,8 +103,8 @@ export class Modules implements UpdatableRemotes {
   }
 
   #get(id: string, request: RequestOptions, members: readonly string[], counts: (at: number) => boolean) {
-    const isOld = (member: string) => !counts(this.#seen.get(id)?.get(member)?.at ?? Number.NEGATIVE_INFINITY);
-    return this.read(id, request, members.filter(isOld));
+    const isStale = (member: string) => !counts(this.#seen.get(id)?.get(member)?.at ?? Number.NEGATIVE_INFINITY);
+    return this.read(id, request, members.filter(isStale));
   }
 
   async #put(id: string, member: string, body: Body, request: RequestOptions): Promise<Answer> {
@@ -156,8 +156,8 @@ export class Modules implements UpdatableRemotes {
   /** Makes room for another remote. Those that nobody has read for long are dropped: no list says when one is gone. */
   #add(id: string): Map<string, SeenModule> {
     const { clock, maxAgeMs } = this.#options;
-    const isOld = ({ at }: SeenModule) => clock.now() - at > DROPPED_AFTER * maxAgeMs;
-    for (const [other, members] of this.#seen) if ([...members.values()].every(isOld)) this.#seen.delete(other);
+    const isStale = ({ at }: SeenModule) => clock.now() - at > DROPPED_AFTER * maxAgeMs;
+    for (const [other, members] of this.#seen) if ([...members.values()].every(isStale)) this.#seen.delete(other);
     const added = new Map<string, SeenModule>();
     this.#seen.set(id, added);
     return added;

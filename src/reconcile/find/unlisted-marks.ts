@@ -26,12 +26,12 @@ export async function readUnlistedMarks(
 ): Promise<void> {
   const collection = collectionOf(context);
   if (!collection?.hidesMarks) return;
-  const untold = all().filter((remote) => collection.isMarkUntold(remote.id) && mayBeOurs(remote));
+  const unknown = all().filter((remote) => collection.isMarkUnknown(remote.id) && mayBeOurs(remote));
   const since = collection.listedAt ?? 0;
-  const reads = untold.slice(0, MOST_READ).map(({ id }) => collection.readSince(id, since, requestOptions(context)));
+  const reads = unknown.slice(0, MOST_READ).map(({ id }) => collection.readSince(id, since, requestOptions(context)));
   await Promise.all(reads);
-  const left = untold.filter(({ id }) => collection.isMarkUntold(id)).length;
-  if (untold.length <= MOST_READ || left === 0) return;
+  const left = unknown.filter(({ id }) => collection.isMarkUnknown(id)).length;
+  if (unknown.length <= MOST_READ || left === 0) return;
   throw new Waiting(
     "Creating",
     `Reading ${left} more of the account, one by one: its lists do not show to whom a ${context.kind.resource.title} belongs`,
@@ -45,7 +45,7 @@ export async function readUnlistedMarks(
  */
 export async function refuseNewForeignMark(context: ReconcileContext, id: string): Promise<void> {
   const collection = collectionOf(context);
-  if (!collection?.isMarkOld(id)) return;
+  if (!collection?.isMarkStale(id)) return;
   await collection.read(id, requestOptions(context));
   if (isKnownForeign(context, id)) throw new Outdated(`${id} belongs to somebody else by now`);
 }
