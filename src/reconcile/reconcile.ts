@@ -31,7 +31,7 @@ import { plan, specFields } from "./desired/plan.ts";
 import { followDNS } from "./dns/follow.ts";
 import { findRemote } from "./find/find.ts";
 import { findInFormerAccount, isInFormerAccount } from "./find/former-account.ts";
-import { isTaken, releaseMessage } from "./find/handover.ts";
+import { isHandedOver, releaseMessage } from "./find/handover.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
@@ -62,7 +62,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
   try {
     await keepTokenInTime(context);
     if (isReleased(context.object) && !isDeleting(context.object))
-      return { type: "released", message: releaseMessage(context), isTaken: isTaken(context) };
+      return { type: "released", message: releaseMessage(context), isHandedOver: isHandedOver(context) };
     if (!isLetGo(context)) {
       refuseFailedWait(context);
       await refuseTooSoon(context);

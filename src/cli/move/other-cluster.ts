@@ -7,7 +7,7 @@ import type { AccountReader } from "../account/reader.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { type Move, releaseTarget, textOf } from "./manifest.ts";
-import { awaitTaker, createNext, type MoveParts, type Prepared, read, release, titleOf } from "./steps.ts";
+import { createNext, type MoveParts, type Prepared, read, release, titleOf, waitForTakeover } from "./steps.ts";
 
 /** What a move to another cluster needs of the account. */
 export type MoveAccount = Pick<AccountReader, "get" | "setMetadata">;
@@ -26,7 +26,7 @@ export async function handOverToCluster(
   prepared: Prepared | undefined,
   account: MoveAccount,
 ): Promise<void> {
-  if (prepared && !isTaken(prepared)) {
+  if (prepared && !isHandedOver(prepared)) {
     if (!prepared.next) await refuseUnwanted(parts, prepared);
     await release(parts, prepared);
     await awaitRelease(parts);
@@ -34,10 +34,10 @@ export async function handOverToCluster(
     await createNext(parts, prepared);
     if (prepared.next) await askToLook(parts, prepared.next);
   }
-  await awaitTaker(parts, prepared);
+  await waitForTakeover(parts, prepared);
 }
 
-const isTaken = ({ old, next }: Prepared): boolean =>
+const isHandedOver = ({ old, next }: Prepared): boolean =>
   next?.status?.id !== undefined && next.status.id === old.status?.id;
 
 /** The API server of the other cluster says what it would refuse: a missing right or a spec of another release. */

@@ -69,7 +69,7 @@ export async function prepareMove({ client, there, move }: Clusters): Promise<Pr
     throw new CommandError(`There is no ${titleOf(move, move.from)}`);
   }
   refuseUnfit(move, old);
-  if (next && !isTaker(next, move, old))
+  if (next && !isNextObject(next, move, old))
     throw new CommandError(`Choose another name, or delete ${titleOf(move, move.to)} first: it exists already`);
   const byID = next ? new Map<string, string>() : await idsForNames({ client, there, move }, old);
   if (!next) await refuseMissingSecrets(there, move, old);
@@ -77,7 +77,7 @@ export async function prepareMove({ client, there, move }: Clusters): Promise<Pr
 }
 
 /** Whether the new object of an earlier run is there. */
-const isTaker = (next: ManagedObject, { from }: Move, old: ManagedObject): boolean =>
+const isNextObject = (next: ManagedObject, { from }: Move, old: ManagedObject): boolean =>
   next.spec.adopt?.from === textOf(from) || (next.status?.id !== undefined && next.status.id === old.status?.id);
 
 function refuseUnfit(move: Move, old: ManagedObject): void {
@@ -163,7 +163,7 @@ export async function handOver(parts: MoveParts, prepared: Prepared | undefined)
     await createNext(parts, prepared);
     await release(parts, prepared);
   }
-  await awaitTaker(parts, prepared);
+  await waitForTakeover(parts, prepared);
 }
 
 /** Does nothing when the new object is there. */
@@ -186,7 +186,7 @@ export async function release({ client, move, tell }: MoveParts, { old }: Prepar
 const NOT_BY_WAITING = ["AdoptionNotAllowed", "RemoteMissing", "InvalidSpec"];
 
 /** Resolves when the new object is Ready, with the remote of the old one. */
-export async function awaitTaker({ there, move, wait, tell }: MoveParts, prepared: Prepared | undefined) {
+export async function waitForTakeover({ there, move, wait, tell }: MoveParts, prepared: Prepared | undefined) {
   const old = prepared?.old;
   let seen: ManagedObject | undefined;
   const title = titleOf(move, move.to);

@@ -9,7 +9,7 @@ import { refuseUnsettled } from "../find/by-intent.ts";
 import { findByOwnerMark } from "../find/by-owner-mark.ts";
 import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
-import { isTakeoverDue } from "../find/handover.ts";
+import { isHandoverPending } from "../find/handover.ts";
 import { otherHolder } from "../find/holders.ts";
 import { staysForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
@@ -51,7 +51,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
 
 /** The consent of this object ends with it, so the object that is to have the remote takes it first. */
 async function awaitTakeover(context: ReconcileContext): Promise<void> {
-  if (!isTakeoverDue(context) || (await reasonNotToWait(context)) !== undefined) return;
+  if (!isHandoverPending(context) || (await reasonNotToWait(context)) !== undefined) return;
   const { kind, object } = context;
   throw new Waiting(
     "Released",

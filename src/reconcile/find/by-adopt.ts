@@ -6,7 +6,7 @@ import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { findByNaturalKey } from "./by-natural-key.ts";
 import { refuseAdoption, refuseForeignMark, remoteMissing } from "./conflicts.ts";
-import { giverOf } from "./handover.ts";
+import { handoverSource } from "./handover.ts";
 import { refuseOtherHolder } from "./holders.ts";
 
 /** The remote that `spec.adopt.id` names. */
@@ -44,11 +44,11 @@ export function adopt(context: ReconcileContext, remote: Remote): Remote {
   const { origin } = object.status ?? {};
   refuseForeignMark(context, remote);
   if (isObserveOnly(object)) return remote;
-  const giver = giverOf(context, remote.id);
+  const source = handoverSource(context, remote.id);
   // What somebody gives, or what was made for this object, is no adoption.
   const isOwn = origin === "Created" || isMarkOf(ownerMarkOf(remote), owner);
-  if (!giver && !isOwn) refuseAdoption(context, remote.id);
+  if (!source && !isOwn) refuseAdoption(context, remote.id);
   context.changes.push({ type: "Adopted", id: remote.id });
-  state.origin = origin ?? (giver ? originOf(giver) : "Adopted");
+  state.origin = origin ?? (source ? originOf(source) : "Adopted");
   return remote;
 }

@@ -4,7 +4,7 @@ import { hasOwnID, isObserveOnly, isObserver, retiringIDs } from "../../objects/
 import { isMarkOf, isOfCluster, ownerMarkOf, ownerOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
-import { gives } from "./handover.ts";
+import { isHandover } from "./handover.ts";
 
 /**
  * Whether the owner mark of a remote binds nobody any more: the object that it names is in this cluster, and has ended,
@@ -17,7 +17,8 @@ function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolea
   const { namespace, name } = ownerOf(mark);
   const object = cluster.get(kind.kind, namespace, name);
   if (!object) return cluster.hasEnded(kind, namespace, name);
-  if (gives(context, object, context.object, id) || (isObserver(object) && hasOwnID(context.object, id))) return true;
+  if (isHandover(context, object, context.object, id) || (isObserver(object) && hasOwnID(context.object, id)))
+    return true;
   const other = isObserver(object) ? undefined : object.status?.id;
   return other !== undefined && other !== id && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
 }

@@ -16,7 +16,7 @@ import type { ReconcileContext } from "../context.ts";
  * Whether an object gives its remote to another one, which asks for it or has it already. The first one still has the id:
  * what refers to it goes on until it is deleted.
  */
-export const gives = (
+export const isHandover = (
   { cluster }: Pick<ReconcileContext, "cluster">,
   from: ManagedObject,
   to: ManagedObject,
@@ -32,31 +32,31 @@ const asksFor = ({ spec: { adopt } }: ManagedObject, from: ManagedObject, id: st
   adopt?.id === id && adopt.from === nameOf(from);
 
 /** The object that gives this remote to the one of this reconcile. */
-export function giverOf(context: ReconcileContext, id: string): ManagedObject | undefined {
+export function handoverSource(context: ReconcileContext, id: string): ManagedObject | undefined {
   const { cluster, kind, object } = context;
-  return cluster.othersWithRemoteID(kind, id, object).find((other) => gives(context, other, object, id));
+  return cluster.othersWithRemoteID(kind, id, object).find((other) => isHandover(context, other, object, id));
 }
 
 /** The object to which this one is released, if it asks for the remote or has it. Undefined for one of another cluster. */
-function takerOf({ cluster, kind, object }: ReconcileContext): ManagedObject | undefined {
+function handoverTarget({ cluster, kind, object }: ReconcileContext): ManagedObject | undefined {
   const [namespace = "", name = "", ...more] = releasedTo(object)?.split("/") ?? [];
   if (more.length > 0) return undefined;
-  const taker = cluster.get(kind.kind, namespace, name);
+  const target = cluster.get(kind.kind, namespace, name);
   const id = object.status?.id ?? "";
-  return taker && (hasOwnID(taker, id) || asksFor(taker, object, id)) ? taker : undefined;
+  return target && (hasOwnID(target, id) || asksFor(target, object, id)) ? target : undefined;
 }
 
 /** Whether the object to which this one is released has the remote. */
-export function isTaken(context: ReconcileContext): boolean {
+export function isHandedOver(context: ReconcileContext): boolean {
   const { id } = context.object.status ?? {};
-  const taker = takerOf(context);
-  return taker !== undefined && id !== undefined && hasOwnID(taker, id);
+  const target = handoverTarget(context);
+  return target !== undefined && id !== undefined && hasOwnID(target, id);
 }
 
 /** Whether the object to which this one is released has still to take the remote. */
-export function isTakeoverDue(context: ReconcileContext): boolean {
-  const taker = takerOf(context);
-  return taker !== undefined && !isDeleting(taker) && !isObserveOnly(taker) && !isTaken(context);
+export function isHandoverPending(context: ReconcileContext): boolean {
+  const target = handoverTarget(context);
+  return target !== undefined && !isDeleting(target) && !isObserveOnly(target) && !isHandedOver(context);
 }
 
 /** What to do with an object whose remote is released: one line for people. */
@@ -64,7 +64,7 @@ export function releaseMessage(context: ReconcileContext): string {
   const { kind, object } = context;
   const id = object.status?.id;
   const to = `${kind.kind} ${releasedTo(object)}`;
-  if (isTaken(context)) return `Delete this object: ${to} has ${id} now`;
+  if (isHandedOver(context)) return `Delete this object: ${to} has ${id} now`;
   if (id === undefined)
     return `Remove the annotation release-to to go on: it is not known which ${kind.resource.title} this object has`;
   return `Give ${to} the spec adopt: {id: ${id}, from: ${nameOf(object)}}, or remove the annotation release-to to go on`;

@@ -13,7 +13,7 @@ import { isMarkOf, ownerMarkOf } from "../../objects/ownership.ts";
 import { Blocked } from "../../objects/reconcile-error.ts";
 import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
-import { giverOf, gives } from "./handover.ts";
+import { handoverSource, isHandover } from "./handover.ts";
 
 // Several objects may name one remote, also in different namespaces. One of them holds it, and only this one changes it:
 // the one that the owner mark of the remote names or, without such a mark, the one whose status has the id. Among
@@ -24,7 +24,7 @@ import { giverOf, gives } from "./handover.ts";
 export function refuseOtherHolder(context: ReconcileContext, id: string): void {
   const { kind, object } = context;
   if (isObserveOnly(object)) return;
-  const isNext = holds(kind, object, id) || giverOf(context, id) !== undefined;
+  const isNext = holds(kind, object, id) || handoverSource(context, id) !== undefined;
   const other = otherHolder(context, id) ?? (isNext ? undefined : earlierTaker(context, id));
   if (!other) return;
   const has = `${kind.kind} ${nameOf(other)}, which has ${id}`;
@@ -46,10 +46,10 @@ function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObjec
 export function otherHolder(context: ReconcileContext, id: string): ManagedObject | undefined {
   const { kind, object, cluster } = context;
   const others = cluster.othersWithRemoteID(kind, id, object).filter((other) => holds(kind, other, id));
-  const holding = others.filter((other) => !gives(context, other, object, id));
+  const holding = others.filter((other) => !isHandover(context, other, object, id));
   // What one that has ended had is that of the living.
   if (holding.length === 0 || cluster.isUnfinalized(object)) return holding[0];
-  const isHolding = holds(kind, object, id) && !holding.some((other) => gives(context, object, other, id));
+  const isHolding = holds(kind, object, id) && !holding.some((other) => isHandover(context, object, other, id));
   return otherThan(object, firstOf(context, id, isHolding ? [object, ...holding] : holding));
 }
 

@@ -24,7 +24,7 @@ export type Outcome =
   | { type: "unfinished"; error: ReconcileError }
   | { type: "paused" }
   /** Nothing is written for the object, so that another one can take its remote. */
-  | { type: "released"; message: string; isTaken: boolean };
+  | { type: "released"; message: string; isHandedOver: boolean };
 
 /** The parts of the context that a status is made from. */
 type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
@@ -49,7 +49,7 @@ function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: numbe
   if (outcome.type === "paused") return { ...before, conditions: pausedConditions(object, paused, now) };
   if (outcome.type === "released") {
     const released = { ...paused, reason: "Released", message: outcome.message };
-    const given = outcome.isTaken && { holds: false };
+    const given = outcome.isHandedOver && { holds: false };
     return { ...before, ...given, conditions: pausedConditions(object, released, now) };
   }
   return {
