@@ -110,7 +110,7 @@ const shared = [
   "src/reconcile/context.ts",
   "src/reconcile/cluster.ts",
   "src/reconcile/dns.ts",
-  "src/reconcile/unread.ts",
+  "src/reconcile/unreadable-kind.ts",
 ].map((path) => path.replaceAll("/", sep));
 
 const told = ({ from, to }: Import): string => `${from} imports ${to}`;

@@ -161,7 +161,7 @@ function isSecretUsedByOthers(
 
 async function reconcileDelete(options: AccountControllerOptions, object: AccountObject, key: string): Promise<Result> {
   const { countDependents, unreadableKinds, objects, accounts } = options;
-  const error = stillNeeded(countDependents(key), unreadableKinds());
+  const error = dependentsError(countDependents(key), unreadableKinds());
   if (error) {
     await report(options, object, { error });
     return { requeueAfterSeconds: 10 };
@@ -172,7 +172,7 @@ async function reconcileDelete(options: AccountControllerOptions, object: Accoun
   return {};
 }
 
-function stillNeeded(count: number, unreadable: readonly string[]): Waiting | undefined {
+function dependentsError(count: number, unreadable: readonly string[]): Waiting | undefined {
   const dependents = count === 1 ? "the object that needs" : `the ${count} objects that need`;
   if (count > 0) return new Waiting("InUse", `Delete ${dependents} this account to delete the remote first`);
   if (unreadable.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { conditionOf, isUninstalling, type ManagedObject } from "../../objects/o
 import { Blocked, Outdated, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { isExposedWithout } from "../../schema/wire/uses.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
-import { refuseUnread } from "../unread.ts";
+import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import { emptyRemote, isCycle } from "./cycle.ts";
 import { findUsers, isEnding, outlives, type Target, type Unseen, type User } from "./users.ts";
 
@@ -35,7 +35,7 @@ export async function usageOf(context: ReconcileContext, id: string, maxAgeMs: n
   const { kind, object, clock, cluster } = context;
   const kinds = cluster.kindsReferringTo(kind);
   if (kinds.length === 0) return { users: [], hidden: [], assertValid: () => {} };
-  for (const one of kinds) refuseUnread(cluster, one.kind, "InUse", `they may use this ${kind.kind}`);
+  for (const one of kinds) refuseUnreadableKind(cluster, one.kind, "InUse", `they may use this ${kind.kind}`);
   const { users, unseen } = await findUsers(context, { kind, id, object }, maxAgeMs);
   const checkedAt = clock.now();
   const assertValid = () => {

@@ -6,7 +6,7 @@ import { withoutHidden } from "../../schema/wire/applied.ts";
 import { needsOf } from "../../schema/wire/needs.ts";
 import { fieldsReferringTo } from "../../schema/wire/uses.ts";
 import type { ReconcileContext } from "../context.ts";
-import { refuseUnread } from "../unread.ts";
+import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
 // No list shows a remote of which objects only set modules. When such an object goes and its modules stay, nobody knows
 // any more that the remote uses an IP policy, for example. So that is written into the status of the policy's object.
@@ -50,7 +50,7 @@ function targetsOf({ kind, object, cluster }: ReconcileContext, fields: readonly
     const kinds = cluster.kinds.filter((one) =>
       to.kind === undefined ? trait.kinds.includes(one.kind) : one.kind === to.kind,
     );
-    for (const one of kinds) refuseUnread(cluster, one.kind, "InUse", "a module that stays refers to one");
+    for (const one of kinds) refuseUnreadableKind(cluster, one.kind, "InUse", "a module that stays refers to one");
     return kinds.flatMap((one): [Kind, ManagedObject][] => {
       const { namespace } = object.metadata;
       const named = to.name === undefined ? undefined : cluster.get(one.kind, namespace, to.name);

@@ -9,7 +9,7 @@ import { appliedPaths } from "../../schema/wire/applied.ts";
 import { fieldOfPath, membersFedBy, type Need, needsOf, secretMemberPath } from "../../schema/wire/needs.ts";
 import { type Body, type Resolved, toRequest } from "../../schema/wire/request.ts";
 import type { Cluster } from "../cluster.ts";
-import { refuseUnread } from "../unread.ts";
+import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import { digestOf } from "./digest.ts";
 
 /** What an object asks for, with everything that its spec refers to resolved. */
@@ -93,7 +93,7 @@ function resolveReference(
 }
 
 function missing(cluster: Cluster, kind: string, name: string, path: string): Waiting {
-  refuseUnread(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`);
+  refuseUnreadableKind(cluster, kind, "ReferenceNotReady", `spec.${path} refers to "${name}"`);
   const way =
     cluster.visibilityOf(kind) === "NotDefined"
       ? `Install the definition of ${kind}, and create "${name}"`

@@ -6,7 +6,7 @@ import type { EntryLocation } from "../../schema/define.ts";
 import { appliedEntries } from "../../schema/wire/applied.ts";
 import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.ts";
 import type { ReconcileContext } from "../context.ts";
-import { refuseUnread } from "../unread.ts";
+import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
 // Several may want one entry of a list: the object of the parent, whose spec lists it; objects that stand for single
 // entries; and people who added it in the account. The entry is deleted when the last object that wants it goes. It
@@ -49,7 +49,7 @@ export function claimsOf({ kind, object, cluster }: Pick<ReconcileContext, "kind
       const listed = fields.flatMap((field) => entriesOf(object, field, trait.key));
       const added = fields.flatMap((field) => appliedEntries(field, object.status?.appliedFields ?? []));
       if (added.some((key) => !listed.includes(key)))
-        refuseUnread(cluster, trait.kind, "InUse", `they may need what spec.${fields[0]} no longer lists`);
+        refuseUnreadableKind(cluster, trait.kind, "InUse", `they may need what spec.${fields[0]} no longer lists`);
       const inside = id === undefined ? [] : cluster.othersWithRemoteID({ kind: trait.kind }, id, object);
       const named = cluster
         .referrersOf(kind, object)
@@ -72,7 +72,7 @@ function parentsOf(
   { parent }: EntryLocation,
   id: string,
 ): ManagedObject[] {
-  refuseUnread(cluster, parent.kind, "InUse", `an object of it may list this ${kind.kind}`);
+  refuseUnreadableKind(cluster, parent.kind, "InUse", `an object of it may list this ${kind.kind}`);
   return cluster.othersWithRemoteID(parent, parentIDOf(id), object);
 }
 

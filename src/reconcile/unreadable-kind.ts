@@ -5,7 +5,7 @@ import type { Cluster } from "./cluster.ts";
 const AGAIN_SECONDS = 300;
 
 /** Throws Waiting while there may be objects of a kind that cannot be read. `why`: the end of the message. */
-export function refuseUnread(
+export function refuseUnreadableKind(
   cluster: Pick<Cluster, "visibilityOf">,
   kind: string,
   reason: "InUse" | "ReferenceNotReady",
