@@ -27,7 +27,7 @@ import { appliedFields } from "../desired/desired.ts";
 import { findByNaturalKey } from "../find/by-natural-key.ts";
 import { isUnclaimed, refuseForeignMark } from "../find/conflicts.ts";
 import { refuseOtherHolder } from "../find/holders.ts";
-import { refuseStrangeAccount } from "../find/mass-loss.ts";
+import { refuseCreateInMassLoss } from "../find/mass-loss.ts";
 import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
 import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 
@@ -42,7 +42,7 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   const body = createBodyOf(context, desired.body);
   const open = createBodyOf(context, desired.open);
   await checkOutputSecret(context);
-  refuseStrangeAccount(context);
+  refuseCreateInMassLoss(context);
   await remotes.admit(requestOptions(context), body);
   await ensureAccountKnown(context);
   const [startedAt, startedOn] = [context.clock.now(), now(context)];

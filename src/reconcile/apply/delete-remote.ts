@@ -2,7 +2,7 @@ import { type GatewayError, isGatewayError, isUnsupported } from "../../gateway/
 import { Blocked, type ReconcileError, Retry, Waiting } from "../../objects/reconcile-error.ts";
 import { assertSameAccount, creatableRemotesOf, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { withdrawRecords } from "../dns/withdraw.ts";
-import { refuseHollowDeletion } from "../find/mass-loss.ts";
+import { refuseDeletionInMassLoss } from "../find/mass-loss.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 
 /**
@@ -94,7 +94,7 @@ export async function deleteWithLossGuard(
   const existed = await sendDelete(context, id, assertValid);
   if (!existed) {
     await remotes.listed(0, requestOptions(context));
-    refuseHollowDeletion(context, surprising);
+    refuseDeletionInMassLoss(context, surprising);
   }
   deleteLimiter.forget(id);
   return existed;

@@ -15,7 +15,7 @@ import { adopt } from "./by-adopt.ts";
 import { findByOwnerMark } from "./by-owner-mark.ts";
 import { refuseForeignMark, remoteMissing } from "./conflicts.ts";
 import { refuseOtherHolder } from "./holders.ts";
-import { recordLoss, refuseHollowDeletion, refuseMassLoss } from "./mass-loss.ts";
+import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "./mass-loss.ts";
 
 /**
  * The remote with the id in the status or, when the service says that it does not exist, one that carries this object's
@@ -63,7 +63,7 @@ async function refuseWrongAccount(context: ReconcileContext, id: string): Promis
   await remotes.listed(0, requestOptions(context));
   if (!remotes.isMissing(id)) return;
   await waitFor(context.account.keyProof.ensure(), context);
-  if (isDeleting(context.object)) refuseHollowDeletion(context, false);
+  if (isDeleting(context.object)) refuseDeletionInMassLoss(context, false);
   else refuseMassLoss(context);
 }
 

@@ -18,7 +18,7 @@ const UNDER_WAY = 32;
  */
 export function refuseMassLoss(context: ReconcileContext): void {
   const { lossGuard } = context.account;
-  const loss = lossOf(context, context.cluster.kinds, (object) => !isDeleting(object));
+  const loss = countLoss(context, context.cluster.kinds, (object) => !isDeleting(object));
   if (lossGuard.isConfirmed(credentialsOf(context))) acceptLoss(context, loss);
   else if (isMass(loss)) throw mismatch(context, loss);
 }
@@ -28,20 +28,20 @@ export function refuseMassLoss(context: ReconcileContext): void {
  * When it is not surprising and the account is not suspected, the remotes of objects that are being deleted may have
  * been deleted by a process that was killed, so more of them may be missing.
  */
-export function refuseHollowDeletion(context: ReconcileContext, surprising: boolean): void {
+export function refuseDeletionInMassLoss(context: ReconcileContext, surprising: boolean): void {
   const { lossGuard } = context.account;
   refuseMassLoss(context);
   if (lossGuard.isConfirmed(credentialsOf(context))) return;
-  const loss = lossOf(context, [context.kind], () => true);
+  const loss = countLoss(context, [context.kind], () => true);
   const few = surprising || lossGuard.isSuspected ? FEWEST - 1 : UNDER_WAY;
   if (loss.missing === loss.total && loss.missing > few) throw mismatch(context, loss);
 }
 
 /** Never create a remote in a suspected account that has none of the remotes of other objects. */
-export function refuseStrangeAccount(context: ReconcileContext): void {
+export function refuseCreateInMassLoss(context: ReconcileContext): void {
   const { lossGuard } = context.account;
   if (!lossGuard.isSuspected || lossGuard.isConfirmed(credentialsOf(context))) return;
-  const loss = lossOf(context, [context.kind], (object) => !isDeleting(object));
+  const loss = countLoss(context, [context.kind], (object) => !isDeleting(object));
   // An object without a remote is in no list, so no list delta enqueues it: it has to come back by itself.
   if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, MAX_RECHECK_MS / 1000);
 }
@@ -60,7 +60,7 @@ interface CountedLoss extends Loss {
   objects: ManagedObject[];
 }
 
-function lossOf(
+function countLoss(
   context: ReconcileContext,
   kinds: readonly Kind[],
   counts: (object: ManagedObject) => boolean,
