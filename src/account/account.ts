@@ -139,7 +139,7 @@ export class Account {
   async #readToProve(resource: Resource): Promise<void> {
     const { epoch } = this.keyProof;
     const ids = await this.#options.key?.listedElsewhere?.(resource);
-    if (ids) this.keyProof.saw(ids, epoch);
+    if (ids) this.keyProof.recordSeenIDs(ids, epoch);
     else await this.collection(resource).proveKey({ lane: "retry", signal: this.#options.signal });
   }
 
@@ -174,7 +174,7 @@ export class Account {
   #beginChange(key: string): () => void {
     this.keyProof.assertHolds(digestOf(key));
     const { epoch } = this.keyProof;
-    return () => this.keyProof.showed(epoch);
+    return () => this.keyProof.recordFirstID(epoch);
   }
 
   /** A change was sent and its answer is no longer awaited. The service may still carry it out. */

@@ -20,12 +20,12 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
     readList: async () => {
       state.lists += 1;
       proof.use(state.key);
-      proof.saw(accounts[state.key] ?? [], proof.epoch);
+      proof.recordSeenIDs(accounts[state.key] ?? [], proof.epoch);
     },
     readOne: async (_, id) => {
       state.reads += 1;
       proof.use(state.key);
-      if (accounts[state.key]?.includes(id)) proof.saw([id], proof.epoch);
+      if (accounts[state.key]?.includes(id)) proof.recordSeenIDs([id], proof.epoch);
     },
     onKeyChange: () => {
       state.changes += 1;
@@ -49,7 +49,7 @@ describe("a key", () => {
     use("mine");
     await proof.ensure();
     expect(proof.isProved).toBe(false);
-    proof.showed(proof.epoch);
+    proof.recordFirstID(proof.epoch);
     recorded.get(ipPolicies)?.add("ipp_1");
     await proof.ensure();
     expect([proof.isProved, state.lists]).toEqual([true, 0]);
@@ -60,9 +60,9 @@ describe("a key", () => {
     const { epoch } = proof;
     use("mine");
     use("theirs");
-    proof.showed(epoch);
+    proof.recordFirstID(epoch);
     expect(proof.isProved).toBe(false);
-    proof.showed(proof.epoch);
+    proof.recordFirstID(proof.epoch);
     recorded.get(ipPolicies)?.add("ipp_1");
     proof.assertHolds("theirs");
     expect(proof.isProved).toBe(true);
@@ -71,9 +71,9 @@ describe("a key", () => {
   it("is proved no more when all that was recorded is gone and another key makes something", async () => {
     const { proof, recorded, use, state } = scene({});
     use("staging");
-    proof.showed(proof.epoch);
+    proof.recordFirstID(proof.epoch);
     use("mine");
-    proof.showed(proof.epoch);
+    proof.recordFirstID(proof.epoch);
     recorded.get(ipPolicies)?.add("ipp_1");
     use("staging");
     expect(proof.isProved).toBe(false);
@@ -85,9 +85,9 @@ describe("a key", () => {
     const { proof, recorded, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("rotated");
-    proof.saw(["ipp_1"], proof.epoch);
+    proof.recordSeenIDs(["ipp_1"], proof.epoch);
     recorded.get(ipPolicies)?.clear();
-    proof.showed(proof.epoch);
+    proof.recordFirstID(proof.epoch);
     use("mine");
     expect(proof.isProved).toBe(true);
   });
@@ -113,7 +113,7 @@ describe("a key", () => {
     const one = scene({ policies: ["ipp_1", "ipp_2"], edges: ["edgtcp_1"] });
     const readList: KeyProofOptions["readList"] = async ({ name }) => {
       if (failing.has(name)) throw new Error(`no list of ${name}`);
-      one.proof.saw(["edgtcp_1"], one.proof.epoch);
+      one.proof.recordSeenIDs(["edgtcp_1"], one.proof.epoch);
     };
     const proof = new KeyProof({ ...one.options, readList });
     one.proof = proof;
@@ -130,11 +130,11 @@ describe("a key", () => {
     use("theirs");
     expect(() => proof.assertHolds("theirs")).toThrow(expect.objectContaining({ name: "Outdated" }));
     await expect(proof.ensure()).rejects.toEqual(mismatch);
-    proof.showed(proof.epoch);
+    proof.recordFirstID(proof.epoch);
     expect(proof.isProved).toBe(false);
     expect([state.problems, state.changes]).toEqual([[true], 1]);
     accounts["theirs"]?.push("ipp_1");
-    proof.saw(["ipp_1"], proof.epoch);
+    proof.recordSeenIDs(["ipp_1"], proof.epoch);
     await proof.ensure();
     expect(state.problems).toEqual([true, false]);
   });
@@ -164,7 +164,7 @@ describe("a key", () => {
     await proof.ensure();
     const { epoch } = proof;
     use("theirs");
-    proof.saw(["ipp_1"], epoch);
+    proof.recordSeenIDs(["ipp_1"], epoch);
     expect(proof.isProved).toBe(false);
   });
 

@@ -127,7 +127,7 @@ export class KeyProof {
   }
 
   /** The service has shown these ids in answers to requests that began in this epoch. */
-  saw(ids: readonly string[], epoch: number): void {
+  recordSeenIDs(ids: readonly string[], epoch: number): void {
     if (epoch !== this.#keys || this.isProved) return;
     const recorded = [...this.#options.recorded().values()];
     if (ids.some((id) => recorded.some((some) => some.has(id)))) this.#accept();
@@ -137,7 +137,7 @@ export class KeyProof {
    * An object has made or found its remote by requests of this epoch, and its id is about to be recorded. If it is the
    * first one, keys of before prove nothing any more: what was recorded under them, if anything, is no more.
    */
-  showed(epoch: number): void {
+  recordFirstID(epoch: number): void {
     if (!this.#isEpochOfKey(epoch) || this.isProved || this.#options.recorded().size > 0) return;
     this.#forgetFormer();
     this.#accept();
@@ -212,7 +212,7 @@ export class KeyProof {
   }
 
   /** Asked last: an ordinary start proves the key by the lists that it needs anyway. */
-  async #recall(): Promise<void> {
+  async #acceptRecordedKey(): Promise<void> {
     const digest = this.#current;
     if (digest === undefined || !(await this.#options.wasRecorded?.(digest)) || digest !== this.#current) return;
     this.#recorded = new Set([...this.#recorded, digest]);
@@ -227,7 +227,7 @@ export class KeyProof {
         await ignoringForbidden(this.#options.readList(resource)).catch((error: unknown) => problems.push(error));
       if (this.isProved) return;
     }
-    await this.#recall();
+    await this.#acceptRecordedKey();
     if (problems.length > 0 && !this.isProved) throw problems[0];
   }
 

@@ -71,7 +71,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     try {
       const answer = await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
       const remote = this.#withoutSecrets(answer);
-      this.#options.keyProof?.saw([remote.id], epoch);
+      this.#options.keyProof?.recordSeenIDs([remote.id], epoch);
       this.#marks?.ofAnswer(remote);
       this.#inventory.recordRead(remote, startedAt);
       // A newer answer may have come meanwhile. Where it was a list without this remote, only a 404 means gone.
@@ -189,7 +189,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
     const epoch = this.#options.keyProof?.epoch ?? 0;
     try {
       await this.#calls.read((options) => this.#options.client.get(this.resource, id, options), request);
-      this.#options.keyProof?.saw([id], epoch);
+      this.#options.keyProof?.recordSeenIDs([id], epoch);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -207,7 +207,7 @@ export class Collection implements CreatableRemotes, UpdatableRemotes {
       // the first key of all is known only after the first request
       epoch ||= Math.min(keyProof?.epoch ?? 0, 1);
       const ids = page.rows.map(({ id }) => id);
-      keyProof?.saw(ids, epoch);
+      keyProof?.recordSeenIDs(ids, epoch);
       yield page;
     }
     this.#options.keyProof?.assertSameSince(epoch);

@@ -84,7 +84,7 @@ export async function findRemote(context: ReconcileContext): Promise<Remote | un
   const { epoch } = account.keyProof;
   const remote = await searched(context);
   // What no list shows proves nothing later either.
-  if (remote && object.status?.id === undefined && listOf(kind)) account.keyProof.showed(epoch);
+  if (remote && object.status?.id === undefined && listOf(kind)) account.keyProof.recordFirstID(epoch);
   return remote;
 }
 
