@@ -290,7 +290,7 @@ export class Account {
 
   /** Call it before an operation is sent that was refused before. Other objects wait for the answer. */
   operationTried(resource: Operations, verb: "update" | "delete"): void {
-    this.#support.trying(nameOf(resource, verb));
+    this.#support.recordAttempt(nameOf(resource, verb));
   }
 
   operationAccepted(resource: Operations, verb: "update" | "delete"): void {

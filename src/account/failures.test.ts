@@ -28,7 +28,7 @@ beforeEach(() => {
 
 function fail(uid: string, cause: GatewayError, asked = "1", inputs?: string): void {
   const error = reconcileErrorOf(cause) as ReconcileError;
-  failures.failed(uid, { error, cause, asked, inputs, mayPass: true });
+  failures.failed(uid, { error, cause, asked, inputs, isTransient: true });
 }
 
 /** Tries objects that fail as soon as they may be tried, and counts the attempts in this many seconds. */
@@ -37,7 +37,7 @@ async function attemptsIn(seconds: number, uids: readonly string[], cause: Gatew
   for (let passed = 0; passed < seconds; passed += step) {
     for (const uid of uids) {
       if (failures.secondsLeft(uid) > 0) continue;
-      failures.trying(uid);
+      failures.recordAttempt(uid);
       fail(uid, cause);
       attempts += 1;
     }
@@ -116,17 +116,17 @@ describe("a route on which several fail", () => {
     for (const uid of uids) fail(uid, answered(500));
     await clock.advance(HOUR * 1000);
     expect(uids.filter((uid) => failures.secondsLeft(uid) > 0)).toEqual([]);
-    failures.trying("uid-0");
+    failures.recordAttempt("uid-0");
     expect(failures.secondsLeft("uid-1") > 0).toBe(inTurns);
   });
 
   it("gets slower by repeated failures, and not by first ones, however many", async () => {
     for (const uid of ten) fail(uid, answered(500));
     const first = failures.secondsLeft("uid-0");
-    failures.trying("uid-0");
+    failures.recordAttempt("uid-0");
     fail("uid-0", answered(500));
     const second = failures.secondsLeft("uid-0");
-    failures.trying("uid-0");
+    failures.recordAttempt("uid-0");
     fail("uid-0", answered(500));
     expect([first, second, failures.secondsLeft("uid-0")]).toEqual([2, 4, 8]);
   });
@@ -198,9 +198,9 @@ describe("a route that has failed for many", () => {
 
   it("lets all of them try once one has succeeded, also while others are trying", () => {
     const [first, second, third] = ten as [string, string, string];
-    failures.trying(first);
+    failures.recordAttempt(first);
     failures.succeeded(first);
-    failures.trying(second);
+    failures.recordAttempt(second);
     failures.succeeded(second);
     expect(failures.secondsLeft(third)).toBe(0);
   });
@@ -210,14 +210,14 @@ describe("a route that has failed for many", () => {
     for (const uid of ten) fail(uid, answered(500));
     failures.answered("PATCH /ip_policies/{id}");
     await clock.advance(1);
-    failures.trying(first);
+    failures.recordAttempt(first);
     failures.succeeded(first);
     expect([released, failures.secondsLeft(second)]).toEqual([1, 0]);
   });
 
   it("lets all of them try when it answered an object that had not failed", () => {
     const [first, second] = ten as [string, string];
-    failures.trying(first);
+    failures.recordAttempt(first);
     expect(failures.secondsLeft(second)).toBeGreaterThan(0);
     failures.answered("PATCH /ip_policies/{id}");
     expect(failures.secondsLeft(second)).toBe(0);
@@ -227,14 +227,14 @@ describe("a route that has failed for many", () => {
 describe("a change of another object", () => {
   it("lets an object that was refused be tried at once", async () => {
     fail("a", answered(409));
-    failures.hasten("a");
+    failures.retrySooner("a");
     expect(failures.secondsLeft("a")).toBe(0);
   });
 
   it("lets it be tried less and less often, however many changes there are", async () => {
     let attempts = 0;
     for (let passed = 0; passed < 10 * HOUR; passed += 1) {
-      failures.hasten("a");
+      failures.retrySooner("a");
       if (failures.secondsLeft("a") === 0) {
         fail("a", answered(409));
         attempts += 1;
@@ -248,8 +248,8 @@ describe("a change of another object", () => {
     for (let count = 0; count < 6; count += 1) fail("a", answered(500));
     const before = failures.secondsLeft("a");
     for (let count = 0; count < 6; count += 1) fail("b", answered(400));
-    failures.hasten("a");
-    failures.hasten("b");
+    failures.retrySooner("a");
+    failures.retrySooner("b");
     expect(failures.secondsLeft("a")).toBeLessThanOrEqual(before);
     expect(failures.secondsLeft("b")).toBe(4);
   });

@@ -23,7 +23,7 @@ const DENIED: Delays = { first: MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 }
 const REFUSED: Delays = { first: 30 * MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
 
 /** So many failures in a row are followed by no delay when somebody changes something that may end them. */
-const HASTY = 3;
+const UNDELAYED_FAILURES = 3;
 
 /** Where this many objects fail on a route, they take turns. */
 const TURNS_FROM = 5;
@@ -42,7 +42,7 @@ export interface Failure {
   /** The same of what its spec refers to. Undefined: the attempt failed before that was read. */
   readonly inputs: string | undefined;
   /** Whether it may end although the object asks for the same as before, for example by what others do. */
-  readonly mayPass: boolean;
+  readonly isTransient: boolean;
 }
 
 interface Entry extends Failure {
@@ -102,15 +102,15 @@ export class Failures {
    * Somebody has changed something that may end the failure, although the object asks for the same as before. It is tried
    * at once after the first failures, and then less and less often, however many such changes there are.
    */
-  hasten(uid: string): void {
+  retrySooner(uid: string): void {
     const entry = this.#entries.get(uid);
     if (!entry) return;
-    const until = entry.at + (entry.count > HASTY ? grown(FAILED, entry.count - HASTY) : 0);
+    const until = entry.at + (entry.count > UNDELAYED_FAILURES ? grown(FAILED, entry.count - UNDELAYED_FAILURES) : 0);
     if (until < entry.until) this.#entries.set(uid, { ...entry, until });
   }
 
   /** The object is about to be tried: the others that failed on the same route wait for their turn. */
-  trying(uid: string): void {
+  recordAttempt(uid: string): void {
     const entry = this.#entries.get(uid);
     const turns = entry && this.#turns(entry);
     if (turns) turns.nextTurnAt = this.#now() + turns.turnMs;

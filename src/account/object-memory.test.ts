@@ -13,7 +13,7 @@ const cause = new GatewayError({
   status: 500,
   problem: "no",
 });
-const failure = { error: new Retry("ServiceUnavailable", "no"), cause, asked: "1", inputs: "1", mayPass: true };
+const failure = { error: new Retry("ServiceUnavailable", "no"), cause, asked: "1", inputs: "1", isTransient: true };
 
 function given() {
   const clock = new VirtualClock();

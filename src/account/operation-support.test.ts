@@ -37,7 +37,7 @@ it("lets one try at a time, and twice as late after each refusal, an hour at the
   support.refused(operation);
   for (const wait of [4, 8, 16, 32, 60, 60]) {
     await minutes(61);
-    support.trying(operation);
+    support.recordAttempt(operation);
     expect(support.mayTry(operation)).toBe(false);
     support.refused(operation);
     expect(support.secondsUntilTry(operation)).toBe(wait * 60);

@@ -57,7 +57,7 @@ export class OperationSupport {
   }
 
   /** The operation is about to be sent; others that want it wait for the answer. */
-  trying(operation: string): void {
+  recordAttempt(operation: string): void {
     const refusals = this.#refusals.get(operation);
     if (refusals) refusals.tryAt = this.#clock.now() + PROBE_MS;
   }

@@ -23,10 +23,10 @@ export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   // It was tried, and postponed until now.
   if (context.account.turns.has(uid)) return;
   // A change that asks for nothing else may be one of a label of a Secret, or of an object of somebody else.
-  if (lane === "edit" && last.mayPass) failures.hasten(uid);
+  if (lane === "edit" && last.isTransient) failures.retrySooner(uid);
   const isSoon = failures.secondsLeft(uid) > 0 && last.asked === askedBy(object);
   if (isSoon && (await hasSameInputs(context, last))) throw last.error;
-  failures.trying(uid);
+  failures.recordAttempt(uid);
 }
 
 /** Throws why that failed which the reconcile before has waited for. */
@@ -44,7 +44,7 @@ export function recordFailure(context: ReconcileContext, error: ReconcileError):
   const account = accountOf(context);
   if (!account || cause === account.breaker.problem || failureOf(context, error)) return;
   const { inputs } = state;
-  const failure = { error, cause, asked: askedBy(object), inputs, mayPass: mayPass(context, error) };
+  const failure = { error, cause, asked: askedBy(object), inputs, isTransient: isTransient(context, error) };
   account.recordFailure(object.metadata.uid, failure);
 }
 
@@ -72,7 +72,7 @@ export const inputsOf = ({ body }: Desired): string => confidentialDigestOf(body
  * Whether the failure may end although the object asks for the same as before. What is deleted may be in use, a name may
  * be taken, and a list may be shared.
  */
-const mayPass = ({ kind, object, state }: ReconcileContext, error: ReconcileError): boolean =>
+const isTransient = ({ kind, object, state }: ReconcileContext, error: ReconcileError): boolean =>
   error instanceof Retry ||
   state.inputs === undefined ||
   isDeleting(object) ||
