@@ -72,7 +72,7 @@ export class Calls {
     if (!request.isProbe) await this.#ready(request);
     await turns.acquire(request);
     // Who waits for the breaker keeps no place in the budget: its probe would stand behind them, and they go out at once.
-    while (breaker.isAsking && !request.isProbe) {
+    while (breaker.isProbing && !request.isProbe) {
       turns.refund(request.turn);
       await this.#ready(request);
       await turns.acquire(request);
@@ -90,7 +90,7 @@ export class Calls {
 
   async #ready(request: RequestOptions): Promise<void> {
     const { breaker } = this.#options;
-    if (breaker.isAsking) await waitFor(breaker.ready(), request);
+    if (breaker.isProbing) await waitFor(breaker.ready(), request);
     breaker.check();
   }
 
@@ -153,17 +153,17 @@ export class Calls {
     const { turns, breaker, assertMaySend } = this.#options;
     assertMaySend();
     const accepted = this.#options.onBegin?.();
-    const { era } = breaker;
+    const { probeEpoch } = breaker;
     try {
       const answer = await call(this.callOptions(signal));
-      breaker.succeeded(era);
+      breaker.succeeded(probeEpoch);
       accepted?.();
       return answer;
     } catch (error) {
       // a request that was not sent because this process may not send must not count as a failure of the service
       assertMaySend();
       if (isLimited(error)) turns.budget.pauseAfter429(error.retryAfterSeconds);
-      if (isGatewayError(error)) breaker.failed(error, era);
+      if (isGatewayError(error)) breaker.failed(error, probeEpoch);
       throw error;
     }
   }

@@ -110,10 +110,10 @@ describe("CircuitBreaker", () => {
   });
 
   it("ignores the answers to requests that were under way as it opened", async () => {
-    const { era } = breaker;
+    const { probeEpoch } = breaker;
     fail(outage, 5);
-    breaker.succeeded(era);
-    for (let count = 0; count < 40; count += 1) breaker.failed(outage, era);
+    breaker.succeeded(probeEpoch);
+    for (let count = 0; count < 40; count += 1) breaker.failed(outage, probeEpoch);
     expect(await sends()).toBe(false);
     await clock.advance(2000);
     expect(probes()).toBe(true);
@@ -238,11 +238,11 @@ describe("a CircuitBreaker that can ask by another route", () => {
   });
 
   it("does not ask again because of requests that were under way", async () => {
-    const { era } = breaker;
+    const { probeEpoch } = breaker;
     fail(outage, 5);
     answer();
     await clock.advance(0);
-    for (let count = 0; count < 40; count += 1) breaker.failed(outage, era);
+    for (let count = 0; count < 40; count += 1) breaker.failed(outage, probeEpoch);
     expect(asked).toHaveLength(1);
   });
 

@@ -45,9 +45,9 @@ export class CircuitBreaker {
   #failures = 0;
   #failingSince = 0;
   #open: OpenState | undefined;
-  #asking: Promise<void> | undefined;
+  #probing: Promise<void> | undefined;
   /** Changes when a probe has told something. Answers to requests that began before that are old news. */
-  #era = 0;
+  #probeEpoch = 0;
   /** A breaker that opens soon after it was closed goes on with this delay. */
   #lastPause = { delayMs: FIRST_PROBE_MS, endedAt: Number.NEGATIVE_INFINITY };
 
@@ -66,8 +66,8 @@ export class CircuitBreaker {
   }
 
   /** A probe is under way, and requests wait for what it tells. */
-  get isAsking(): boolean {
-    return this.#asking !== undefined;
+  get isProbing(): boolean {
+    return this.#probing !== undefined;
   }
 
   /** Throws the error that keeps the breaker open. */
@@ -77,7 +77,7 @@ export class CircuitBreaker {
 
   /** Resolves when it is known whether requests may be sent. Throws the error that keeps the breaker open. */
   async ready(): Promise<void> {
-    while (this.#asking) await this.#asking;
+    while (this.#probing) await this.#probing;
     this.check();
   }
 
@@ -91,25 +91,25 @@ export class CircuitBreaker {
   }
 
   /** Pass it with the answer to a request that begins now. */
-  get era(): number {
-    return this.#era;
+  get probeEpoch(): number {
+    return this.#probeEpoch;
   }
 
   /** The service answered, whatever it said about the request. */
-  succeeded(era = this.#era): void {
-    if (era !== this.#era) return;
+  succeeded(probeEpoch = this.#probeEpoch): void {
+    if (probeEpoch !== this.#probeEpoch) return;
     this.#failures = 0;
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    this.#era += 1;
+    this.#probeEpoch += 1;
     this.#lastPause = { delayMs: open.delayMs, endedAt: this.#options.clock.now() };
     this.#options.onRecovered?.(this.#failingSince);
   }
 
-  failed(error: GatewayError, era = this.#era): void {
-    if (!affectsAllRequests(error)) this.succeeded(era);
-    else if (era !== this.#era || this.#asking) return;
+  failed(error: GatewayError, probeEpoch = this.#probeEpoch): void {
+    if (!affectsAllRequests(error)) this.succeeded(probeEpoch);
+    else if (probeEpoch !== this.#probeEpoch || this.#probing) return;
     else if (this.#open) this.#probeFailed(this.#open, error);
     else this.#countFailure(error);
   }
@@ -125,7 +125,7 @@ export class CircuitBreaker {
     const { probe } = this.#options;
     const hasKey = error.code !== NO_API_KEY;
     if (hasKey && isUnavailable(error) && this.#failures < OUTAGE_FAILURES) return;
-    if (hasKey && probe) this.#ask(error, probe);
+    if (hasKey && probe) this.#probe(error, probe);
     else this.#openWith(error);
   }
 
@@ -134,16 +134,16 @@ export class CircuitBreaker {
     if (this.#open) this.#open.probeAt = this.#options.clock.now();
   }
 
-  #ask(error: GatewayError, probe: (error: GatewayError) => Promise<void>): void {
-    this.#era += 1;
-    this.#asking = probe(error)
+  #probe(error: GatewayError, probe: (error: GatewayError) => Promise<void>): void {
+    this.#probeEpoch += 1;
+    this.#probing = probe(error)
       .then(
         () => undefined,
         (problem: unknown) => problem,
       )
       .then((problem) => {
-        this.#asking = undefined;
-        this.#era += 1;
+        this.#probing = undefined;
+        this.#probeEpoch += 1;
         this.#failures = 0;
         if (isGatewayError(problem) && affectsAllRequests(problem)) this.#openWith(problem);
       });
@@ -152,7 +152,7 @@ export class CircuitBreaker {
   #openWith(error: GatewayError): void {
     const { clock, onOpened } = this.#options;
     const { delayMs, endedAt } = this.#lastPause;
-    this.#era += 1;
+    this.#probeEpoch += 1;
     this.#pause(error, clock.now() - endedAt < delayMs ? delayMs : FIRST_PROBE_MS);
     onOpened?.();
   }
