@@ -122,9 +122,7 @@ const rows: readonly Row[] = [
         title: "Duration of requests, 95th percentile",
         about: "Without the wait for their turn.",
         unit: "s",
-        queries: [
-          query("{{resource}}", quantile(0.95, "tunnelgateway_remote_request_duration_seconds", "le, resource")),
-        ],
+        queries: [query("{{method}}", quantile(0.95, "tunnelgateway_remote_request_duration_seconds", "le, method"))],
       },
     ],
   },

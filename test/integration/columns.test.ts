@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
 import { examples } from "../../tools/shared/examples.ts";
+import { managedKinds } from "../support/kube.ts";
 import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
@@ -59,6 +60,18 @@ test("what failed behind a Ready object is its reason, without a further write",
   const after = await world.quiet();
   expect(after.writes - writes).toBe(1);
 });
+
+test("the metrics of some sixty objects of all kinds have fewer than 1,500 series", async () => {
+  const more = Array.from({ length: 20 }, (_, index) => own("IPPolicy", `more-${index}`, {}));
+  await world.apply(...more);
+  await world.allReady(more);
+  const objects = await world.kube.list(...managedKinds);
+  expect(objects.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(objects.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(15);
+  const series = (await world.operator.read("/metrics")).split("\n").filter((line) => line && !line.startsWith("#"));
+  expect(series.length).toBeGreaterThan(300);
+  expect(series.length).toBeLessThan(1500);
+}, 60_000);
 
 const own = (kind: string, name: string, spec: object) => ({
   apiVersion: "tunnelgateway.dev/v1",

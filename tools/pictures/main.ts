@@ -1,18 +1,18 @@
 // Draws the dashboard of the chart, as a real Prometheus has seen a real operator: npm run docs:pictures
-import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { pathToFileURL } from "node:url";
 import { parse } from "yaml";
 import { installKinds } from "../cluster/install-kinds.ts";
 import { startCluster } from "../cluster/start.ts";
 import { prometheusPrograms, withoutPrometheus } from "../prometheus/programs.ts";
 import { Prometheus } from "../prometheus/prometheus.ts";
-import { debianPrograms, howToGet } from "../shared/debian.ts";
+import { howToGet } from "../shared/debian.ts";
 import { exampleRoutes } from "../shared/examples.ts";
 import { Operator } from "../shared/operator.ts";
 import { startSimulator } from "../simulator/simulator.ts";
+import { Browser, chromiumProgram } from "./browser.ts";
 import { type Row, rowsOf, type Span } from "./dashboard.ts";
 import { HEIGHT_OF_A_LINE, pageOf, WIDTH_OF_A_PAGE } from "./page.ts";
 import { story } from "./story.ts";
@@ -28,7 +28,6 @@ const LARGEST_BYTES = 150_000;
 const RATE_WINDOW = "10s";
 const LABELS = { namespace: NAMESPACE, container: "operator", pod: "tunnel-gateway-operator-0" };
 
-const run = promisify(execFile);
 const say = (line: string) => console.error(`pictures: ${line}`);
 
 /** The alerts of the chart. They fire at once: what the pictures show lasts for a minute. */
@@ -69,27 +68,25 @@ async function seen(): Promise<{ row: Row; picture: string }[]> {
   return rows.map((row) => ({ row, picture: `${row.title.toLowerCase().replaceAll(" ", "-")}.png` }));
 }
 
-async function draw(chromium: string, folder: string, row: Row, file: string): Promise<void> {
+async function draw(browser: Browser, folder: string, row: Row, file: string): Promise<void> {
   const page = join(folder, "page.html");
   await writeFile(page, pageOf(row));
-  const lines = Math.ceil(row.charts.length / 3);
-  const size = `${WIDTH_OF_A_PAGE},${lines * HEIGHT_OF_A_LINE + 50}`;
-  const software = ["--disable-gpu", "--disable-software-rasterizer", "--disable-dev-shm-usage"];
-  const alone = ["--headless", "--no-sandbox", ...software, "--hide-scrollbars", `--user-data-dir=${folder}/user`];
-  await run(chromium, [...alone, `--window-size=${size}`, `--screenshot=${file}`, `file://${page}`]);
+  const height = Math.ceil(row.charts.length / 3) * HEIGHT_OF_A_LINE + 50;
+  await browser.load(pathToFileURL(page).href, { width: WIDTH_OF_A_PAGE, height, dark: false, scripts: false });
+  await writeFile(file, await browser.picture());
   const bytes = (await stat(file)).size;
   say(`${file}: ${Math.round(bytes / 1000)} kB`);
   if (bytes > LARGEST_BYTES) throw new Error(`${file} has more than ${LARGEST_BYTES} bytes`);
 }
 
-const browser = await debianPrograms("chromium", ["chromium"], { env: { PATH: process.env["PATH"] } });
-if (!browser) throw new Error(`Chromium draws the pictures: ${howToGet("chromium")}`);
+const chromium = await chromiumProgram();
+if (!chromium) throw new Error(`Chromium draws the pictures: ${howToGet("chromium")}`);
 const folder = await mkdtemp(join(tmpdir(), "pictures-"));
 try {
   await mkdir(pictures, { recursive: true });
-  for (const { row, picture } of await seen()) {
-    await draw(browser.chromium, folder, row, join(pictures, `dashboard-${picture}`));
-  }
+  const rows = await seen();
+  await using browser = await Browser.start(chromium);
+  for (const { row, picture } of rows) await draw(browser, folder, row, join(pictures, `dashboard-${picture}`));
 } finally {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -241,6 +241,7 @@ describe("requests", () => {
       '{resource="ip_policies",method="GET",code="200"} 1',
       '{resource="ip_policies",method="GET",code="unknown"} 1',
     ]);
+    expect(await series("tunnelgateway_remote_request_duration_seconds_count")).toEqual(['{method="GET"} 2']);
   });
 
   it("are counted by lane with the time that they waited", async () => {
