@@ -121,7 +121,7 @@ export function createOperator(options: OperatorOptions): Operator {
       usersOfKey: (object, key) => keyUsersOf({ accounts, store: accountInformer.store, ...dependents }, object, key),
       isSameAccount: (one, other) => accounts.isSameAccount(one, other),
       isSameInventory: (one, other) => accounts.isSameInventory(one, other),
-      isLetGo: (object) => accounts.isLetGo(object),
+      isAccountOrphaned: (object) => accounts.isAccountOrphaned(object),
       ensureDefaultKnown: (object) => defaultAccounts.ensureKnown(object),
       // Adoption from a GatewayAccount is always allowed: it belongs to the namespace, and so do the remotes of its
       // account.
@@ -174,8 +174,8 @@ export function createOperator(options: OperatorOptions): Operator {
     onAvailabilityChange(keys, available) {
       for (const key of keys) if (key) enqueueAccount(key);
       // Objects of an account with the orphan annotation are reconciled at once instead of after their delay.
-      const letGo = keys.filter((key) => isLetGo(accountInformer.store.get(key)));
-      for (const key of letGo) enqueuer.enqueueUsers(key);
+      const orphaned = keys.filter((key) => hasOrphanAnnotation(accountInformer.store.get(key)));
+      for (const key of orphaned) enqueuer.enqueueUsers(key);
       if (available) enqueuer.enqueueUnfinished();
     },
   });
@@ -377,7 +377,7 @@ const onlyOurs = (store: Listed["store"], isOurs: IsOurs): Listed["store"] => ({
 const isMirrored = ({ spec, metadata }: AccountObject): boolean =>
   spec.tunnelSessions === "Mirror" && metadata.deletionTimestamp === undefined;
 
-const isLetGo = (object: AccountObject | undefined): boolean =>
+const hasOrphanAnnotation = (object: AccountObject | undefined): boolean =>
   object?.metadata.annotations?.[annotations.orphan] === "true";
 
 const secretOf = ({ metadata, spec }: AccountObject): string[] => [

@@ -84,7 +84,7 @@ export class ClusterCopy extends CachedObjects implements Cluster {
   /** A plan has no keys to compare. Whether a deletion has to wait for those who use a key is not shown. */
   usersOfKey = (): KeyUser[] => [];
 
-  isAccountLetGo = (): boolean => false;
+  isAccountOrphaned = (): boolean => false;
 
   /** The GatewayAccounts were read before. */
   ensureDefaultKnown = async (): Promise<void> => {};

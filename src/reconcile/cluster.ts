@@ -61,7 +61,7 @@ export interface KeyUser {
   /** Undefined for the operator. */
   namespace?: string;
   /** The GatewayAccount is being deleted, and waits for the objects that need it. */
-  isGoing: boolean;
+  isDeleting: boolean;
 }
 
 /**
@@ -140,7 +140,7 @@ export interface Cluster {
    * Whether a person has said on the GatewayAccount of the object's remote that the account is gone for good, and its key
    * does not work.
    */
-  isAccountLetGo(object: ManagedObject): boolean;
+  isAccountOrphaned(object: ManagedObject): boolean;
   isNamespaceDeleting(namespace: string): Promise<boolean>;
   /** Whether the CustomResourceDefinition of the kind is being deleted, and all objects with it. */
   isKindDeleting(kind: Kind): Promise<boolean>;

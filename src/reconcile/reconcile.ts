@@ -63,7 +63,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     await keepTokenInTime(context);
     if (isReleased(context.object) && !isDeleting(context.object))
       return { type: "released", message: releaseMessage(context), isHandedOver: isHandedOver(context) };
-    if (!isLetGo(context)) {
+    if (!isDeletedWithOrphanedAccount(context)) {
       refuseFailedWait(context);
       await refuseTooSoon(context);
     }
@@ -98,8 +98,8 @@ async function keepTokenInTime(context: ReconcileContext): Promise<void> {
 }
 
 /** Nothing is sent for the object any more: its account is gone for good. */
-const isLetGo = ({ object, cluster }: ReconcileContext): boolean =>
-  isDeleting(object) && cluster.isAccountLetGo(object);
+const isDeletedWithOrphanedAccount = ({ object, cluster }: ReconcileContext): boolean =>
+  isDeleting(object) && cluster.isAccountOrphaned(object);
 
 /**
  * After a create, the status is written whatever was thrown: otherwise the new remote would have to be searched for.

@@ -42,8 +42,8 @@ test("a key with which a GatewayAccount works is deleted after it, and after wha
 
 test("a GatewayAccount is let go of in one place, and not while its key works", async () => {
   const { policyID } = await given("closed");
-  const letGo = { [annotations.orphan]: "true" };
-  await world.kube.annotate("GatewayAccount", "closed", letGo);
+  const orphanAnnotation = { [annotations.orphan]: "true" };
+  await world.kube.annotate("GatewayAccount", "closed", orphanAnnotation);
   await world.kube.apply(manifest("IPPolicy", "second", { accountRef: { name: "closed" } }));
   const second = await world.ready("IPPolicy", "second");
   await world.kube.delete("IPPolicy", "second");

@@ -15,8 +15,8 @@ import { isNear, type Move, type Place } from "./manifest.ts";
 import { handOverToCluster } from "./other-cluster.ts";
 import { rewriteManifests } from "./rewrite.ts";
 import {
+  deleteOldObject,
   handOver,
-  letGo,
   type MoveParts,
   type Prepared,
   prepareMove,
@@ -84,7 +84,7 @@ async function carryOut(
   if (flags.rewrite) await rewrite(parts, flags.namespace, flags, terminal);
   const referrers = await referrersOf(parts);
   if (referrers.length > 0) return report(referrers, parts, flags, terminal);
-  await letGo(parts);
+  await deleteOldObject(parts);
   return 0;
 }
 

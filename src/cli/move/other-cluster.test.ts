@@ -10,7 +10,7 @@ import { CommandError } from "../terminal/terminal.ts";
 import { kubeOf } from "../testing/kube.ts";
 import type { Move } from "./manifest.ts";
 import { handOverToCluster, type MoveAccount } from "./other-cluster.ts";
-import { letGo, type MoveParts, prepareMove, referrersOf } from "./steps.ts";
+import { deleteOldObject, type MoveParts, prepareMove, referrersOf } from "./steps.ts";
 
 // A policy moves from the cluster blue to the cluster green, where it has the same namespace and name.
 
@@ -74,7 +74,7 @@ async function bothReconcile(): Promise<void> {
 async function moveWhole(parts = partsOf()): Promise<void> {
   await handOverToCluster(parts, await prepareMove(parts), parts.account);
   expect(await referrersOf(parts)).toEqual([]);
-  await letGo(parts);
+  await deleteOldObject(parts);
 }
 
 /** Whether the operator of a cluster has its object Ready, and nobody has told it to write nothing. */

@@ -8,7 +8,7 @@ import { annotations } from "../../schema/contract.ts";
 import type { Kind } from "../../schema/define.ts";
 import { kubeOf } from "../testing/kube.ts";
 import type { Move } from "./manifest.ts";
-import { handOver, letGo, type MoveParts, prepareMove, referrersOf } from "./steps.ts";
+import { deleteOldObject, handOver, type MoveParts, prepareMove, referrersOf } from "./steps.ts";
 
 let scene: Scene;
 let id: string;
@@ -59,7 +59,7 @@ const objects = (): ManagedObject[] =>
 async function moveWhole(parts: MoveParts): Promise<void> {
   await handOver(parts, await prepareMove(parts));
   expect(await referrersOf(parts)).toEqual([]);
-  await letGo(parts);
+  await deleteOldObject(parts);
 }
 
 const settled = () => ({

@@ -233,7 +233,7 @@ export async function referrersOf({ client, move }: Pick<Clusters, "client" | "m
 }
 
 /** Deletes the old object, whose remote stays, and waits until it is gone. To be called when nothing refers to it. */
-export async function letGo({ client, move, wait, tell }: MoveParts): Promise<void> {
+export async function deleteOldObject({ client, move, wait, tell }: MoveParts): Promise<void> {
   const title = titleOf(move, move.from);
   const old = await read(client, move, move.from);
   if (!old) return;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { kinds } from "../../kinds/index.ts";
-import { letGoOfRights } from "../../operator/kubernetes/namespace-rights.ts";
+import { releaseRoleBinding } from "../../operator/kubernetes/namespace-rights.ts";
 import type { KubeClient } from "../../runtime/connection/client.ts";
 import { isInvalid, isNotFound } from "../../runtime/connection/errors.ts";
 import { removeFinalizer } from "../../runtime/connection/finalizer.ts";
@@ -55,7 +55,7 @@ async function letGoOfAllRights({ client, config }: Uninstallation): Promise<voi
   const { rightsBinding: name, watchNamespaces } = config;
   if (name === undefined) return;
   await forEachConcurrently(watchNamespaces, (namespace) =>
-    ignoringChanges(() => letGoOfRights(client, { namespace, name })),
+    ignoringChanges(() => releaseRoleBinding(client, { namespace, name })),
   );
 }
 

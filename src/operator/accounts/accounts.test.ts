@@ -286,7 +286,7 @@ describe("the key of an account", () => {
 });
 
 describe("an account that a person lets go of", () => {
-  const letGo = (scene: AccountScene) =>
+  const setOrphan = (scene: AccountScene) =>
     scene.server.storage.update("tunnelgateway.dev/v1/gatewayaccounts", "n/a", (now) => ({
       ...now,
       metadata: { ...now.metadata, annotations: { [annotations.orphan]: "true" } },
@@ -301,7 +301,8 @@ describe("an account that a person lets go of", () => {
         .probe(request)
         .catch(() => {});
   };
-  const isLetGo = (scene: AccountScene) => scene.accounts.isLetGo(object("a", { id: "ipp_1", account: "a" }));
+  const isAccountOrphaned = (scene: AccountScene) =>
+    scene.accounts.isAccountOrphaned(object("a", { id: "ipp_1", account: "a" }));
 
   it.each<[string, boolean, (scene: AccountScene) => void]>([
     ["not before its key has shown that it does not work", false, () => {}],
@@ -309,24 +310,24 @@ describe("an account that a person lets go of", () => {
     ["when its Secret has no key", true, (scene) => scene.secret("a", { other: "key" })],
   ])("is let go of %s: %s", async (_, expected, prepare) => {
     const scene = await given();
-    letGo(scene);
+    setOrphan(scene);
     prepare(scene);
     await askBoth(scene);
-    expect(isLetGo(scene)).toBe(expected);
+    expect(isAccountOrphaned(scene)).toBe(expected);
   });
 
   it("is not let go of without the annotation, though its key does not work", async () => {
     const scene = await given();
     scene.accepted.delete("right");
     await askBoth(scene);
-    expect(isLetGo(scene)).toBe(false);
+    expect(isAccountOrphaned(scene)).toBe(false);
   });
 
   it("is another one for objects of the operator's own credentials", async () => {
     const scene = await given();
-    letGo(scene);
+    setOrphan(scene);
     scene.accepted.delete("right");
     await askBoth(scene);
-    expect(scene.accounts.isLetGo(object(undefined, { id: "ipp_1" }))).toBe(false);
+    expect(scene.accounts.isAccountOrphaned(object(undefined, { id: "ipp_1" }))).toBe(false);
   });
 });

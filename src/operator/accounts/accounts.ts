@@ -191,7 +191,7 @@ export class Accounts {
    * Whether a person has set the orphan annotation on the GatewayAccount of the object's remote, while its key is
    * missing or refused.
    */
-  isLetGo(object: ManagedObject): boolean {
+  isAccountOrphaned(object: ManagedObject): boolean {
     const { namespace } = object.metadata;
     const name = this.recordedNameOf(object);
     const account = this.#options.store().get(`${namespace}/${name}`);
@@ -228,7 +228,7 @@ export class Accounts {
     // Until the key is proved, the remotes recorded for the specified GatewayAccount may be in another account.
     if (this.#credentials.find(namespace, specified)?.shared.account.keyProof.holds !== true) return recorded;
     const isWritten = object.status?.id === undefined || object.status.observedGeneration !== generation;
-    return isWritten || this.#isGoing(namespace, recorded) ? specified : recorded;
+    return isWritten || this.#isGoneOrDeleting(namespace, recorded) ? specified : recorded;
   }
 
   /**
@@ -281,7 +281,7 @@ export class Accounts {
   }
 
   /** The GatewayAccount is being deleted or is gone, and its key with it. */
-  #isGoing(namespace: string, name: string): boolean {
+  #isGoneOrDeleting(namespace: string, name: string): boolean {
     const isDeleted = this.#options.store().get(`${namespace}/${name}`)?.metadata.deletionTimestamp !== undefined;
     return isDeleted || this.#credentials.known(namespace, name)?.digest === undefined;
   }

@@ -26,12 +26,12 @@ export function keyUsersOf(
   const secret = secretName === undefined ? undefined : { namespace, name: secretName };
   const own = `${namespace}/${accounts.recordedNameOf(object)}`;
   return accounts.usersOfKey({ digest, secret }).flatMap((key): KeyUser[] => {
-    if (key === "") return [{ name: "the operator", isGoing: false }];
+    if (key === "") return [{ name: "the operator", isDeleting: false }];
     const account = store.get(key);
     if (!account) return [];
-    const isGoing = account.metadata.deletionTimestamp !== undefined;
+    const isDeleting = account.metadata.deletionTimestamp !== undefined;
     const others = countDependents(key) - (key === own ? 1 : 0);
-    if (isGoing && others <= 0 && unreadableKinds().length === 0) return [];
-    return [{ name: `GatewayAccount ${keyOf(account)}`, namespace: splitKey(key).namespace, isGoing }];
+    if (isDeleting && others <= 0 && unreadableKinds().length === 0) return [];
+    return [{ name: `GatewayAccount ${keyOf(account)}`, namespace: splitKey(key).namespace, isDeleting }];
   });
 }

@@ -46,7 +46,7 @@ beforeEach(async () => {
       isSameAccount: (one, other) => accountOf(one) === accountOf(other),
       isSameInventory: (one, other) => accountOf(one) === accountOf(other),
       usersOfKey: () => [],
-      isLetGo: () => false,
+      isAccountOrphaned: () => false,
       ensureDefaultKnown: async () => {},
       mayAdopt: () => true,
     },

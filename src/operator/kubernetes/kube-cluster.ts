@@ -39,7 +39,7 @@ const DISCOVERY_LAG_MS = 1_000;
 /** Questions of a reconcile about the API keys of accounts. */
 interface AccountKeys {
   usersOfKey: Cluster["usersOfKey"];
-  isLetGo: (object: ManagedObject) => boolean;
+  isAccountOrphaned: (object: ManagedObject) => boolean;
   ensureDefaultKnown: Cluster["ensureDefaultKnown"];
 }
 
@@ -85,7 +85,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
 
   usersOfKey: Cluster["usersOfKey"] = (object, key) => this.#accountKeys.usersOfKey(object, key);
 
-  isAccountLetGo = (object: ManagedObject): boolean => this.#accountKeys.isLetGo(object);
+  isAccountOrphaned = (object: ManagedObject): boolean => this.#accountKeys.isAccountOrphaned(object);
 
   ensureDefaultKnown = (object: ManagedObject): Promise<void> => this.#accountKeys.ensureDefaultKnown(object);
 

@@ -105,7 +105,7 @@ export class NamespaceRights {
     const isNeeded = this.#isNeeded(namespace, space) === true;
     const about = { namespace, name };
     try {
-      await (isNeeded ? this.#keep(namespace, name) : this.#letGo(namespace, name));
+      await (isNeeded ? this.#keep(namespace, name) : this.#releaseFinalizer(namespace, name));
       space.isKept = isNeeded;
     } catch (error) {
       if (isRefusal(error)) space.isKept = isNeeded;
@@ -123,15 +123,15 @@ export class NamespaceRights {
     await client.patchMerge(roleBindings, { namespace, name }, patch);
   }
 
-  #letGo = (namespace: string, name: string): Promise<unknown> =>
-    letGoOfRights(this.#options.client, { namespace, name });
+  #releaseFinalizer = (namespace: string, name: string): Promise<unknown> =>
+    releaseRoleBinding(this.#options.client, { namespace, name });
 }
 
 const WITHOUT =
   "Delete the objects of this namespace before the namespace: the RoleBinding with which the operator would end them cannot be kept";
 
 /** Takes the operator's finalizer off the RoleBinding. */
-export async function letGoOfRights(
+export async function releaseRoleBinding(
   client: Pick<KubeClient, "get" | "patchJSON">,
   ref: { namespace: string; name: string },
 ): Promise<void> {

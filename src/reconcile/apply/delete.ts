@@ -37,7 +37,7 @@ export async function deleteObject(context: ReconcileContext): Promise<void> {
   if (!object.metadata.finalizers?.includes(FINALIZER)) return waitForOthers(object);
   await awaitTakeover(context);
   if (await isRemoteKept(context)) {
-    if (!leavesItsRemote(object) && cluster.isAccountLetGo(object)) tellLetGo(context);
+    if (!leavesItsRemote(object) && cluster.isAccountOrphaned(object)) reportAccountOrphaned(context);
     prepareRetention(context);
     await keepOutputSecret(context);
     await keepRecords(context);
@@ -59,7 +59,7 @@ async function awaitTakeover(context: ReconcileContext): Promise<void> {
   );
 }
 
-function tellLetGo({ cluster, object, kind }: ReconcileContext): void {
+function reportAccountOrphaned({ cluster, object, kind }: ReconcileContext): void {
   const what = object.status?.id ?? `what may be there of this ${kind.kind}`;
   const note = `Left ${what} in the account: its GatewayAccount has the annotation orphan, and its key does not work`;
   cluster.emit(object, { type: "Warning", reason: "Unauthorized", action: "Delete", note });
@@ -83,7 +83,7 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
 
 /** Deleting a CRD deletes all its objects, which nobody may have meant. So then no remote is deleted. */
 const isRemoteKept = async ({ object, cluster, kind }: ReconcileContext): Promise<boolean> =>
-  leavesItsRemote(object) || cluster.isAccountLetGo(object) || (await cluster.isKindDeleting(kind));
+  leavesItsRemote(object) || cluster.isAccountOrphaned(object) || (await cluster.isKindDeleting(kind));
 
 /**
  * The next object of this name finds the retained remote in a list, so no list from before the create may count. Throws

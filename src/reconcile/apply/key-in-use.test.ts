@@ -16,8 +16,8 @@ beforeEach(async () => {
   key = await scene.given(APIKey, "robot", { tokenSecretName: "robot-token" });
 });
 
-const uses = (name: string, more: { namespace?: string; isGoing?: boolean } = {}) =>
-  scene.cluster.keyUsers.set(digestOf(`token of ${scene.idOf(key)}`), [{ name, isGoing: false, ...more }]);
+const uses = (name: string, more: { namespace?: string; isDeleting?: boolean } = {}) =>
+  scene.cluster.keyUsers.set(digestOf(`token of ${scene.idOf(key)}`), [{ name, isDeleting: false, ...more }]);
 const rows = () => scene.gateway.remotesOf(APIKey.resource).map(({ id }) => id);
 
 async function deleteKey(): Promise<void> {
@@ -46,7 +46,7 @@ describe("the key of the operator or of a GatewayAccount", () => {
   });
 
   it("waits for a GatewayAccount that is being deleted", async () => {
-    uses("GatewayAccount team-a/default", { namespace: "team-a", isGoing: true });
+    uses("GatewayAccount team-a/default", { namespace: "team-a", isDeleting: true });
     await deleteKey();
     expect(rows()).toHaveLength(1);
     expect(scene.reason(key)).toMatch(/^Deleting: Waiting for GatewayAccount team-a\/default to be deleted first/);
@@ -89,7 +89,7 @@ describe("the key of the operator or of a GatewayAccount", () => {
 describe("an account that a person has let go of", () => {
   it("is sent nothing when its objects are deleted", async () => {
     const policy = await scene.given(IPPolicy, "office");
-    scene.cluster.isAccountGone = true;
+    scene.cluster.isAccountAbandoned = true;
     scene.cluster.delete(policy);
     await scene.reconcile(policy);
     expect(scene.cluster.exists(policy)).toBe(false);

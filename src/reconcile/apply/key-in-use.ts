@@ -28,8 +28,8 @@ export async function refuseWhileKeyUsed(context: ReconcileContext, id: string):
   if (users.length === 0) return;
   const { namespace } = object.metadata;
   const isNamespaceGoing = await cluster.isNamespaceDeleting(namespace);
-  const isGoing = (user: KeyUser) => user.isGoing || (isNamespaceGoing && user.namespace === namespace);
-  const staying = users.filter((user) => !isGoing(user));
+  const isBeingDeleted = (user: KeyUser) => user.isDeleting || (isNamespaceGoing && user.namespace === namespace);
+  const staying = users.filter((user) => !isBeingDeleted(user));
   if (staying.length > 0) throw new KeyStillUsed(namesOf(staying), id);
   const message = `Waiting for ${namesOf(users)} to be deleted first: it sends its requests with this key`;
   throw new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });

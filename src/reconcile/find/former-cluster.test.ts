@@ -110,7 +110,7 @@ describe("marks of an unknown cluster", () => {
 });
 
 describe("a remote that one cluster has let go of", () => {
-  const letGo = async (): Promise<string> => {
+  const retainRemote = async (): Promise<string> => {
     const object = await blue.given(IPPolicy, "one", { deletionPolicy: "Retain" });
     const id = blue.idOf(object);
     blue.cluster.delete(object);
@@ -122,7 +122,7 @@ describe("a remote that one cluster has let go of", () => {
   const removeMark = (id: string) => blue.gateway.change(IPPolicy.resource, id, { metadata: "" });
 
   it("is taken by another one after somebody has removed the mark, under any name", async () => {
-    const id = await letGo();
+    const id = await retainRemote();
     const other = green();
     const object = await other.apply(IPPolicy, "two", { adopt: { id } });
     expect(other.reason(object)).toMatch(/^OwnershipConflict: Remove the owner from the metadata of /);
@@ -133,7 +133,7 @@ describe("a remote that one cluster has let go of", () => {
   });
 
   it("goes back to the first one by its id, if nobody has taken it", async () => {
-    const id = await letGo();
+    const id = await retainRemote();
     removeMark(id);
     const object = await blue.given(IPPolicy, "one", { adopt: { id } });
     expect(blue.idOf(object)).toBe(id);

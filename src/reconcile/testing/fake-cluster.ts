@@ -213,12 +213,12 @@ export class FakeCluster implements Cluster {
 
   /** Who uses a key, by the digest of its value. */
   readonly keyUsers = new Map<string, KeyUser[]>();
-  isAccountGone = false;
+  isAccountAbandoned = false;
 
   usersOfKey = (_: ManagedObject, { digest = "" }: { digest?: string | undefined }): KeyUser[] =>
     this.keyUsers.get(digest) ?? [];
 
-  isAccountLetGo = (): boolean => this.isAccountGone;
+  isAccountOrphaned = (): boolean => this.isAccountAbandoned;
 
   visibilityOf = (kind: string): Visibility => this.visibility.get(kind) ?? "Visible";
 
