@@ -77,7 +77,7 @@ export interface Cluster {
    */
   othersWithRemoteID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** Like `othersWithRemoteID`, and those that are to adopt this remote. */
-  othersWanting(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
+  othersSpecifying(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
   /** Whether both belong to one account, by whichever GatewayAccounts. */
   shareAccount(one: ManagedObject, other: ManagedObject): boolean;
   /** Whether objects of this namespace may take over what somebody else has made in the account of this object. */

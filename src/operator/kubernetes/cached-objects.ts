@@ -44,7 +44,7 @@ export class CachedObjects implements Pick<Cluster, Questions> {
     return this.#others(kind, "remoteID", id, object);
   }
 
-  othersWanting({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
+  othersSpecifying({ kind }: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
     return [...this.#others(kind, "remoteID", id, object), ...this.#others(kind, "wantedID", id, object)];
   }
 

@@ -125,7 +125,7 @@ describe("objects of several namespaces", () => {
     const one = put("a", "shared", undefined, { adopt: { id: "ipp_1" } });
     put("b", "shared", undefined, { adopt: { id: "ipp_1" } });
     put("c", "another", undefined, { adopt: { id: "ipp_1" } });
-    expect(namespacesOf(cluster.othersWanting(IPPolicy, "ipp_1", one))).toEqual(["b"]);
+    expect(namespacesOf(cluster.othersSpecifying(IPPolicy, "ipp_1", one))).toEqual(["b"]);
   });
 });
 

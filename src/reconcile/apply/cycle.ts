@@ -5,7 +5,7 @@ import { fieldsReferringTo } from "../../schema/wire/uses.ts";
 import { type ReconcileContext, requestOptions, updatableRemotesOf } from "../context.ts";
 import { plan } from "../desired/plan.ts";
 import { refusedAsInUse } from "./delete-remote.ts";
-import { findAllUsers, findUsers, isEnding, type Target, type Users } from "./users.ts";
+import { findAllUsers, findUsers, isBeingRemoved, type Target, type Users } from "./users.ts";
 
 /**
  * Whether the target and all that uses it, however indirectly, is being deleted, and each waits for another. Nearly
@@ -38,7 +38,9 @@ async function cycleOf(target: Target, search: (target: Target) => Promise<Users
 
 /** All users, or none where one of them is not about to end. */
 function endingUsers({ users, unseen }: Users): Target[] {
-  const ending = users.flatMap((user) => (isEnding(user) && user.id !== undefined ? [{ ...user, id: user.id }] : []));
+  const ending = users.flatMap((user) =>
+    isBeingRemoved(user) && user.id !== undefined ? [{ ...user, id: user.id }] : [],
+  );
   return unseen.length === 0 && ending.length === users.length ? ending : [];
 }
 

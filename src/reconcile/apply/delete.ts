@@ -11,9 +11,9 @@ import { isKnownForeign, refuseForeignMark } from "../find/conflicts.ts";
 import { findRemote } from "../find/find.ts";
 import { isHandoverPending } from "../find/handover.ts";
 import { otherHolder } from "../find/holders.ts";
-import { staysForOthers } from "../find/sharing.ts";
+import { isKeptForOthers } from "../find/sharing.ts";
 import { deleteRemote, deleteUnsupported } from "./delete-remote.ts";
-import { lastingUsers, namesOf, refuseWhileUsed, StillUsed, sentence } from "./in-use.ts";
+import { namesOf, refuseWhileUsed, remainingUsers, StillUsed, sentence } from "./in-use.ts";
 import { KeyStillUsed, refuseWhileKeyUsed } from "./key-in-use.ts";
 import { recordLeftModules } from "./left-modules.ts";
 import { keepOutputSecret } from "./output-secret.ts";
@@ -114,7 +114,7 @@ async function deleteRemotes(context: ReconcileContext): Promise<void> {
   if (ids.length === 0) return;
   if (id !== undefined) state.remote ??= { id };
   const leftBehind: LeftBehind[] = [];
-  for (const one of ids.filter((each) => !staysForOthers(context, each))) {
+  for (const one of ids.filter((each) => !isKeptForOthers(context, each))) {
     if (!(await deleteOrLeaveBehind(context, one, leftBehind))) continue;
     context.changes.push({ type: "Deleted", id: one });
     tellUnseenUsers(context, one);
@@ -203,7 +203,7 @@ const isUsedElsewhere = (error: ReconcileError, { metadata }: ManagedObject): bo
   error instanceof StillUsed && error.users.some(({ object }) => object?.metadata.namespace !== metadata.namespace);
 
 async function lastingUse(context: ReconcileContext, error: StillUsed): Promise<string | undefined> {
-  const lasting = await lastingUsers(context, error.users);
+  const lasting = await remainingUsers(context, error.users);
   if (lasting.length === 0) return undefined;
   return sentence("", namesOf(lasting, context.object), lasting.length > 1 ? " use it and stay" : " uses it and stays");
 }

@@ -4,7 +4,7 @@ import { isExposedWithout } from "../../schema/wire/uses.ts";
 import { now, type ReconcileContext, remotesOf, requestOptions } from "../context.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import { emptyRemote, isCycle } from "./cycle.ts";
-import { findUsers, isEnding, outlives, type Target, type Unseen, type User } from "./users.ts";
+import { findUsers, isBeingRemoved, leavesReferences, type Target, type Unseen, type User } from "./users.ts";
 
 /** A request that deletes may wait for the budget. Beyond this its users are searched for anew. */
 const CHECK_VALID_MS = 30_000;
@@ -61,11 +61,11 @@ const isGone = async (context: ReconcileContext, id: string, users: readonly Use
 
 async function refuse(context: ReconcileContext, target: Target, users: readonly User[]): Promise<never> {
   const { kind, object } = context;
-  const staying = users.filter((user) => !isEnding(user));
+  const staying = users.filter((user) => !isBeingRemoved(user));
   const use = `${users.length > 1 ? "they use" : "it uses"} this ${kind.kind}`;
   if (staying.length > 0) {
     const seconds = staying.every(({ bySpec }) => bySpec) ? WATCHED_SECONDS : secondsBetween(context, 10, 1, 60);
-    const named = [...namesOf(staying, object), ...namesOf(users.filter(isEnding), object)];
+    const named = [...namesOf(staying, object), ...namesOf(users.filter(isBeingRemoved), object)];
     const message = sentence("Delete or change ", named, ` first: ${use}`);
     throw new StillUsed(users, "InUse", message, { afterSeconds: seconds });
   }
@@ -99,16 +99,16 @@ function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): Rec
  * Of what uses a remote, whatever nothing under way will end. Asked for an object whose namespace is being deleted, and
  * all its objects with it, or that `uninstall` has deleted, as it deletes all objects of all namespaces.
  */
-export async function lastingUsers({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
+export async function remainingUsers({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
   const home = object.metadata.namespace;
   const namespaces = [...new Set(users.flatMap((user) => user.object?.metadata.namespace ?? []))];
   const others = namespaces.filter((namespace) => namespace !== home);
   const deleting = await Promise.all(others.map((namespace) => cluster.isNamespaceDeleting(namespace)));
   const going = [home, ...others.filter((_, index) => deleting[index])];
   return users.filter((user) => {
-    if (!user.object || outlives(user.kind, user.object)) return true;
+    if (!user.object || leavesReferences(user.kind, user.object)) return true;
     if (isUninstalling(object) || going.includes(user.object.metadata.namespace)) return false;
-    return !isEnding(user) || conditionOf(user.object.status, "Ready")?.reason === "InUse";
+    return !isBeingRemoved(user) || conditionOf(user.object.status, "Ready")?.reason === "InUse";
   });
 }
 

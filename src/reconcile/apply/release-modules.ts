@@ -86,7 +86,7 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
   const wanted = wantedByOthers(context, id);
   const own = applied.filter((field) => !isModuleRetained(object, field));
   const released = own.filter((field) => !wanted.includes(field));
-  leaveToOthers(context, id, wanted);
+  leaveModulesToOthers(context, id, wanted);
   const { body, remove } = plan(kind, {
     wanted: {},
     seen: fromAnswer(kind.spec, remote),
@@ -104,12 +104,12 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
  * The plan of an update without the modules that the object no longer sets and leaves to another one. An object that
  * still sets a module stays the holder, so the other one has to wait, and gets nothing.
  */
-export function withoutPassed(context: ReconcileContext, planned: Plan, id: string): Plan {
+export function withoutHandedOverModules(context: ReconcileContext, planned: Plan, id: string): Plan {
   const { kind, object } = context;
   if (kind.location.type !== "modules" || planned.remove.length === 0) return planned;
   if (modulesSetBy(kind, object).length > 0) return planned;
   const wanted = wantedByOthers(context, id);
-  leaveToOthers(context, id, wanted);
+  leaveModulesToOthers(context, id, wanted);
   const fieldsOf = (member: string) => membersOf(kind.spec).get(member)?.fields ?? [];
   return {
     ...planned,
@@ -119,7 +119,7 @@ export function withoutPassed(context: ReconcileContext, planned: Plan, id: stri
 }
 
 /** What this object has set first counts as created by the next one. */
-function leaveToOthers({ object, account }: ReconcileContext, id: string, wanted: readonly string[]): void {
+function leaveModulesToOthers({ object, account }: ReconcileContext, id: string, wanted: readonly string[]): void {
   account.leaveModules(
     id,
     wanted.filter((field) => object.status?.moduleOrigins?.[field] === "Created"),

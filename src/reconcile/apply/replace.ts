@@ -3,7 +3,7 @@ import type { Remote } from "../../gateway/resource.ts";
 import { type ReconcileContext, retiringOf } from "../context.ts";
 import type { Desired } from "../desired/desired.ts";
 import { isKnownForeign } from "../find/conflicts.ts";
-import { staysForOthers } from "../find/sharing.ts";
+import { isKeptForOthers } from "../find/sharing.ts";
 import { checkpointID } from "./checkpoint.ts";
 import { create } from "./create.ts";
 import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-remote.ts";
@@ -59,7 +59,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
     return;
   }
   try {
-    if (!staysForOthers(context, id) && !isKnownForeign(context, id))
+    if (!isKeptForOthers(context, id) && !isKnownForeign(context, id))
       await deleteWithLossGuard(context, id, assertValid);
   } catch (error) {
     // Something that cannot be seen still uses it. Trying later harms nobody.

@@ -12,7 +12,7 @@ import type { Desired } from "../desired/desired.ts";
 import { isEmpty, type Plan, plan, renewedMembers, specFields } from "../desired/plan.ts";
 import { claimsOf } from "../find/sharing.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
-import { withoutPassed } from "./release-modules.ts";
+import { withoutHandedOverModules } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
 
@@ -88,7 +88,11 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   const renewed = renewedMembers(kind, object.spec, unsent);
   if (mustBeMarked(context, remote, isDrift(context, desired))) renewed.push("metadata");
   const wanted = { ...body, ...ownedMetadata(context, body, remote, applied) };
-  return withoutPassed(context, plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) }), remote.id);
+  return withoutHandedOverModules(
+    context,
+    plan(kind, { wanted, seen, applied, renewed, claims: claimsOf(context) }),
+    remote.id,
+  );
 }
 
 /**

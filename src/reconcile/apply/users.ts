@@ -155,11 +155,11 @@ async function readUsers(context: ReconcileContext, target: Target, kind: Kind):
 }
 
 /** Whether the remote of a user is about to be deleted, and nothing that a person has asked for keeps it. */
-export const isEnding = ({ kind, object }: User): boolean =>
-  object !== undefined && isDeleting(object) && !isPaused(object) && !outlives(kind, object);
+export const isBeingRemoved = ({ kind, object }: User): boolean =>
+  object !== undefined && isDeleting(object) && !isPaused(object) && !leavesReferences(kind, object);
 
 /** Whether what the object stands for goes on using other remotes when the object is gone. */
-export const outlives = (kind: Kind, object: ManagedObject): boolean =>
+export const leavesReferences = (kind: Kind, object: ManagedObject): boolean =>
   leavesItsRemote(object) || leavesReferringModule(kind, object);
 
 /** The object that stands for a remote; among several, one that stays. */

@@ -56,7 +56,7 @@ export function otherHolder(context: ReconcileContext, id: string): ManagedObjec
 /** An object that never had the remote, wants it, and is older than this one, which never had it either. */
 function earlierTaker(context: ReconcileContext, id: string): ManagedObject | undefined {
   const { kind, object, cluster } = context;
-  const wanting = cluster.othersWanting(kind, id, object).filter((other) => mayTake(context, other));
+  const wanting = cluster.othersSpecifying(kind, id, object).filter((other) => mayTake(context, other));
   return otherThan(object, firstOf(context, id, [object, ...wanting]));
 }
 

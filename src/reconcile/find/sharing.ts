@@ -13,7 +13,7 @@ import { refuseUnreadableKind } from "../unreadable-kind.ts";
 // stays if it was in the account before any of these objects.
 
 /** Whether the remote stays in the account after this object is deleted, because others want it. */
-export function staysForOthers(context: ReconcileContext, id: string): boolean {
+export function isKeptForOthers(context: ReconcileContext, id: string): boolean {
   const { kind, object, state } = context;
   if (kind.location.type !== "entry") return false;
   const { location } = kind;

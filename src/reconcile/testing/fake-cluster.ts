@@ -197,7 +197,7 @@ export class FakeCluster implements Cluster {
     );
   }
 
-  othersWanting(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
+  othersSpecifying(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[] {
     const adopting = [...this.#objects.values()].filter(
       (other) => other.kind === kind.kind && wantedIDOf(other) === id && other.metadata.uid !== object.metadata.uid,
     );
