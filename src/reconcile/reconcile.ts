@@ -35,8 +35,8 @@ import { isHandedOver, releaseMessage } from "./find/handover.ts";
 import { forgetDroppedModules, noteModuleOrigins } from "./find/module-origins.ts";
 import { type RequeueOptions, resultOf } from "./requeue.ts";
 import { eventsOf } from "./status/events.ts";
-import { judge } from "./status/judge.ts";
-import { blameSecrets } from "./status/refused-secrets.ts";
+import { assessReadiness } from "./status/readiness.ts";
+import { attributeToSecrets } from "./status/refused-secrets.ts";
 import { nextStatus, type Outcome } from "./status/report.ts";
 import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon } from "./too-soon.ts";
 
@@ -76,7 +76,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
     const settled = isObserveOnly(context.object) ? await observe(context) : await converge(context);
     const dns = await followDNS(context, settled);
     context.state.remote = dns.remote;
-    const { readiness, conditions = [] } = judge(context, dns.remote);
+    const { readiness, conditions = [] } = assessReadiness(context, dns.remote);
     recordSuccess(context);
     return {
       type: "settled",
@@ -85,7 +85,7 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
       afterSeconds: dns.afterSeconds,
     };
   } catch (cause) {
-    const error = blameSecrets(context, reconcileErrorOf(cause)) ?? (has(context, "Created") && continueCreate());
+    const error = attributeToSecrets(context, reconcileErrorOf(cause)) ?? (has(context, "Created") && continueCreate());
     if (!error) throw cause;
     recordFailure(context, error);
     return { type: "unfinished", error };

@@ -41,7 +41,7 @@ export class RecordLooks implements DNS {
   async look(record: DNSRecord, since = Number.NEGATIVE_INFINITY): Promise<Look> {
     const { askedAt, found } = this.#answerFor(record);
     if (askedAt < since) return { state: "later", afterSeconds: (askedAt + BETWEEN_MS - this.#clock.now()) / 1000 };
-    return judge(record, await found);
+    return checkOf(record, await found);
   }
 
   /** Call it when the object is gone. */
@@ -94,7 +94,7 @@ async function orNone(query: Promise<string[]>): Promise<string[]> {
 }
 
 /** A record is right when it has all targets, and none beside them. */
-function judge({ targets }: DNSRecord, found: Found): Look {
+function checkOf({ targets }: DNSRecord, found: Found): Look {
   if ("problem" in found) return { state: "failed", message: found.problem };
   const { names, aliased } = found;
   const has = targets.filter((target) => names.includes(target));

@@ -13,7 +13,7 @@ export function wasReady({ status, metadata }: ManagedObject): boolean {
  * The service refused a request that carries a new value of a Secret, for a spec that it has taken before: then it is the
  * Secret that has to be corrected.
  */
-export function blameSecrets(
+export function attributeToSecrets(
   { object, state: { newSecrets = [] } }: Pick<ReconcileContext, "object" | "state">,
   error: ReconcileError | undefined,
 ): ReconcileError | undefined {

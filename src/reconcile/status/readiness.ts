@@ -9,7 +9,7 @@ import { type ReconcileContext, serviceNow } from "../context.ts";
 const UNKNOWN_SECONDS = 300;
 
 /** Whether the remote can be used, by itself and by the certificate with which it is served. Sends nothing. */
-export function judge(context: ReconcileContext, remote: Remote): KindReadiness {
+export function assessReadiness(context: ReconcileContext, remote: Remote): KindReadiness {
   const { kind, object, cluster, account } = context;
   const now = serviceNow(context);
   const judged = readinessOf(kind, remote, object.spec, now);
