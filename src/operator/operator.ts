@@ -29,7 +29,7 @@ import { keyUsersOf } from "./accounts/key-users.ts";
 import { probe } from "./accounts/prober.ts";
 import { recordedIn } from "./accounts/recorded.ts";
 import { WriteTurns } from "./accounts/write-turns.ts";
-import { RecordLooks } from "./dns/record-looks.ts";
+import { RecordChecker } from "./dns/record-checker.ts";
 import { resolverFor } from "./dns/resolver.ts";
 import { figuresAnnotation } from "./kubernetes/account-figures.ts";
 import { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
@@ -129,7 +129,7 @@ export function createOperator(options: OperatorOptions): Operator {
     },
   });
   const { externalDNS, dnsResolvers } = config;
-  const dns = new RecordLooks({ resolver: resolverFor(dnsResolvers), clock, externalDNS });
+  const dns = new RecordChecker({ resolver: resolverFor(dnsResolvers), clock, externalDNS });
   const accountInformer = new Informer<AccountObject>({
     ...{ ...common, type: typeOf(GatewayAccount), indexers: { references: secretOf } },
   });

@@ -50,7 +50,7 @@ const MOST_ROUNDS = 50;
 /** A domain is released when its records have gone, so a plan takes them for gone. */
 const noRecords: DNS = {
   externalDNS: false,
-  look: async () => ({ state: "missing" }),
+  check: async () => ({ state: "missing" }),
   withdrawals: new Map(),
   withoutEndpoint: new Set(),
 };

@@ -1,7 +1,7 @@
 import type { DNSRecord } from "../schema/dns.ts";
 
 /** What the resolver says of one record. */
-export type Look =
+export type RecordCheck =
   | { state: "right" }
   | { state: "missing" }
   /** `there`: what is there instead, or what is there of several targets. */
@@ -26,7 +26,7 @@ export interface DNS {
    * Asks the resolver, once a minute for each name at the most: in between, the last answer counts, if it was asked for
    * at or after `since` (monotonic clock). Never throws.
    */
-  look(record: DNSRecord, since?: number): Promise<Look>;
+  check(record: DNSRecord, since?: number): Promise<RecordCheck>;
   /** By the uid of the object. In memory only: a new process looks again, for as long as if it had just begun. */
   readonly withdrawals: Map<string, Withdrawal>;
   /** By the uid of the object, in memory only: those whose former DNSEndpoint has been looked for and removed. */

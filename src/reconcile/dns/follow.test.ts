@@ -171,7 +171,7 @@ describe("the condition DNSReady", () => {
 
   it("names a wrong record before one that could not be found out", async () => {
     const object = await given({ dns }, { acme_challenge_cname_target: "acme.example.net" });
-    scene.dns.look = async ({ name }) =>
+    scene.dns.check = async ({ name }) =>
       name.startsWith("_acme-challenge.")
         ? { state: "elsewhere", there: ["old.example.org"], hasTarget: false }
         : { state: "failed", message: "no answer" };
@@ -201,7 +201,7 @@ describe("the condition DNSReady", () => {
     scene.cluster.deleteDNSEndpoint = async () => {
       looks += 1;
     };
-    for (let look = 0; look < 3; look++) await again(object, 300);
+    for (let round = 0; round < 3; round++) await again(object, 300);
     expect(looks).toBe(1);
   });
 

@@ -7,7 +7,7 @@ import type { KindCondition } from "../../schema/define.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import { readinessOf } from "../../schema/readiness.ts";
 import { now, type ReconcileContext, requestOptions, serviceNow } from "../context.ts";
-import type { Look } from "../dns.ts";
+import type { RecordCheck } from "../dns.ts";
 import { endpointFor, settingsOf } from "./settings.ts";
 
 /** When the records are looked at again: while something is missing or wrong, and while all is well. */
@@ -40,7 +40,7 @@ export async function followDNS(context: ReconcileContext, remote: Remote): Prom
   if (problem) return { remote, conditions: [problem], afterSeconds: WAITING_SECONDS };
   if (!looks)
     return writes ? { remote, conditions: [unseen], afterSeconds: SETTLED_SECONDS } : { remote, conditions: [] };
-  const seen = await Promise.all(records.map(async (record) => ({ record, look: await dns.look(record) })));
+  const seen = await Promise.all(records.map(async (record) => ({ record, check: await dns.check(record) })));
   const condition = conditionFor(seen, writes);
   if (condition.status !== "True") return { remote, conditions: [condition], afterSeconds: WAITING_SECONDS };
   return afterSeen(context, remote, condition);
@@ -87,24 +87,24 @@ async function write(context: ReconcileContext, records: readonly DNSRecord[]): 
 
 interface Seen {
   record: DNSRecord;
-  look: Look;
+  check: RecordCheck;
 }
 
 /** What is wrong for certain comes before what could not be found out. */
 function conditionFor(seen: readonly Seen[], writes: boolean): KindCondition {
-  const wrong = seen.find(({ look }) => look.state === "missing" || look.state === "elsewhere");
-  const [problem = seen.find(({ look }) => look.state !== "right")] = wrong ? [wrong] : [];
+  const wrong = seen.find(({ check }) => check.state === "missing" || check.state === "elsewhere");
+  const [problem = seen.find(({ check }) => check.state !== "right")] = wrong ? [wrong] : [];
   if (!problem) return { type: "DNSReady", status: "True", reason: "Available", message: "The DNS records are there" };
-  const { record, look } = problem;
+  const { record, check } = problem;
   const text = recordText(record);
-  if (look.state === "missing") {
+  if (check.state === "missing") {
     return writes
       ? notReady("DNSRecordMissing", `Waiting for external-dns to make the DNS record ${text}`)
       : notReady("DNSRecordMissing", `Make the DNS record ${text}: the resolver finds none`);
   }
-  if (look.state === "elsewhere")
-    return notReady("DNSRecordDiffers", `Correct the DNS record ${text}: it points to ${look.there.join(", ")}`);
-  const why = look.state === "failed" ? look.message : "no answer yet";
+  if (check.state === "elsewhere")
+    return notReady("DNSRecordDiffers", `Correct the DNS record ${text}: it points to ${check.there.join(", ")}`);
+  const why = check.state === "failed" ? check.message : "no answer yet";
   const message = `Check the resolver (DNS_RESOLVERS), nothing else depends on it: ${why}`;
   return { type: "DNSReady", status: "Unknown", reason: "DNSLookupFailed", message };
 }

@@ -2,7 +2,7 @@ import { conditionOf } from "../../objects/object.ts";
 import { Waiting } from "../../objects/reconcile-error.ts";
 import { type DNSRecord, recordText } from "../../schema/dns.ts";
 import type { ReconcileContext } from "../context.ts";
-import type { Look, Withdrawal } from "../dns.ts";
+import type { RecordCheck, Withdrawal } from "../dns.ts";
 import { settingsOf } from "./settings.ts";
 
 /** The longest that a released name waits for its records to go. */
@@ -54,7 +54,7 @@ function begin({ dns, object, clock }: ReconcileContext): Withdrawal {
 
 interface Remaining {
   record: DNSRecord;
-  look: Look;
+  check: RecordCheck;
 }
 
 /** The first record that the resolver still finds, or that it has not said to be gone. */
@@ -63,14 +63,14 @@ async function remainingOf(
   records: readonly DNSRecord[],
   since: number,
 ): Promise<Remaining | undefined> {
-  const seen = await Promise.all(records.map(async (record) => ({ record, look: await dns.look(record, since) })));
-  return seen.find(({ look }) => look.state !== "missing" && !(look.state === "elsewhere" && !look.hasTarget));
+  const seen = await Promise.all(records.map(async (record) => ({ record, check: await dns.check(record, since) })));
+  return seen.find(({ check }) => check.state !== "missing" && !(check.state === "elsewhere" && !check.hasTarget));
 }
 
-function stillThere(context: ReconcileContext, { record, look }: Remaining, leftMs: number): Waiting {
+function stillThere(context: ReconcileContext, { record, check }: Remaining, leftMs: number): Waiting {
   const who = settingsOf(context).writes ? "Waiting for external-dns to delete" : "Delete";
   const minutes = Math.ceil(leftMs / 60_000);
   const message = `${who} the DNS record ${recordText(record)}: the name is released when it is gone, or in ${minutes} min`;
-  const after = look.state === "later" ? look.afterSeconds : LOOK_SECONDS;
+  const after = check.state === "later" ? check.afterSeconds : LOOK_SECONDS;
   return new Waiting("DNSRecordRemains", message, { afterSeconds: Math.min(after, leftMs / 1000) });
 }

@@ -1,11 +1,11 @@
-import { RecordLooks } from "../../operator/dns/record-looks.ts";
+import { RecordChecker } from "../../operator/dns/record-checker.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { DNSRecord } from "../../schema/dns.ts";
 
 const code = (name: string): Error => Object.assign(new Error(name), { code: name });
 
 /** The zone of the tests, asked as the operator asks a resolver. */
-export class FakeDNS extends RecordLooks {
+export class FakeDNS extends RecordChecker {
   /** What is there, by type and name. */
   readonly zone: Map<string, readonly string[]>;
   /** The names that were asked for, in order. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { VirtualClock } from "../../runtime/testing/virtual-clock.ts";
 import type { DNSRecord } from "../../schema/dns.ts";
-import { type Queries, RecordLooks } from "./record-looks.ts";
+import { type Queries, RecordChecker } from "./record-checker.ts";
 
 const cname: DNSRecord = { name: "web.example.com", type: "CNAME", targets: ["x.example.net"] };
 const ns: DNSRecord = { name: "in.example.com", type: "NS", targets: ["ns1.example.net", "ns2.example.net"] };
@@ -9,7 +9,7 @@ const ns: DNSRecord = { name: "in.example.com", type: "NS", targets: ["ns1.examp
 let clock: VirtualClock;
 let zone: Record<string, string[] | string>;
 let asked: string[];
-let looks: RecordLooks;
+let checker: RecordChecker;
 
 beforeEach(() => {
   [clock, zone, asked] = [new VirtualClock(), {}, []];
@@ -22,7 +22,7 @@ beforeEach(() => {
   const resolver = {
     ...{ resolveCname: query("CNAME"), resolveNs: query("NS"), resolve4: query("A"), resolve6: query("AAAA") },
   } as unknown as Queries;
-  looks = new RecordLooks({ resolver, clock, externalDNS: false });
+  checker = new RecordChecker({ resolver, clock, externalDNS: false });
 });
 
 describe("a look at a record", () => {
@@ -72,34 +72,34 @@ describe("a look at a record", () => {
       { "CNAME web.example.com": "ESERVFAIL" },
       { state: "failed", message: "ESERVFAIL for web.example.com" },
     ],
-  ])("is %s", async (_, record, found, look) => {
+  ])("is %s", async (_, record, found, check) => {
     zone = found;
-    expect(await looks.look(record)).toEqual(look);
+    expect(await checker.check(record)).toEqual(check);
   });
 
   it("asks once a minute for each name at the most, also when asked for at the same time", async () => {
-    await Promise.all([looks.look(cname), looks.look(cname), looks.look(ns)]);
+    await Promise.all([checker.check(cname), checker.check(cname), checker.check(ns)]);
     const once = asked.length;
     zone = { "CNAME web.example.com": ["x.example.net"] };
     await clock.advance(59_000);
-    expect(await looks.look(cname)).toEqual({ state: "missing" });
+    expect(await checker.check(cname)).toEqual({ state: "missing" });
     expect(asked).toHaveLength(once);
     await clock.advance(1_000);
-    expect(await looks.look(cname)).toEqual({ state: "right" });
+    expect(await checker.check(cname)).toEqual({ state: "right" });
   });
 
   it("says when it may ask again, if its answer is too old", async () => {
-    await looks.look(cname);
+    await checker.check(cname);
     await clock.advance(20_000);
-    expect(await looks.look(cname, clock.now())).toEqual({ state: "later", afterSeconds: 40 });
+    expect(await checker.check(cname, clock.now())).toEqual({ state: "later", afterSeconds: 40 });
     const since = clock.now();
     await clock.advance(40_000);
-    expect(await looks.look(cname, since)).toEqual({ state: "missing" });
+    expect(await checker.check(cname, since)).toEqual({ state: "missing" });
   });
 
   it("forgets what an object waited for", () => {
-    looks.withdrawals.set("uid", { began: 1 });
-    looks.forget("uid");
-    expect(looks.withdrawals.size).toBe(0);
+    checker.withdrawals.set("uid", { began: 1 });
+    checker.forget("uid");
+    expect(checker.withdrawals.size).toBe(0);
   });
 });

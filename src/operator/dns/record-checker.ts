@@ -1,5 +1,5 @@
 import type { Resolver } from "node:dns/promises";
-import type { DNS, Look, Withdrawal } from "../../reconcile/dns.ts";
+import type { DNS, RecordCheck, Withdrawal } from "../../reconcile/dns.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { DNSRecord } from "../../schema/dns.ts";
 import { hostname } from "../../schema/fields.ts";
@@ -9,7 +9,7 @@ const BETWEEN_MS = 60_000;
 
 export type Queries = Pick<Resolver, "resolveCname" | "resolveNs" | "resolve4" | "resolve6">;
 
-export interface RecordLooksOptions {
+export interface RecordCheckerOptions {
   resolver: Queries;
   clock: Clock;
   externalDNS: boolean;
@@ -24,7 +24,7 @@ interface Answer {
 }
 
 /** Asks a resolver for DNS records, and keeps each answer for a minute. */
-export class RecordLooks implements DNS {
+export class RecordChecker implements DNS {
   readonly externalDNS: boolean;
   readonly withdrawals = new Map<string, Withdrawal>();
   readonly withoutEndpoint = new Set<string>();
@@ -32,13 +32,13 @@ export class RecordLooks implements DNS {
   readonly #clock: Clock;
   readonly #answers = new Map<string, Answer>();
 
-  constructor({ resolver, clock, externalDNS }: RecordLooksOptions) {
+  constructor({ resolver, clock, externalDNS }: RecordCheckerOptions) {
     this.#resolver = resolver;
     this.#clock = clock;
     this.externalDNS = externalDNS;
   }
 
-  async look(record: DNSRecord, since = Number.NEGATIVE_INFINITY): Promise<Look> {
+  async check(record: DNSRecord, since = Number.NEGATIVE_INFINITY): Promise<RecordCheck> {
     const { askedAt, found } = this.#answerFor(record);
     if (askedAt < since) return { state: "later", afterSeconds: (askedAt + BETWEEN_MS - this.#clock.now()) / 1000 };
     return checkOf(record, await found);
@@ -94,7 +94,7 @@ async function orNone(query: Promise<string[]>): Promise<string[]> {
 }
 
 /** A record is right when it has all targets, and none beside them. */
-function checkOf({ targets }: DNSRecord, found: Found): Look {
+function checkOf({ targets }: DNSRecord, found: Found): RecordCheck {
   if ("problem" in found) return { state: "failed", message: found.problem };
   const { names, aliased } = found;
   const has = targets.filter((target) => names.includes(target));
