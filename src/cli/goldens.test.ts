@@ -9,7 +9,7 @@ import { type Ended, useFixedServices } from "./testing/run.ts";
 
 const { run, writing } = useFixedServices();
 
-const told = ({ code, stdout, stderr }: Ended): string =>
+const transcript = ({ code, stdout, stderr }: Ended): string =>
   [stdout, ...(stderr ? [`[stderr]\n${stderr}`] : []), `[exit code ${code}]`].filter(Boolean).join("\n");
 
 const terminals: Record<string, Partial<Terminal>> = {
@@ -54,10 +54,10 @@ test.each([
 
 /** What a command prints on each terminal. Where that is as in a pipe, the file says so. */
 async function expectGolden(line: string, name: string): Promise<void> {
-  const inPipe = told(await run(line));
+  const inPipe = transcript(await run(line));
   const parts: string[] = [];
   for (const [title, terminal] of Object.entries(terminals)) {
-    const text = told(await run(line, terminal));
+    const text = transcript(await run(line, terminal));
     parts.push(`=== ${title}\n${text === inPipe ? "as in a pipe" : text}`);
   }
   const all = [`$ kubectl tunnelgateway ${line}`, `=== in a pipe\n${inPipe}`, ...parts].join("\n\n");
@@ -73,7 +73,7 @@ test.each([
 ] as const)("uninstall: %s", async (what, line, how, namespace) => {
   if (namespace) vi.stubEnv("POD_NAMESPACE", namespace);
   writing(how);
-  const text = `$ kubectl tunnelgateway ${line}\n\n${told(await run(line))}\n`;
+  const text = `$ kubectl tunnelgateway ${line}\n\n${transcript(await run(line))}\n`;
   await expect(text).toMatchFileSnapshot(`goldens/${fileOf(`uninstall ${what}`)}.txt`);
 });
 

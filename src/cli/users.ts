@@ -1,4 +1,4 @@
-import { type AccountFlags, namespaceMeant } from "./account/credentials.ts";
+import { type AccountFlags, namespaceOfFlags } from "./account/credentials.ts";
 import { reportPartial } from "./cluster/partial.ts";
 import { findNodes } from "./graph/find.ts";
 import { type Node, readyOf, titleOf, usersOf } from "./graph/graph.ts";
@@ -10,7 +10,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 /** `users`: the nodes that refer to a remote, with or without an object, in any namespace. Read-only. */
 export async function users(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {
   const { graph, problems } = await load(flags, terminal, { sessions: true });
-  const found = findNodes(graph, text, namespaceMeant(flags), problems);
+  const found = findNodes(graph, text, namespaceOfFlags(flags), problems);
   const lines = found.flatMap(usersOf).map((node) => ({ node, cells: cellsOf(node) }));
   printNodes(["User", "Namespace", "Ready", "ID"], lines, flags, terminal);
   for (const node of found)
@@ -29,14 +29,14 @@ const cellsOf = (node: Node): string[] => [
 function consequences(node: Node, sessions: number): string[] {
   const title = titleOf(node);
   const { size } = node.listeners;
-  const told = [
+  const lines = [
     ...(node.usedBy.size > 0 ? [consequence(node, title)] : []),
     ...(size > 0
       ? [`${size} ${size === 1 ? "listens" : "listen"} at ${title}: its deletion does not wait for that`]
       : []),
     ...(sessions > 0 ? [`${sessionsUse(sessions)} ${title}: its deletion does not wait for that`] : []),
   ];
-  return told.length > 0 ? told : [`Nothing that is known uses ${title}`];
+  return lines.length > 0 ? lines : [`Nothing that is known uses ${title}`];
 }
 
 function consequence(node: Node, title: string): string {

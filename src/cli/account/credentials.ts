@@ -23,7 +23,7 @@ export interface AccountFlags extends ClusterFlags {
  * The namespace whose objects a command reads. Undefined: all namespaces; commands that read only one take that of the
  * context.
  */
-export const namespaceMeant = ({ namespace, allNamespaces }: AccountFlags): string | undefined =>
+export const namespaceOfFlags = ({ namespace, allNamespaces }: AccountFlags): string | undefined =>
   allNamespaces ? undefined : namespace;
 
 export interface Credentials {

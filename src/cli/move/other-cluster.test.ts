@@ -17,12 +17,12 @@ import { deleteOldObject, type MoveParts, prepareMove, referrersOf } from "./ste
 let blue: Scene;
 let green: Scene;
 let id: string;
-let told: string[];
+let reported: string[];
 
 async function begin(spec: ManagedObject["spec"] = {}): Promise<void> {
   blue = new Scene({ clusterID: "blue" });
   green = new Scene({ beside: blue, clusterID: "green" });
-  told = [];
+  reported = [];
   id = blue.idOf(await blue.given(IPPolicy, "office", { description: "Office", ...spec }));
 }
 
@@ -40,7 +40,7 @@ const remote = () => blue.gateway.remote(IPPolicy.resource, id);
 function partsOf(around: () => void = () => {}, move = office): MoveParts & { account: MoveAccount } {
   return {
     ...{ client: kubeOf(blue, around), there: kubeOf(green, around), move },
-    tell: (text) => void told.push(text),
+    tell: (text) => void reported.push(text),
     // Both operators work while the command waits.
     wait: async (what, condition) => {
       for (let round = 0; round < 5; round += 1) {
@@ -95,7 +95,7 @@ test("the object of the other cluster has the remote and its mark, and the old o
   await moveWhole();
   expectMoved();
   expect(ownerMarkOf(remote() ?? {})).toBe("green/team-a/office");
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "Released IPPolicy team-a/office to it",
     `Removed the owner mark of IPPolicy team-a/office from ${id}`,
     "Created IPPolicy team-a/office, with adopt.from: team-a/office",

@@ -12,11 +12,11 @@ import { deleteOldObject, handOver, type MoveParts, prepareMove, referrersOf } f
 
 let scene: Scene;
 let id: string;
-let told: string[];
+let reported: string[];
 
 beforeEach(async () => {
   scene = new Scene();
-  told = [];
+  reported = [];
   id = scene.idOf(await scene.given(IPPolicy, "office", { description: "Office" }));
 });
 
@@ -36,7 +36,7 @@ function partsOf(move: Move, beforeCall: () => void = () => {}): MoveParts {
     client,
     there: client,
     move,
-    tell: (text) => void told.push(text),
+    tell: (text) => void reported.push(text),
     // The operator works while the command waits.
     wait: async (what, condition) => {
       for (let round = 0; round < 5; round += 1) {
@@ -71,7 +71,7 @@ const settled = () => ({
 test("the new object has the remote, and the old one is gone", async () => {
   await moveWhole(partsOf(office));
   expect(settled()).toEqual({ old: undefined, id, remotes: [[id, "Office"]] });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     "Created IPPolicy team-b/office, with adopt.from: team-a/office",
     "Released IPPolicy team-a/office to it",
     `IPPolicy team-b/office is Ready, and has ${id}`,

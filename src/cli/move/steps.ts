@@ -68,7 +68,7 @@ export async function prepareMove({ client, there, move }: Clusters): Promise<Pr
     if (next && next.spec.adopt?.from === textOf(move.from)) return undefined;
     throw new CommandError(`There is no ${titleOf(move, move.from)}`);
   }
-  refuseUnfit(move, old);
+  refuseImmovable(move, old);
   if (next && !isNextObject(next, move, old))
     throw new CommandError(`Choose another name, or delete ${titleOf(move, move.to)} first: it exists already`);
   const byID = next ? new Map<string, string>() : await idsForNames({ client, there, move }, old);
@@ -80,7 +80,7 @@ export async function prepareMove({ client, there, move }: Clusters): Promise<Pr
 const isNextObject = (next: ManagedObject, { from }: Move, old: ManagedObject): boolean =>
   next.spec.adopt?.from === textOf(from) || (next.status?.id !== undefined && next.status.id === old.status?.id);
 
-function refuseUnfit(move: Move, old: ManagedObject): void {
+function refuseImmovable(move: Move, old: ManagedObject): void {
   const problem = problemOfKind(move, old) ?? problemOfState(move, old);
   if (problem !== undefined) throw new CommandError(`${titleOf(move, move.from)}: ${problem}`);
 }

@@ -22,7 +22,7 @@ interface Flags extends AccountFlags, OutputFlags {
  * `--delete` is set. Exit code 1 if something could not be read or deleted.
  */
 export async function orphans(flags: Flags, terminal: Terminal): Promise<number> {
-  refuseUnclear(flags, terminal);
+  refuseUnsafeFlags(flags, terminal);
   const loaded = await load(flags, terminal, { sessions: true });
   const { graph, problems, clusterID } = loaded;
   const remotes = [...markedWithoutObject(graph, clusterID), ...(flags.unmanaged ? unmanaged(graph) : [])];
@@ -33,7 +33,7 @@ export async function orphans(flags: Flags, terminal: Terminal): Promise<number>
   return flags.delete ? deleteOrphans(remotes, { flags, problems, terminal }) : print(loaded, flags, terminal);
 }
 
-function refuseUnclear(flags: Flags, terminal: Terminal): void {
+function refuseUnsafeFlags(flags: Flags, terminal: Terminal): void {
   if (flags.delete && flags.import) throw new UsageError("Choose one: --import or --delete");
   if (flags.delete && !flags.yes && !terminal.ask) throw new UsageError("Give --yes: nobody can be asked here");
 }

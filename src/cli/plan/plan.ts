@@ -4,7 +4,7 @@ import type { ManagedObject } from "../../objects/object.ts";
 import { type Block, blocksOf } from "../../plan/blocks.ts";
 import { planChanges } from "../../plan/planner.ts";
 import { selects } from "../../schema/label-selector.ts";
-import { type AccountFlags, type Credentials, findCredentials, namespaceMeant } from "../account/credentials.ts";
+import { type AccountFlags, type Credentials, findCredentials, namespaceOfFlags } from "../account/credentials.ts";
 import { AccountReader } from "../account/reader.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
@@ -59,7 +59,7 @@ export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number
     onProgress: (done, all) => terminal.progress?.(`Planning: ${done} of ${all}`),
   });
   terminal.progress?.("");
-  const meant = isGiven ? undefined : namespaceMeant(flags);
+  const meant = isGiven ? undefined : namespaceOfFlags(flags);
   const isNews = (block: Block, object: ManagedObject) =>
     selects(config.watchSelector, object.metadata.labels) &&
     (isGiven

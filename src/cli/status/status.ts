@@ -7,7 +7,7 @@ import { textOf } from "../../runtime/log.ts";
 import type { KubeObject, ResourceType } from "../../runtime/object.ts";
 import { leases } from "../../runtime/process/lease.ts";
 import { OPERATOR_NAME } from "../../schema/contract.ts";
-import { namespaceMeant } from "../account/credentials.ts";
+import { namespaceOfFlags } from "../account/credentials.ts";
 import { type ClusterFlags, type Connected, connect } from "../cluster/connect.ts";
 import { typeOf } from "../cluster/objects.ts";
 import { outageOf } from "../cluster/outage.ts";
@@ -81,7 +81,7 @@ interface Reading {
 }
 
 async function observe(client: KubeClient, flags: Flags, { now, own, problems }: Reading): Promise<Observed> {
-  const namespace = namespaceMeant(flags);
+  const namespace = namespaceOfFlags(flags);
   const read = async <T extends KubeObject>(type: ResourceType, where: string | undefined): Promise<T[]> => {
     try {
       return (await client.listAll<T>(type, { namespace: where })).items;

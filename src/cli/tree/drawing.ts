@@ -10,7 +10,7 @@ interface Arrow {
 
 /** The graph in the language of Graphviz. Nodes that are not Ready are red, and remotes without an object are grey. */
 export function dot(forest: Forest): string {
-  const { arrows, items } = drawn(forest);
+  const { arrows, items } = drawingOf(forest);
   const styled = items.flatMap((item) => {
     const colour = item.type === "node" && colourOf(item);
     return colour ? `  "${itemKey(item)}" [color=${colour}, fontcolor=${colour}];` : [];
@@ -22,7 +22,7 @@ export function dot(forest: Forest): string {
 
 /** The graph in the language of Mermaid, in the same colours. */
 export function mermaid(forest: Forest): string {
-  const { arrows, items } = drawn(forest);
+  const { arrows, items } = drawingOf(forest);
   const lines = arrows.map(({ from, to, label }) => `  ${box(from)} -->${label ? `|${label}|` : ""} ${box(to)}`);
   const styled = items.flatMap((item) => {
     const colour = item.type === "node" && colourOf(item);
@@ -42,7 +42,7 @@ const idOf = (key: string): string => key.replaceAll(/\W/g, "_");
 const box = (key: string): string => `${idOf(key)}["${key}"]`;
 
 /** Each item and arrow once. A module is no item of a drawing: it is the label of its arrows. */
-export function drawn({ roots, below }: Forest): { items: Item[]; arrows: Arrow[] } {
+export function drawingOf({ roots, below }: Forest): { items: Item[]; arrows: Arrow[] } {
   const items = new Map<string, Item>();
   const arrows: Arrow[] = [];
   const visit = (item: Item): void => {

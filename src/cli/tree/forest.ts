@@ -1,7 +1,16 @@
 import type { Graph, Node } from "../graph/graph.ts";
 import { keyOf } from "../graph/output.ts";
 import { type SessionGroup, sessionsOf, type TunnelSession } from "../graph/sessions.ts";
-import { byTitle, entriesOf, type Forest, type Item, itemKey, modulesOf, tunnelsOf, usedPlainly } from "./items.ts";
+import {
+  byTitle,
+  entriesOf,
+  type Forest,
+  type Item,
+  itemKey,
+  modulesOf,
+  tunnelsOf,
+  usedOutsideModules,
+} from "./items.ts";
 
 interface Options {
   /** Draw the tree from used nodes to their users. */
@@ -57,7 +66,7 @@ class Downwards {
 
   #belowNode(node: Node): Item[] {
     const plain = [
-      ...usedPlainly(node).filter((used) => !standsBelow(node, used)),
+      ...usedOutsideModules(node).filter((used) => !standsBelow(node, used)),
       ...[...node.usedBy].filter((user) => standsBelow(user, node)),
       ...node.listeners,
     ];

@@ -46,7 +46,7 @@ export function modulesOf({ kind: { spec }, remote, object, fields }: Node): Mod
 }
 
 /** The nodes that a node uses outside of modules. */
-export function usedPlainly(node: Node): Node[] {
+export function usedOutsideModules(node: Node): Node[] {
   const inModules = new Set(modulesOf(node).flatMap(({ uses }) => uses));
   return [...node.uses].filter((used) => !inModules.has(used));
 }

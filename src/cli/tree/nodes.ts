@@ -1,10 +1,10 @@
 import { keyOf, toJSON } from "../graph/output.ts";
-import { drawn } from "./drawing.ts";
+import { drawingOf } from "./drawing.ts";
 import { type Forest, itemKey, modulesOf } from "./items.ts";
 
 /** Everything in a forest, each once, for programs. */
 export function nodesOf(forest: Forest): object[] {
-  const { items, arrows } = drawn(forest);
+  const { items, arrows } = drawingOf(forest);
   const above = Map.groupBy(arrows, ({ to }) => to);
   return items.flatMap((item): object[] => {
     const key = itemKey(item);

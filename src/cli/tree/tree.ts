@@ -1,4 +1,4 @@
-import { type AccountFlags, namespaceMeant } from "../account/credentials.ts";
+import { type AccountFlags, namespaceOfFlags } from "../account/credentials.ts";
 import { reportPartial } from "../cluster/partial.ts";
 import { findNodes } from "../graph/find.ts";
 import { load } from "../graph/load.ts";
@@ -21,7 +21,7 @@ const MOST = 20;
 /** `tree`: which nodes use which, from one object or from all unused nodes. Read-only. */
 export async function tree(text: string | undefined, flags: Flags, terminal: Terminal): Promise<number> {
   const { graph, problems } = await load(flags, terminal, { sessions: !flags.up });
-  const from = text === undefined ? undefined : findNodes(graph, text, namespaceMeant(flags), problems);
+  const from = text === undefined ? undefined : findNodes(graph, text, namespaceOfFlags(flags), problems);
   const isForPrograms = flags.output === "json" || flags.output === "yaml";
   const forest = forestOf(graph, { up: flags.up, from, most: isForPrograms ? undefined : MOST });
   terminal.say(render(forest, flags, terminal));

@@ -7,7 +7,7 @@ import { allObjects, nameOf, type OwnObject } from "../cluster/objects.ts";
 import { referrersFirst } from "../cluster/order.ts";
 import { runningOperator } from "../cluster/running-operator.ts";
 import { WaitTimeout } from "../cluster/wait.ts";
-import { Patience } from "./patience.ts";
+import { ProgressDeadline } from "./progress-deadline.ts";
 import type { Uninstallation } from "./uninstallation.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function deleteAll({ client, config, terminal, wait }: Uninstallati
 
   let left = await allObjects(client, config);
   const released = new Set<string>();
-  const patience = new Patience();
+  const deadline = new ProgressDeadline();
   terminal.say(`Deleting ${left.length} objects${summary(left)}`);
   try {
     await wait("all objects to be gone", async () => {
@@ -37,7 +37,7 @@ export async function deleteAll({ client, config, terminal, wait }: Uninstallati
       const before = left.length;
       left = await allObjects(client, config);
       if (left.length !== before) terminal.say(`${left.length} left${summary(left)}`);
-      patience.refuseIfOver(left);
+      deadline.observe(left);
       return left.length === 0;
     });
   } catch (error) {

@@ -22,16 +22,16 @@ const graph = graphOf(
   ]),
 );
 const changed = "when the object or what it refers to changes, else by itself in about an hour at the latest";
-const told = (name: string) => findNodes(graph, name, undefined).flatMap((node) => causesOf(node));
+const reported = (name: string) => findNodes(graph, name, undefined).flatMap((node) => causesOf(node));
 
 test("causes are followed to the root, and what is Ready is no cause", () => {
-  expect(told("db")).toEqual([
+  expect(reported("db")).toEqual([
     "TCPEdge/db is not Ready: ReferenceNotReady",
     "  IPPolicy/office is not Ready: Unauthorized",
     `    The operator looks again ${changed}`,
   ]);
-  expect(told("web")).toEqual(["TCPEdge/web is not Ready: Forbidden", `  The operator looks again ${changed}`]);
-  expect(told("good")).toEqual(["IPPolicy/good is Ready"]);
+  expect(reported("web")).toEqual(["TCPEdge/web is not Ready: Forbidden", `  The operator looks again ${changed}`]);
+  expect(reported("good")).toEqual(["IPPolicy/good is Ready"]);
 });
 
 test("what is missing has the command that creates it", () => {

@@ -1,7 +1,7 @@
 import { readAccountConfig } from "../../config.ts";
 import { refusalIn } from "../../objects/map-error.ts";
 import { conditionOf } from "../../objects/object.ts";
-import { type AccountFlags, namespaceMeant } from "../account/credentials.ts";
+import { type AccountFlags, namespaceOfFlags } from "../account/credentials.ts";
 import { connect } from "../cluster/connect.ts";
 import { reportPartial } from "../cluster/partial.ts";
 import { findNodes } from "../graph/find.ts";
@@ -31,7 +31,7 @@ interface Named {
 export async function why(text: string, flags: AccountFlags & OutputFlags, terminal: Terminal): Promise<number> {
   const format = formatOf(flags.output);
   const { graph, problems } = await load(flags, terminal);
-  const found = findNodes(graph, text, namespaceMeant(flags), problems).filter(({ object }) => object);
+  const found = findNodes(graph, text, namespaceOfFlags(flags), problems).filter(({ object }) => object);
   if (found.length === 0) throw new CommandError(`There is no object of ${text}: nobody manages it`);
   const named = await withEvents(found, flags, problems);
   terminal.say(
@@ -86,7 +86,7 @@ export function causesOf(node: Node, indent = "", above: readonly Node[] = []): 
   const { status, reason, message } = readyOf(node);
   const title = titleOf(node);
   const synced = failureBehind(node);
-  const behind = synced ? told(`${synced.reason}: ${synced.message}`, indent) : [];
+  const behind = synced ? messageLines(`${synced.reason}: ${synced.message}`, indent) : [];
   const looks = [...createWith(node, indent), ...lookAgain(node, indent)];
   if (status === "True") return [`${indent}${title} is Ready`, ...behind, ...looks];
   const own =
@@ -94,7 +94,7 @@ export function causesOf(node: Node, indent = "", above: readonly Node[] = []): 
   const causes = waitsFor(node).filter((used) => !above.includes(used));
   return [
     `${indent}${own}`,
-    ...(message ? told(message, indent) : []),
+    ...(message ? messageLines(message, indent) : []),
     // If the object waits for others, their next looks matter and its own does not.
     ...(causes.length > 0 ? [] : looks),
     ...causes.flatMap((cause) => causesOf(cause, `${indent}  `, [...above, node])),
@@ -102,7 +102,7 @@ export function causesOf(node: Node, indent = "", above: readonly Node[] = []): 
 }
 
 /** A message below an object. A refusal by the service gets a line of its own. */
-function told(message: string, indent: string): string[] {
+function messageLines(message: string, indent: string): string[] {
   const refusal = refusalIn(message);
   const lines = refusal ? [refusal.wayOut, `The service answered: ${refusal.answer}`] : [message];
   return lines.map((line) => `${indent}  ${line}`);

@@ -3,15 +3,15 @@ import { customResources } from "../../kinds/index.ts";
 import { annotations } from "../../schema/contract.ts";
 import { type OwnObject, typeOf } from "../cluster/objects.ts";
 import { WaitTimeout } from "../cluster/wait.ts";
-import { Patience } from "./patience.ts";
+import { ProgressDeadline } from "./progress-deadline.ts";
 
 const IPPolicy = customResources.find(({ kind }) => kind === "IPPolicy") as (typeof customResources)[number];
 let time = 0;
-let patience: Patience;
+let deadline: ProgressDeadline;
 
 beforeEach(() => {
   time = 0;
-  patience = new Patience(() => time);
+  deadline = new ProgressDeadline(() => time);
 });
 
 const left = (reason: string, { name = "office", paused = false, message = "" } = {}): OwnObject => ({
@@ -29,7 +29,7 @@ const left = (reason: string, { name = "office", paused = false, message = "" } 
 function minutesFor(...objects: OwnObject[]): number {
   for (const begin = time; ; time += 1000) {
     try {
-      patience.refuseIfOver(objects);
+      deadline.observe(objects);
     } catch (error) {
       if (!(error instanceof WaitTimeout)) throw error;
       return (time - begin) / 60_000;
@@ -52,16 +52,14 @@ it.each([
 
 it("goes on while anything changes", () => {
   for (const objects of [[left("Available"), left("InUse", { name: "b" })], [left("Deleting")], [left("InUse")]]) {
-    patience.refuseIfOver(objects);
+    deadline.observe(objects);
     time += 239_000;
-    patience.refuseIfOver(objects);
+    deadline.observe(objects);
   }
 });
 
 it("takes a message that counts down for no change", () => {
-  patience.refuseIfOver([left("Deleting", { message: "in 3 min" })]);
+  deadline.observe([left("Deleting", { message: "in 3 min" })]);
   time += 240_000;
-  expect(() => patience.refuseIfOver([left("Deleting", { message: "in 2 min" })])).toThrow(
-    "Nothing has changed for 240 s",
-  );
+  expect(() => deadline.observe([left("Deleting", { message: "in 2 min" })])).toThrow("Nothing has changed for 240 s");
 });

@@ -16,7 +16,7 @@ const RECORDS_MS = 12 * MINUTE_MS;
 const PAUSED_MS = 20_000;
 
 /** Ends a wait for objects to go when nothing is under way any more. */
-export class Patience {
+export class ProgressDeadline {
   readonly #now: () => number;
   #last = "";
   #since: number;
@@ -29,7 +29,7 @@ export class Patience {
   /**
    * Call it with the remaining objects after each look. Throws WaitTimeout if their state has not changed for too long.
    */
-  refuseIfOver(left: readonly OwnObject[]): void {
+  observe(left: readonly OwnObject[]): void {
     const seen = left.map(stateOf).sort().join("\n");
     if (seen !== this.#last) this.#since = this.#now();
     this.#last = seen;
