@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onInterrupt } from "../shared/interrupt.ts";
 import { runProgram, UsageError } from "../shared/program.ts";
 import { program } from "./arguments.ts";
-import { type Report, told } from "./report.ts";
+import { formatReport, type Report } from "./report.ts";
 import type { Sampling } from "./sample.ts";
 import { settings, testsFor } from "./settings.ts";
 
@@ -28,7 +28,7 @@ await runProgram(program, async ({ files, count, seed = randomInt(2 ** 31), at }
       MUTATE_TESTS: testsFor(paths).join(","),
     };
     if ((await run([stryker, "run", config], env)) !== 0) return 1;
-    console.log(told(JSON.parse(readFileSync(given.jsonReporter.fileName, "utf8")) as Report, seed));
+    console.log(formatReport(JSON.parse(readFileSync(given.jsonReporter.fileName, "utf8")) as Report, seed));
     return 0;
   } finally {
     rmSync(folder, { recursive: true, maxRetries: 10 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NOT_CHOSEN, type Report, told } from "./report.ts";
+import { formatReport, NOT_CHOSEN, type Report } from "./report.ts";
 
 const source = `function isOpen() {
   return failures >= limit;
@@ -15,10 +15,10 @@ const report = (status: string, statusReason = ""): Report => {
 
 describe("the report", () => {
   it("has a line for what survived", () => {
-    expect(told(report("Survived"), 7)).toBe(
+    expect(formatReport(report("Survived"), 7)).toBe(
       "src/a.ts:2 return failures >= limit;  ->  return failures > limit;\n0 killed, 1 survived of 1, seed 7",
     );
-    expect(told(report("NoCoverage"), 7)).toMatch(
+    expect(formatReport(report("NoCoverage"), 7)).toMatch(
       / {2}-> {2}return failures > limit; \(no test comes here\)\n0 killed, 1/,
     );
   });
@@ -28,26 +28,26 @@ describe("the report", () => {
     const files = (text: string) => ({
       files: { "a.ts": { source: text, mutants: [{ status: "Survived", location, replacement: "{}" }] } },
     });
-    expect(told(files(source), 1)).toMatch(
+    expect(formatReport(files(source), 1)).toMatch(
       "a.ts:1 function isOpen() { return failures >= limit; }  ->  function isOpen() {}\n",
     );
-    expect(told(files(source.replace("limit", "limit".repeat(50))), 1)).toMatch(
+    expect(formatReport(files(source.replace("limit", "limit".repeat(50))), 1)).toMatch(
       /limitl \.\.\. itlimit.*limit; } {2}->/,
     );
   });
 
   it.each(["Killed", "Timeout", "RuntimeError"])("counts %s as killed", (status) => {
-    expect(told(report(status), 7)).toBe("1 killed, 0 survived of 1, seed 7");
+    expect(formatReport(report(status), 7)).toBe("1 killed, 0 survived of 1, seed 7");
   });
 
   it.each([
     ["CompileError", NOT_CHOSEN],
     ["Ignored", "excluded"],
   ])("leaves out what was not tried: %s, %s", (status, reason) => {
-    expect(told(report(status, reason), 7)).toBe("0 killed, 0 survived of 0, seed 7");
+    expect(formatReport(report(status, reason), 7)).toBe("0 killed, 0 survived of 0, seed 7");
   });
 
   it("fails for what cannot be judged", () => {
-    expect(() => told(report("Pending"), 7)).toThrow("src/a.ts");
+    expect(() => formatReport(report("Pending"), 7)).toThrow("src/a.ts");
   });
 });

@@ -24,7 +24,7 @@ const SURVIVED = ["Survived", "NoCoverage"];
 const KILLED = ["Killed", "Timeout", "RuntimeError"];
 
 /** A line for each mutant that survived, and one for all. */
-export function told({ files }: Report, seed: number): string {
+export function formatReport({ files }: Report, seed: number): string {
   const tried = Object.entries(files).flatMap(([file, { source, mutants }]) =>
     mutants.filter(isTried).map((mutant) => ({ file, source, mutant })),
   );

@@ -4,8 +4,8 @@ import { collections, types } from "../bench/objects.ts";
 import { Stage, type StageSettings } from "../bench/stage.ts";
 import { conditionOf, isReady } from "../shared/objects.ts";
 import { randomFrom } from "../shared/random.ts";
+import { RandomWorkload } from "./random-workload.ts";
 import { type Sample, sampleOf } from "./sample.ts";
-import { Turmoil } from "./turmoil.ts";
 import type { Rest } from "./verdict.ts";
 
 const SAMPLE_MS = 5_000;
@@ -28,7 +28,7 @@ export interface SoakOptions {
 }
 
 export interface SoakResult {
-  /** Samples during the turmoil. */
+  /** Samples during the random workload. */
   samples: Sample[];
   /** Samples at rest. */
   atRest: Sample[];
@@ -41,11 +41,11 @@ export async function soak({ cluster, operator, minutes, objects, seed, tell }: 
   const allReady = stage.watcher.until(subjects, isReady);
   await stage.startOperator({ RESYNC_INTERVAL: `${RESYNC_SECONDS}s`, REQUEST_TIMEOUT: "3s" });
   await allReady;
-  tell(`${objects} objects are Ready; turmoil for ${minutes} minutes, with --seed ${seed}`);
+  tell(`${objects} objects are Ready; random changes and faults for ${minutes} minutes, with --seed ${seed}`);
 
-  const turmoil = new Turmoil(stage, subjects, randomFrom(seed));
-  const samples = await samplesDuring(stage, () => turmoil.run(minutes * 60_000));
-  await turmoil.restore();
+  const workload = new RandomWorkload(stage, subjects, randomFrom(seed));
+  const samples = await samplesDuring(stage, () => workload.run(minutes * 60_000));
+  await workload.restore();
   const differing = await differencesAfterWaiting(stage, objects, tell);
   await stage.quiet();
   tell(`At rest for ${REST_SECONDS} seconds`);

@@ -37,7 +37,7 @@ interface Resident {
 }
 
 /** Edits, deletes and creates objects, changes remotes directly, and lets the service fail now and then. */
-export class Turmoil {
+export class RandomWorkload {
   readonly #stage: Stage;
   readonly #random: Random;
   readonly #residents: readonly Resident[];
