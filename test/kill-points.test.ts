@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { killedSorts, sortOfStory, stories } from "./chaos/support/killed.ts";
+import { killedOperations, killedStepTypes, lookupMethodOf } from "./chaos/support/killed.ts";
 import { steps } from "./chaos/support/steps.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -31,7 +31,7 @@ test("the kill points in the docs are numbered in order", () => {
 
 test("each step of a reconcile is one at which some kill test kills", () => {
   expect(
-    steps.filter((step) => !killedSorts.has(step)),
+    steps.filter((step) => !killedStepTypes.has(step)),
     "No story in test/chaos/support/killed.ts has this step: add a subject whose operation takes it",
   ).toEqual([]);
 });
@@ -45,7 +45,9 @@ const impossible: Readonly<Record<string, readonly string[]>> = {
 test.each(["natural key", "mark", "no mark", "shown once", "modules", "entry"])(
   "a kind of each sort is killed in every operation that it has: %s",
   (sort) => {
-    const operations = new Set(stories.filter((one) => sortOfStory(one) === sort).map(({ operation }) => operation));
+    const operations = new Set(
+      killedOperations.filter((one) => lookupMethodOf(one) === sort).map(({ operation }) => operation),
+    );
     const possible = ["create", "update", "replace", "adopt", "delete"].filter(
       (one) => !impossible[sort]?.includes(one),
     );

@@ -5,7 +5,7 @@ import { randomFrom } from "../../tools/shared/random.ts";
 import type { FaultOptions } from "../../tools/simulator/control/faults.ts";
 import { ClusterGate, type Guard, isWatch, type Substitute } from "../support/gate.ts";
 import { useWorld } from "../support/world.ts";
-import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
+import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
 
 /** What an API server says instead of an answer. */
 const refusal = (code: number, reason: string, retryAfterSeconds?: number): Substitute => ({
@@ -29,9 +29,9 @@ const overload: readonly Substitute[] = [
 ];
 
 describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
-  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });
+  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
   const random = randomFrom(chosen);
-  const ordeal = new Ordeal(world, random);
+  const disruption = new DisruptionTest(world, random);
   let gate: ClusterGate;
   let lists = 0;
 
@@ -39,7 +39,7 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
     gate = await ClusterGate.beforeCluster(world.cluster.kubeconfig);
     behave(() => undefined);
     await world.startOperator({}, { kubeconfig: gate.kubeconfig });
-    await ordeal.begin();
+    await disruption.begin();
   });
 
   afterAll(async () => {
@@ -69,10 +69,10 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
   }
 
   test("of the API server: a watch has expired, in its middle and when it is resumed", {
-    timeout: ORDEAL_MS,
+    timeout: DISRUPTION_MS,
   }, async () => {
     const before = lists;
-    await ordeal.survive(async () => {
+    await disruption.survive(async () => {
       const gone = refusal(410, "Expired");
       const guard: Guard = (passage, side) =>
         side === "before" && isWatch(passage) && random() < 0.3 ? gone : undefined;
@@ -87,12 +87,12 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
     expect(lists - before).toBeGreaterThan(20);
   });
 
-  test("of the API server: too many requests, unavailable, failed, and late", { timeout: ORDEAL_MS }, () =>
-    ordeal.survive(async () => {
-      const storm = during(6_000, overloaded);
+  test("of the API server: too many requests, unavailable, failed, and late", { timeout: DISRUPTION_MS }, () =>
+    disruption.survive(async () => {
+      const outage = during(6_000, overloaded);
       await sleep(2_000);
       gate.endWatches(`{"type":"ERROR","object":${statusOf(500, "InternalError")}}`);
-      await storm;
+      await outage;
     }),
   );
 
@@ -118,8 +118,8 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
   test.each([
     { how: "too many requests, and unavailable", faults: refusing, probability: 0.15 },
     { how: "slow, garbage, cut off before it acts and after, and none at all", faults: broken, probability: 0.05 },
-  ])("of the service: $how", { timeout: ORDEAL_MS }, ({ faults, probability }) =>
-    ordeal.survive(async () => {
+  ])("of the service: $how", { timeout: DISRUPTION_MS }, ({ faults, probability }) =>
+    disruption.survive(async () => {
       const { control } = world.simulator;
       for (const fault of faults) control.fault({ ...fault, probability, times: Number.POSITIVE_INFINITY });
       await sleep(6_000);

@@ -10,7 +10,7 @@ import { randomFrom } from "../../tools/shared/random.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { World } from "../support/world.ts";
-import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
+import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
 
 const COUNT = 40;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     await cluster.kubectlRun(["create", "namespace", name]);
     return name;
   };
-  world = new World({ ...cluster, freshNamespace }, { env: ORDEAL_ENV, simulator: { latencyMs: 50 } });
+  world = new World({ ...cluster, freshNamespace }, { env: DISRUPTION_ENV, simulator: { latencyMs: 50 } });
   await world.open();
 });
 
@@ -134,7 +134,7 @@ describe.each([seed()])("another process, with CHAOS_SEED=%d", (chosen) => {
 
   afterAll(() => Promise.all([link.close(), kubeconfig.remove()]));
 
-  test("starts while the API server is away", { timeout: ORDEAL_MS }, async ({ skip }) => {
+  test("starts while the API server is away", { timeout: DISRUPTION_MS }, async ({ skip }) => {
     if (!cluster.stopAPIServer) skip("the control plane is not ours");
     await world.operator.stop();
     await cluster.stopAPIServer?.("SIGKILL");
@@ -145,11 +145,13 @@ describe.each([seed()])("another process, with CHAOS_SEED=%d", (chosen) => {
     expect(await ready()).toBe(true);
   });
 
-  test("lists again after etcd was compacted while its watches were cut", { timeout: ORDEAL_MS }, async ({ skip }) => {
+  test("lists again after etcd was compacted while its watches were cut", { timeout: DISRUPTION_MS }, async ({
+    skip,
+  }) => {
     if (!cluster.compact) skip("the control plane is not ours");
-    const ordeal = new Ordeal(world, randomFrom(chosen));
-    await ordeal.begin();
-    await ordeal.survive(async () => {
+    const disruption = new DisruptionTest(world, randomFrom(chosen));
+    await disruption.begin();
+    await disruption.survive(async () => {
       await sleep(1_000);
       link.startDropping();
       await sleep(1_000);

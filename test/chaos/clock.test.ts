@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import { useWorld } from "../support/world.ts";
-import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
+import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -11,14 +11,14 @@ const HOUR_MS = 3_600_000;
 const marked = ["/ip_policies", "/reserved_domains", "/backends/tunnel_group", "/edges/tcp"];
 
 describe.each([seed()])("the calendar of the operator is set, with CHAOS_SEED=%d", (chosen) => {
-  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });
+  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
   const random = randomFrom(chosen);
-  const ordeal = new Ordeal(world, random);
+  const disruption = new DisruptionTest(world, random);
 
   beforeAll(async () => {
     const env = { LEADER_ELECTION: "true", POD_NAMESPACE: world.namespace };
     await world.startOperator(env, { clock: { rate: 1 } });
-    await ordeal.begin();
+    await disruption.begin();
   });
 
   /** So that there are creates of which nobody knows whether they were done. */
@@ -35,10 +35,10 @@ describe.each([seed()])("the calendar of the operator is set, with CHAOS_SEED=%d
     ["forward and back", [1, -3, 5, -2, 0.01, -1]],
     ["far into the past, and left there", [-48]],
     ["far into the future, and left there", [96]],
-  ])("%s", { timeout: ORDEAL_MS }, async (_, hours) => {
+  ])("%s", { timeout: DISRUPTION_MS }, async (_, hours) => {
     const lease = () => world.get("lease", "tunnel-gateway-operator");
     const { spec: before } = await lease();
-    await ordeal.survive(async () => {
+    await disruption.survive(async () => {
       loseAnswers();
       await sleep(1_000);
       for (const by of hours) {

@@ -5,12 +5,12 @@ import { seed } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import { Link, type LinkedKubeconfig, linkedKubeconfig } from "../support/link.ts";
 import { useWorld } from "../support/world.ts";
-import { ORDEAL_ENV, ORDEAL_MS, Ordeal } from "./support/ordeal.ts";
+import { DISRUPTION_ENV, DISRUPTION_MS, DisruptionTest } from "./support/disruption.ts";
 
 describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (chosen) => {
-  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: ORDEAL_ENV });
+  const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env: DISRUPTION_ENV });
   const random = randomFrom(chosen);
-  const ordeal = new Ordeal(world, random);
+  const disruption = new DisruptionTest(world, random);
   let link: Link;
   let kubeconfig: LinkedKubeconfig;
 
@@ -31,7 +31,7 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
     kubeconfig = await linkedKubeconfig(world.cluster.kubeconfig, link, await newToken("first"));
     const env = { LEADER_ELECTION: "true", POD_NAMESPACE: world.namespace };
     await world.startOperator(env, { kubeconfig: kubeconfig.path });
-    await ordeal.begin();
+    await disruption.begin();
   });
 
   afterAll(async () => {
@@ -40,16 +40,16 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
     await Promise.all([link.close(), kubeconfig.remove()]);
   });
 
-  test("nothing passes for a while, and nobody is told", { timeout: ORDEAL_MS }, () =>
-    ordeal.survive(async () => {
+  test("nothing passes for a while, and nobody is told", { timeout: DISRUPTION_MS }, () =>
+    disruption.survive(async () => {
       link.startDropping();
       await sleep(4_000);
       link.stopDropping();
     }),
   );
 
-  test("the token is revoked, and its file absent until there is a new one", { timeout: ORDEAL_MS }, () =>
-    ordeal.survive(async () => {
+  test("the token is revoked, and its file absent until there is a new one", { timeout: DISRUPTION_MS }, () =>
+    disruption.survive(async () => {
       const token = await newToken("second");
       await rm(kubeconfig.tokenFile);
       await world.kube.delete("Secret", "first");
@@ -64,8 +64,8 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
   );
 
   // last, since each cut makes a watch hesitate longer
-  test("connections are reset again and again", { timeout: ORDEAL_MS }, () =>
-    ordeal.survive(async () => {
+  test("connections are reset again and again", { timeout: DISRUPTION_MS }, () =>
+    disruption.survive(async () => {
       for (let cuts = 0; cuts < 12; cuts += 1) {
         link.cut();
         await sleep(100 + random.below(500));
@@ -78,9 +78,9 @@ describe.each([seed()])("between operator and API server, with CHAOS_SEED=%d", (
 const RATE = 12;
 
 describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
-  const env = { ...ORDEAL_ENV, REQUEST_TIMEOUT: "60s" };
+  const env = { ...DISRUPTION_ENV, REQUEST_TIMEOUT: "60s" };
   const world = useWorld({ startOperator: false, simulator: { seed: chosen }, env });
-  const ordeal = new Ordeal(world, randomFrom(chosen));
+  const disruption = new DisruptionTest(world, randomFrom(chosen));
   let link: Link;
   let kubeconfig: LinkedKubeconfig;
 
@@ -88,7 +88,7 @@ describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
     link = await Link.to(world.cluster.url);
     kubeconfig = await linkedKubeconfig(world.cluster.kubeconfig, link);
     await world.startOperator({}, { kubeconfig: kubeconfig.path, clock: { rate: RATE } });
-    await ordeal.begin();
+    await disruption.begin();
   });
 
   afterAll(async () => {
@@ -96,8 +96,8 @@ describe.each([seed()])("half-open, with CHAOS_SEED=%d", (chosen) => {
     await Promise.all([link.close(), kubeconfig.remove()]);
   });
 
-  test("every connection is dead, and the operator is not told, now or ever", { timeout: ORDEAL_MS }, async () => {
-    await ordeal.survive(async () => {
+  test("every connection is dead, and the operator is not told, now or ever", { timeout: DISRUPTION_MS }, async () => {
+    await disruption.survive(async () => {
       await sleep(1_000);
       link.dropConnections();
       await sleep(2_000);

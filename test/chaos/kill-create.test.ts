@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
 import { type KubeJSON, manifest } from "../../tools/shared/objects.ts";
-import { STORY_MS, useStage } from "./support/stage.ts";
-import { type Point, type StepName, sortOf, traces } from "./support/steps.ts";
+import { STAGE_MS, useStage } from "./support/stage.ts";
+import { type Point, type StepName, stepTypeOf, traces } from "./support/steps.ts";
 import { casesOf, type Subject, sought, subjects } from "./support/subjects.ts";
 
 const stage = useStage();
@@ -29,7 +29,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a creat
     await stage.restart();
     objects = await stage.allReady(cases);
     await stage.world.quiet();
-  }, STORY_MS);
+  }, STAGE_MS);
 
   afterAll(() => stage.clear());
 
@@ -58,7 +58,7 @@ describe("killed while creates wait for their turn", () => {
     await stage.start({ REQUESTS_PER_MINUTE: "30" });
     await stage.world.until("one had its turn", async () => made().length > 0);
     await stage.world.operator.stop("SIGKILL");
-  }, STORY_MS);
+  }, STAGE_MS);
 
   afterAll(() => stage.clear());
 
@@ -82,7 +82,7 @@ describe("killed while creates wait for their turn", () => {
 function expected({ steps: { create = [] } }: Subject, { step, at }: Point, waits: boolean): readonly StepName[] {
   const index = create.indexOf(step) + (at === "before" ? 0 : 1);
   const left = traces(create.slice(index));
-  switch (create[index - 1] && sortOf(create[index - 1] as StepName)) {
+  switch (create[index - 1] && stepTypeOf(create[index - 1] as StepName)) {
     case "intent":
       // says that it waits until the request can no longer be under way, looks once more, and creates
       return [...(waits ? (["status"] as const) : []), "intent", ...left];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds as definitions } from "../../src/kinds/index.ts";
 import { INTENT_KEY_SECRET } from "../../src/schema/contract.ts";
-import { STORY_MS, useStage } from "./support/stage.ts";
-import { type Point, type StepName, sortOf, traces } from "./support/steps.ts";
+import { STAGE_MS, useStage } from "./support/stage.ts";
+import { type Point, type StepName, stepTypeOf, traces } from "./support/steps.ts";
 import { type Case, casesOf, creatingCases, type Subject, subjects } from "./support/subjects.ts";
 
 const stage = useStage();
@@ -24,7 +24,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a delet
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  }, STORY_MS);
+  }, STAGE_MS);
 
   afterAll(() => stage.clear());
 
@@ -55,7 +55,7 @@ function expected({ steps: { delete: all = [] } }: Subject, { step, at }: Point)
   return first && left.length > 0 && isOfWhole(first) ? [...new Set([first, ...left])] : left;
 }
 
-const isOfWhole = (step: StepName): boolean => sortOf(step) !== "DELETE module";
+const isOfWhole = (step: StepName): boolean => stepTypeOf(step) !== "DELETE module";
 
 /** What objects share is held for all of them. */
 describe("killed while it is asked whether something is going away", () => {
@@ -83,7 +83,7 @@ describe("killed while it is asked whether something is going away", () => {
     stage.others.remove(String(user["id"]));
     await stage.allGone();
     await stage.world.quiet();
-  }, STORY_MS);
+  }, STAGE_MS);
 
   nothingIsLeft(cases);
 });
@@ -105,7 +105,7 @@ describe("killed within a create, then deleted together with its Secret", () => 
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  }, STORY_MS);
+  }, STAGE_MS);
 
   afterAll(() => stage.clear());
 
@@ -121,7 +121,7 @@ describe("killed within a create, then deleted together with its Secret", () => 
 describe("killed within an update, then deleted", () => {
   const changes: readonly string[] = ["PATCH", "PUT module"];
   const cases = (["after", "late"] as const).flatMap((at) =>
-    casesOf("update", at).filter(({ point }) => changes.includes(sortOf(point.step))),
+    casesOf("update", at).filter(({ point }) => changes.includes(stepTypeOf(point.step))),
   );
 
   beforeAll(async () => {
@@ -136,7 +136,7 @@ describe("killed within an update, then deleted", () => {
     await stage.restart();
     await stage.allGone();
     await stage.world.quiet();
-  }, STORY_MS);
+  }, STAGE_MS);
 
   nothingIsLeft(cases);
 });

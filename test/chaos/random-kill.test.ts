@@ -4,11 +4,11 @@ import { seeds } from "../../src/runtime/testing/seed.ts";
 import { randomFrom } from "../../tools/shared/random.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { useWorld } from "../support/world.ts";
-import { Others } from "./support/others.ts";
+import { ForeignRemotes } from "./support/foreign-remotes.ts";
 import { Population } from "./support/population.ts";
-import { Storm } from "./support/storm.ts";
+import { RandomKills } from "./support/random-kills.ts";
 
-const STORM_SECONDS = 10;
+const KILLING_SECONDS = 10;
 
 const env = { REQUEST_TIMEOUT: "2s", RESYNC_INTERVAL: "3s", MAX_DELETES_PER_MINUTE: "0" };
 
@@ -17,18 +17,18 @@ describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => 
   const world = useWorld({ startOperator: false, simulator: { seed, pageSize: 20 }, env });
   const random = randomFrom(seed);
   const population = new Population(world, random);
-  const storm = new Storm(world, random);
-  let others: Others;
+  const kills = new RandomKills(world, random);
+  let others: ForeignRemotes;
 
-  beforeAll(() => storm.open());
-  afterAll(() => storm.close());
+  beforeAll(() => kills.open());
+  afterAll(() => kills.close());
 
   test("the account ends as the objects say, and nothing else is in it", { timeout: 120_000 }, async () => {
-    others = new Others(world.simulator);
+    others = new ForeignRemotes(world.simulator);
     for (const { of, name } of Population.labels) others.add(of.collection, of.lookalike(`${name}-1`));
     await population.begin();
 
-    const end = Date.now() + STORM_SECONDS * 1000;
+    const end = Date.now() + KILLING_SECONDS * 1000;
     const isOver = () => Date.now() > end;
     const changing = async () => {
       while (!isOver()) {
@@ -36,8 +36,8 @@ describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => 
         await sleep(random.below(40));
       }
     };
-    await Promise.all([storm.rage(isOver), changing()]);
-    console.log(`seed ${seed}: killed ${storm.kills} times, ${population.wanted.length} objects wanted`);
+    await Promise.all([kills.run(isOver), changing()]);
+    console.log(`seed ${seed}: killed ${kills.killed} times, ${population.wanted.length} objects wanted`);
 
     let problems: string[] = [];
     await world.startOperator();

@@ -13,7 +13,7 @@ const TAKEOVER_MS = 20_000;
 /** Enough for the next look at a lease that was released, and less than any other would last on. */
 const HANDOVER_MS = 10_000;
 
-const STORY_MS = 90_000;
+const STAGE_MS = 90_000;
 
 const world = useWorld({ startOperator: false, simulator: { latencyMs: 20 } });
 
@@ -66,7 +66,7 @@ async function expectOneToOne(): Promise<void> {
   expect(made()).toBe(known.length);
 }
 
-test("the leader is killed in the middle of creates whose answers are cut", { timeout: STORY_MS }, async () => {
+test("the leader is killed in the middle of creates whose answers are cut", { timeout: STAGE_MS }, async () => {
   const leader = await launch();
   await leader.operator.started();
   const standby = await launch();
@@ -83,7 +83,7 @@ test("the leader is killed in the middle of creates whose answers are cut", { ti
   world.simulator.control.clearFaults();
 });
 
-test("a leader that was suspended beyond its lease sends nothing more, and ends", { timeout: STORY_MS }, async () => {
+test("a leader that was suspended beyond its lease sends nothing more, and ends", { timeout: STAGE_MS }, async () => {
   const leader = replicas.at(-1) as Replica;
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());
@@ -100,7 +100,7 @@ test("a leader that was suspended beyond its lease sends nothing more, and ends"
   await expectOneToOne();
 });
 
-test("a leader that is told to stop hands over at once", { timeout: STORY_MS }, async () => {
+test("a leader that is told to stop hands over at once", { timeout: STAGE_MS }, async () => {
   const leader = replicas.at(-1) as Replica;
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());

@@ -15,7 +15,7 @@ import { loadConnection } from "../../src/runtime/connection/kubeconfig.ts";
 import { kubeconfigFor } from "../../tools/shared/kubeconfig.ts";
 
 /** A request that goes through a gate. */
-export interface Passage {
+export interface ProxiedRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
@@ -32,7 +32,7 @@ export type Substitute =
   | { readonly raw: string };
 
 /** Called before and after each request. It can delay the request, record it, or answer instead of the server. */
-export type Guard = (passage: Passage, side: Side) => Promise<Substitute | undefined> | Substitute | undefined;
+export type Guard = (passage: ProxiedRequest, side: Side) => Promise<Substitute | undefined> | Substitute | undefined;
 
 interface Behind {
   readonly server: string;
@@ -107,7 +107,7 @@ export class Gate {
     response.once("close", () => this.#watches.delete(watch));
   }
 
-  #forward({ method, path, headers, body }: Passage): Promise<IncomingMessage> {
+  #forward({ method, path, headers, body }: ProxiedRequest): Promise<IncomingMessage> {
     const { server, headers: more, tls } = this.#behind;
     const send = server.startsWith("https:") ? requestHTTPS : requestHTTP;
     return new Promise((resolve, reject) => {
@@ -119,7 +119,7 @@ export class Gate {
   }
 }
 
-export const isWatch = ({ path }: Pick<Passage, "path">): boolean => /[?&]watch=true(&|$)/.test(path);
+export const isWatch = ({ path }: Pick<ProxiedRequest, "path">): boolean => /[?&]watch=true(&|$)/.test(path);
 
 /** A gate in front of an API server. It adds the credentials of a kubeconfig to every request. */
 export class ClusterGate extends Gate {

@@ -1,13 +1,13 @@
 import { kinds } from "../../../src/kinds/index.ts";
 import { recreating, replacements } from "./replacements.ts";
-import { type Sort, type StepName, sortOf } from "./steps.ts";
+import { type StepName, type StepType, stepTypeOf } from "./steps.ts";
 import { subjects } from "./subjects.ts";
 
 /** Requests that several objects share: kill-again.test.ts kills at the first two, kill-delete.test.ts at the others. */
 const shared = ["LIST", "account", "kind", "namespace"] as const satisfies readonly StepName[];
 
 /** An operation on one kind, with the steps at which it is killed. */
-interface Story {
+interface KilledOperation {
   readonly operation: string;
   readonly kind: string;
   /** Whether its metadata has no room for a mark. */
@@ -17,7 +17,7 @@ interface Story {
 
 const isOpaque = (metadata: unknown): boolean => typeof metadata === "string" && !metadata.startsWith("{");
 
-export const stories: readonly Story[] = [
+export const killedOperations: readonly KilledOperation[] = [
   ...subjects.flatMap(({ kind, spec, steps }) =>
     Object.entries(steps).map(([operation, taken]) => ({
       ...{ operation, kind, steps: taken },
@@ -32,7 +32,7 @@ export const stories: readonly Story[] = [
 ];
 
 /** How what was made is found again; each sort of kind has a way of its own. */
-export function sortOfStory({ kind, opaque }: Pick<Story, "kind" | "opaque">): string {
+export function lookupMethodOf({ kind, opaque }: Pick<KilledOperation, "kind" | "opaque">): string {
   const { naturalKey, output, location } = kinds.find((one) => one.kind === kind) ?? {};
   if (location?.type !== "collection") return `${location?.type}`;
   if (output?.shownOnce) return "shown once";
@@ -41,6 +41,6 @@ export function sortOfStory({ kind, opaque }: Pick<Story, "kind" | "opaque">): s
 }
 
 /** Every sort of step at which some test kills the operator. */
-export const killedSorts: ReadonlySet<Sort> = new Set(
-  [...stories.flatMap(({ steps }) => steps), ...shared].map((step) => sortOf(step)),
+export const killedStepTypes: ReadonlySet<StepType> = new Set(
+  [...killedOperations.flatMap(({ steps }) => steps), ...shared].map((step) => stepTypeOf(step)),
 );

@@ -4,13 +4,13 @@ import { isNotFound, isUnreachable, KubeError } from "../../../src/runtime/conne
 import { isReady, type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import type { Random } from "../../../tools/shared/random.ts";
 import type { World } from "../../support/world.ts";
-import { SECRET, type Species, species } from "./species.ts";
+import { type ObjectTemplate, SECRET, templates } from "./templates.ts";
 
 const MOST = 80;
 
 /** An object that is wanted, or was. */
 interface Individual {
-  readonly of: Species;
+  readonly of: ObjectTemplate;
   readonly name: string;
   /** Counts the objects that had the name, one after the other. */
   readonly life: number;
@@ -33,8 +33,8 @@ export class Population {
   }
 
   /** All labels that there may ever be are known before: those of the first lives. */
-  static readonly labels = species.flatMap((of) =>
-    Array.from({ length: MOST / species.length }, (_, index) => ({ of, name: `${of.sort}-${index}` })),
+  static readonly labels = templates.flatMap((of) =>
+    Array.from({ length: MOST / templates.length }, (_, index) => ({ of, name: `${of.sort}-${index}` })),
   );
 
   get wanted(): readonly Individual[] {
@@ -65,10 +65,10 @@ export class Population {
     const names = this.wanted.map(({ name }) => name).sort();
     const there = objects.map(({ metadata }) => metadata.name).sort();
     const census = isDeepStrictEqual(names, there) ? [] : [`there are ${there}, wanted are ${names}`];
-    return [...census, ...unready, ...species.flatMap((of) => this.#differences(of, rows(of.collection), ids))];
+    return [...census, ...unready, ...templates.flatMap((of) => this.#differences(of, rows(of.collection), ids))];
   }
 
-  #differences(of: Species, rows: KubeJSON[], ids: Map<string, string>): string[] {
+  #differences(of: ObjectTemplate, rows: KubeJSON[], ids: Map<string, string>): string[] {
     const text = (one: unknown) => JSON.stringify(one);
     const seen = rows.map((row) => text({ id: row.id, ...of.shown(row) })).sort();
     const wanted = this.wanted

@@ -6,25 +6,34 @@ import { isNotFound } from "../../../src/runtime/connection/errors.ts";
 import { isReady, type KubeJSON } from "../../../tools/shared/objects.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { SimulatorOptions } from "../../../tools/simulator/simulator.ts";
-import { ClusterGate, Gate, type Guard, type Passage, type Side, type Substitute } from "../../support/gate.ts";
+import { ClusterGate, Gate, type Guard, type ProxiedRequest, type Side, type Substitute } from "../../support/gate.ts";
 import { managedKinds } from "../../support/kube.ts";
 import type { OperatorProcess } from "../../support/operator-process.ts";
 import { useWorld, type World } from "../../support/world.ts";
-import { killedSorts } from "./killed.ts";
-import { Others } from "./others.ts";
-import { clusterStep, type Point, ServiceSteps, type Sort, type Step, type StepName, sortOf, typeOf } from "./steps.ts";
+import { ForeignRemotes } from "./foreign-remotes.ts";
+import { killedStepTypes } from "./killed.ts";
+import {
+  clusterStep,
+  type Point,
+  ServiceSteps,
+  type Step,
+  type StepName,
+  type StepType,
+  stepTypeOf,
+  typeOf,
+} from "./steps.ts";
 import { type Case, manifestsOf } from "./subjects.ts";
 
 const PATIENCE_SECONDS = 40;
 
 /** Time for a hook that starts and kills several processes, on a busy machine. */
-export const STORY_MS = 120_000;
+export const STAGE_MS = 120_000;
 
 interface Hold {
   readonly point: Point;
   readonly released: PromiseWithResolvers<void>;
   /** The request that is held, and since when. */
-  reached?: Step & { readonly since: number; readonly passage: Passage };
+  reached?: Step & { readonly since: number; readonly passage: ProxiedRequest };
   /** It was let go on. */
   arrived: boolean;
   /** The server behind the gate has answered it. */
@@ -59,7 +68,7 @@ export function useStage({ simulator = {}, patient, env: more = {} }: StageOptio
 
 export class Stage {
   readonly world: World;
-  #others: Others | undefined;
+  #others: ForeignRemotes | undefined;
   #gates: readonly Gate[] = [];
   #via: Parameters<World["startOperator"]>[1] = {};
   #holds: readonly Hold[] = [];
@@ -69,7 +78,7 @@ export class Stage {
   #left = new Map<string, KubeJSON>();
   #nameless = new Set<string>();
   /** The sorts of all steps that the operators of this stage went through. */
-  readonly #passed = new Set<Sort>();
+  readonly #passed = new Set<StepType>();
 
   constructor(world: World) {
     this.world = world;
@@ -79,7 +88,7 @@ export class Stage {
     const { cluster, simulator } = this.world;
     const [kube, service] = [await ClusterGate.beforeCluster(cluster.kubeconfig), await Gate.before(simulator.url)];
     const steps = new ServiceSteps(simulator);
-    this.#others = new Others(simulator);
+    this.#others = new ForeignRemotes(simulator);
     kube.guard = this.#guard(clusterStep, async () => ({ raw: "" }));
     service.guard = this.#guard(
       (passage) => steps.of(passage),
@@ -91,12 +100,12 @@ export class Stage {
 
   async close(): Promise<void> {
     expect([...this.#nameless], "Requests that no test can kill at: name them in steps.ts").toEqual([]);
-    const spared = [...this.#passed].filter((sort) => !killedSorts.has(sort));
+    const spared = [...this.#passed].filter((sort) => !killedStepTypes.has(sort));
     expect(spared, "Steps at which no test kills: add a story to killed.ts").toEqual([]);
     await Promise.all(this.#gates.map((gate) => gate.close()));
   }
 
-  get others(): Others {
+  get others(): ForeignRemotes {
     if (!this.#others) throw new Error("The stage is not open yet");
     return this.#others;
   }
@@ -245,8 +254,8 @@ export class Stage {
   }
 
   /** `strand`: what becomes of a caller who is to get no further. To the API server there are only so many connections. */
-  #guard(stepOf: (passage: Passage) => Step | undefined, strand: () => Promise<Substitute>): Guard {
-    const named = (passage: Passage) => {
+  #guard(stepOf: (passage: ProxiedRequest) => Step | undefined, strand: () => Promise<Substitute>): Guard {
+    const named = (passage: ProxiedRequest) => {
       try {
         return stepOf(passage);
       } catch (error) {
@@ -260,7 +269,7 @@ export class Stage {
       await (side === "before" ? this.#arrives(step, passage) : this.#wasCarriedOut(passage));
       // The caller of a stranded request gives up in the end. Reads pass: those of a route serve deletions of others.
       const isHeld = this.#holds.some(({ reached }) => reached?.of === step.of);
-      if (side === "before" && isHeld && sortOf(step.step) !== "GET module") return strand();
+      if (side === "before" && isHeld && stepTypeOf(step.step) !== "GET module") return strand();
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side) && this.#isDue(point));
       if (!hold) return undefined;
       hold.reached = { ...step, since: Date.now(), passage };
@@ -271,15 +280,15 @@ export class Stage {
   }
 
   /** Leaves nothing to chance where a write of a Secret is late: the next process reads the Secret after it. */
-  async #arrives(step: Step, { body }: Passage): Promise<void> {
-    this.#passed.add(sortOf(step.step));
+  async #arrives(step: Step, { body }: ProxiedRequest): Promise<void> {
+    this.#passed.add(stepTypeOf(step.step));
     this.#steps.push({ ...step, body, time: Date.now() });
     if (step.step !== "secret") return;
     const late = this.#late.find(({ point }) => point.of === step.of && point.step === "write secret");
     await late?.carriedOut.promise;
   }
 
-  #wasCarriedOut(passage: Passage): void {
+  #wasCarriedOut(passage: ProxiedRequest): void {
     this.#late.find(({ reached }) => reached?.passage === passage)?.carriedOut.resolve();
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { INTENT_KEY_SECRET } from "../../../src/schema/contract.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
-import type { Passage, Side } from "../../support/gate.ts";
+import type { ProxiedRequest, Side } from "../../support/gate.ts";
 
 /** The sorts of requests that a reconcile waits for. */
 export const steps = [
@@ -12,7 +12,7 @@ export const steps = [
   "write secret",
   "intent",
   "add finalizer",
-  "announce",
+  "checkpoint",
   "status",
   "finalizer",
   "kind",
@@ -30,20 +30,20 @@ export const steps = [
   "DELETE source",
 ] as const;
 
-export type Sort = (typeof steps)[number];
+export type StepType = (typeof steps)[number];
 
 type Named<S> = S extends `${infer Method} module` ? `${Method} ${string}` : S;
 
 /** A request that a pass waits for. Those about a module have its name. */
-export type StepName = Named<Sort>;
+export type StepName = Named<StepType>;
 
-export function sortOf(step: StepName): Sort {
-  return steps.find((sort) => sort === step) ?? (`${step.split(" ")[0]} module` as Sort);
+export function stepTypeOf(step: StepName): StepType {
+  return steps.find((sort) => sort === step) ?? (`${step.split(" ")[0]} module` as StepType);
 }
 
 /** What leaves a trace: reading again what only the last process has read is none. */
 export const traces = (taken: readonly StepName[]): StepName[] =>
-  taken.filter((step) => step !== "secret" && sortOf(step) !== "GET module");
+  taken.filter((step) => step !== "secret" && stepTypeOf(step) !== "GET module");
 
 export interface Step {
   /** Name of the object; what several objects share has a name of its own. */
@@ -78,7 +78,7 @@ const beside =
  * A request to the API server, when it is one that a pass waits for. A Secret or ConfigMap has its object's name.
  * Throws where nobody has told yet what a request is for: then nobody has killed a process there.
  */
-export function clusterStep(passage: Passage): Step | undefined {
+export function clusterStep(passage: ProxiedRequest): Step | undefined {
   if (beside.test(passage.path) || makesKey(passage)) return undefined;
   const step = objectStep(passage) ?? readStep(passage) ?? secretStep(passage);
   if (!step) throw new Error(`A step without a name: ${passage.method} ${passage.path}`);
@@ -86,19 +86,19 @@ export function clusterStep(passage: Passage): Step | undefined {
 }
 
 /** The first process makes the key of intents, before it lists any object. */
-const makesKey = ({ method, path, body }: Passage): boolean =>
+const makesKey = ({ method, path, body }: ProxiedRequest): boolean =>
   method === "POST" && secrets.test(path) && JSON.parse(body).metadata.name === INTENT_KEY_SECRET;
 
-function objectStep({ method, path, headers, body }: Passage): Step | undefined {
+function objectStep({ method, path, headers, body }: ProxiedRequest): Step | undefined {
   const [, of, status] = (method === "PATCH" && object.exec(path)) || [];
   if (!of) return undefined;
-  if (status) return { of, step: isAnnouncement(JSON.parse(body)) ? "announce" : "status" };
+  if (status) return { of, step: isCheckpoint(JSON.parse(body)) ? "checkpoint" : "status" };
   if (headers["content-type"]?.startsWith("application/json-patch")) return { of, step: "finalizer" };
   return { of, step: body.includes("create-intent") ? "intent" : "add finalizer" };
 }
 
 /** Whether a write of the status says nothing about the object: it only notes what is about to be sent. */
-function isAnnouncement(operations: readonly { op: string; path: string; value: Members | null }[]): boolean {
+function isCheckpoint(operations: readonly { op: string; path: string; value: Members | null }[]): boolean {
   const [before, after] = ["test", "add"].map((wanted) => {
     const { value } = operations.find(({ op, path }) => op === wanted && path === "/status") ?? {};
     const { appliedFields: _fields, moduleOrigins: _origins, ...rest } = value ?? {};
@@ -109,7 +109,7 @@ function isAnnouncement(operations: readonly { op: string; path: string; value: 
 
 const reads = { secrets: "secret", configmaps: "config map", namespaces: "namespace" } as const;
 
-function readStep({ method, path }: Passage): Step | undefined {
+function readStep({ method, path }: ProxiedRequest): Step | undefined {
   if (method !== "GET") return undefined;
   const [, kind] = definition.exec(path) ?? [];
   if (kind) return { of: kind, step: "kind" };
@@ -119,7 +119,7 @@ function readStep({ method, path }: Passage): Step | undefined {
   return of === undefined ? undefined : { of, step: reads[(inNamespace ?? namespace) as keyof typeof reads] };
 }
 
-function secretStep({ path, body }: Passage): Step | undefined {
+function secretStep({ path, body }: ProxiedRequest): Step | undefined {
   if (!secrets.test(path)) return undefined;
   return { of: JSON.parse(body).metadata.name, step: path.includes("dryRun") ? "try secret" : "write secret" };
 }
@@ -145,7 +145,7 @@ export class ServiceSteps {
     this.#simulator = simulator;
   }
 
-  of({ method, path, body }: Passage): Step {
+  of({ method, path, body }: ProxiedRequest): Step {
     return routeStep(method, path) ?? sourceStep(method, path, body) ?? this.#remoteStep(method, path, body);
   }
 

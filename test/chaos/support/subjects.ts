@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type KubeJSON, manifest } from "../../../tools/shared/objects.ts";
 import type { Control } from "../../../tools/simulator/control/control.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
-import { inID, type Point, type StepName, sortOf, typeOf } from "./steps.ts";
+import { inID, type Point, type StepName, stepTypeOf, typeOf } from "./steps.ts";
 
 type Operation = "create" | "update" | "delete" | "adopt";
 
@@ -41,7 +41,7 @@ const usual = {
 } as const satisfies Subject["steps"];
 
 /** What is set is written down before it is sent. */
-const takeOver = ["add finalizer", "announce", "PATCH", "status"] as const;
+const takeOver = ["add finalizer", "checkpoint", "PATCH", "status"] as const;
 const adoptByID = ["GET", ...takeOver] as const;
 
 const [unedited, edited] = ['{"edited":false}', '{"edited":true}'];
@@ -136,7 +136,7 @@ export const subjects: readonly Subject[] = [
     edited: (name) => ({ description: name, hostports }),
     isEdited: (row) => row["policy"] === null && isDeepStrictEqual(row["hostports"], hostports),
     lookalike: (name) => ({ description: name, policy }),
-    steps: { ...usual, update: ["announce", "PATCH", "DELETE policy", "status"] },
+    steps: { ...usual, update: ["checkpoint", "PATCH", "DELETE policy", "status"] },
   },
   {
     // its token comes once, in the answer to the create
@@ -190,14 +190,14 @@ export const subjects: readonly Subject[] = [
         "GET saml",
         "GET webhook_verification",
         "add finalizer",
-        "announce",
+        "checkpoint",
         "PUT saml",
         "PUT webhook_verification",
         "status",
       ],
       update: [
         "GET ip_restriction",
-        "announce",
+        "checkpoint",
         "PUT ip_restriction",
         "PUT saml",
         "DELETE webhook_verification",
@@ -248,7 +248,7 @@ export interface Moment {
 }
 
 const isStep = (wanted: Moment["step"], step: StepName): boolean =>
-  wanted === "making" ? makes.includes(sortOf(step)) : step === wanted;
+  wanted === "making" ? makes.includes(stepTypeOf(step)) : step === wanted;
 
 /** Cases for these moments of a create. */
 export const creatingCases = (of: readonly Subject[], moments: readonly Moment[]): Case[] =>

@@ -3,14 +3,14 @@ import { expect } from "vitest";
 import type { Random } from "../../../tools/shared/random.ts";
 import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { World } from "../../support/world.ts";
-import { Others } from "./others.ts";
+import { ForeignRemotes } from "./foreign-remotes.ts";
 import { Population } from "./population.ts";
 
 /** Short, so that a create whose answer was lost is settled 5 seconds after its intent was recorded. */
-export const ORDEAL_ENV = { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" };
+export const DISRUPTION_ENV = { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" };
 
 /** Time for one test: a fault, what is still to do afterwards, and the rest that follows. */
-export const ORDEAL_MS = 120_000;
+export const DISRUPTION_MS = 120_000;
 
 /** Changes go on for so long after a fault. */
 const AFTERWARDS_MS = 500;
@@ -19,11 +19,11 @@ const AFTERWARDS_MS = 500;
 const REST_MS = 1_500;
 
 /** People change objects while something is wrong, and afterwards; what must hold in the end is the same every time. */
-export class Ordeal {
+export class DisruptionTest {
   readonly #world: World;
   readonly #random: Random;
   readonly #population: Population;
-  #others: Others | undefined;
+  #others: ForeignRemotes | undefined;
   #pid: number | undefined;
 
   constructor(world: World, random: Random) {
@@ -34,7 +34,7 @@ export class Ordeal {
 
   /** With the operator at work. */
   async begin(): Promise<void> {
-    const others = new Others(this.#world.simulator);
+    const others = new ForeignRemotes(this.#world.simulator);
     for (const { of, name } of Population.labels) others.add(of.collection, of.lookalike(`${name}-1`));
     await this.#population.begin();
     this.#others = others;

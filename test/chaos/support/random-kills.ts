@@ -22,13 +22,13 @@ const FAILED_AFTER = 0.03;
 const MEAN_LIFE = 25;
 
 /** Makes the service fail in every way, and kills the operator at any request, on its way there or back. */
-export class Storm {
+export class RandomKills {
   readonly #world: World;
   readonly #random: Random;
   #gates: Gate[] = [];
   #via: Parameters<World["startOperator"]>[1] = {};
   #left = Number.POSITIVE_INFINITY;
-  kills = 0;
+  killed = 0;
 
   constructor(world: World, random: Random) {
     this.#world = world;
@@ -49,7 +49,7 @@ export class Storm {
   }
 
   /** Kills one process after the other. */
-  async rage(until: () => boolean): Promise<void> {
+  async run(until: () => boolean): Promise<void> {
     const { control } = this.#world.simulator;
     for (const { probability, action } of faults) {
       control.fault({ probability, action, times: Number.POSITIVE_INFINITY });
@@ -60,7 +60,7 @@ export class Storm {
       while (this.#world.operator.isRunning && !until()) await sleep(20);
       this.#left = Number.POSITIVE_INFINITY;
       await this.#world.operator.stop("SIGKILL");
-      this.kills += 1;
+      this.killed += 1;
     }
     control.clearFaults();
   }

@@ -4,7 +4,7 @@ import type { Members } from "../../../tools/simulator/shape/members.ts";
 type Parts = Record<string, unknown>;
 
 /** What objects of one kind are like: a spec for each revision, and what the account then has. */
-export interface Species {
+export interface ObjectTemplate {
   /** Begins their names. */
   readonly sort: string;
   readonly kind: string;
@@ -29,7 +29,7 @@ const rules = (revision: number) => [
 const policy = (revision: number) => ({ enabled: true, inbound: rules(revision) });
 const hasPolicy = (revision: number) => revision % 2 === 0;
 
-export const species: readonly Species[] = [
+export const templates: readonly ObjectTemplate[] = [
   {
     sort: "policy",
     kind: "IPPolicy",

@@ -4,7 +4,7 @@ import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { Given } from "./subjects.ts";
 
 /** What other people have in the account. Nobody but them may change it. */
-export class Others {
+export class ForeignRemotes {
   readonly #simulator: Simulator;
   readonly #rows = new Map<string, Members>();
   readonly #shared = new Map<string, { theirs: (row: Members) => unknown; before: unknown }>();
