@@ -113,7 +113,7 @@ const shared = [
   "src/reconcile/unreadable-kind.ts",
 ].map((path) => path.replaceAll("/", sep));
 
-const told = ({ from, to }: Import): string => `${from} imports ${to}`;
+const reported = ({ from, to }: Import): string => `${from} imports ${to}`;
 
 /** Circles of imports among the sources; each begins and ends with the same file. */
 function circles(): string[] {
@@ -138,12 +138,12 @@ describe("the rooms of src", () => {
     const own = imports.filter(({ from, to }) => room(from) === name && to.startsWith(`src${sep}`));
     expect(own.length + Number(name === "gateway" || name === "runtime")).toBeGreaterThan(0);
     const wrong = own.filter(({ to }) => room(to) !== name && !allowed.includes(room(to)));
-    expect(wrong.map(told)).toEqual([]);
+    expect(wrong.map(reported)).toEqual([]);
   });
 
   it.each(["reconcile", "account"])("of %s import what they share, and not the algorithm", (name) => {
     const inner = imports.filter(({ from, to }) => room(from).startsWith(`${name}/`) && room(to) === name);
-    expect(inner.filter(({ to }) => !shared.includes(to)).map(told)).toEqual([]);
+    expect(inner.filter(({ to }) => !shared.includes(to)).map(reported)).toEqual([]);
   });
 
   it("are not imported by each other in a circle, not even for a type", () => {
@@ -166,7 +166,7 @@ describe("the rooms of src", () => {
         .split("/")
         .slice(0, to.startsWith("@") ? 2 : 1)
         .join("/");
-    expect(packages.filter(({ to }) => !(name(to) in dependencies)).map(told)).toEqual([]);
+    expect(packages.filter(({ to }) => !(name(to) in dependencies)).map(reported)).toEqual([]);
   });
 
   it("are all known here", () => {
@@ -176,15 +176,17 @@ describe("the rooms of src", () => {
 
   it("reach out of src nowhere", () => {
     const local = imports.filter(({ to }) => to.startsWith("..") || /^(test|tools)\b/.test(to));
-    expect(local.map(told)).toEqual([]);
+    expect(local.map(reported)).toEqual([]);
   });
 
   it("import nothing that is made for tests", () => {
-    expect(imports.filter(({ to }) => isExempt(to) || to === "vitest" || to === "fast-check").map(told)).toEqual([]);
+    expect(imports.filter(({ to }) => isExempt(to) || to === "vitest" || to === "fast-check").map(reported)).toEqual(
+      [],
+    );
   });
 
   it("name the file that they import", () => {
-    expect(imports.filter(({ to }) => to.startsWith(`src${sep}`) && !to.endsWith(".ts")).map(told)).toEqual([]);
+    expect(imports.filter(({ to }) => to.startsWith(`src${sep}`) && !to.endsWith(".ts")).map(reported)).toEqual([]);
   });
 });
 
@@ -194,7 +196,7 @@ describe("what converges", () => {
       ({ from, to, typeOnly }) =>
         ["reconcile", "account", "objects"].includes(part(from)) && part(to) === "runtime" && !typeOnly,
     );
-    expect(loaded.map(told)).toEqual([]);
+    expect(loaded.map(reported)).toEqual([]);
   });
 });
 
@@ -205,7 +207,7 @@ describe("the definitions of the kinds", () => {
     const outside = imports.filter(
       ({ from, to }) => ["kinds", "schema"].includes(part(from)) && !to.startsWith("src") && !allowed.includes(to),
     );
-    expect(outside.map(told)).toEqual([]);
+    expect(outside.map(reported)).toEqual([]);
   });
 });
 
@@ -225,7 +227,7 @@ describe("the simulator", () => {
     const wrong = files
       .flatMap((file) => importsOf(file, readFileSync(join(root, file), "utf8")))
       .filter(({ to }) => to.startsWith(`src${sep}`));
-    expect(wrong.map(told)).toEqual([]);
+    expect(wrong.map(reported)).toEqual([]);
   });
 });
 

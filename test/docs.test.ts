@@ -96,8 +96,8 @@ test("every npm script that a page names exists", () => {
 test("every dependency has its reason in the record", () => {
   const { dependencies, devDependencies } = JSON.parse(read("package.json")) as Record<string, Record<string, string>>;
   const record = read("docs/decisions/0008-dependencies.md");
-  const told = [...record.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
-  expect(told.sort()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).sort());
+  const reported = [...record.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+  expect(reported.sort()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).sort());
 });
 
 describe("the page of metrics", () => {

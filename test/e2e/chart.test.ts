@@ -219,7 +219,7 @@ describe("rendered", () => {
     ["by default, no right to DNSEndpoints", {}, [], "false"],
     ["with externalDNS.enabled, for all objects", { "externalDNS.enabled": true }, ["-"], "true"],
     ["with externalDNS.optIn, the right alone", { "externalDNS.optIn": true }, ["-"], "false"],
-  ])("%s", async (_, values, expected, told) => {
+  ])("%s", async (_, values, expected, reported) => {
     const objects = await render(...set({ ...values, "dns.resolvers[0]": "10.0.0.10:5353" }));
     const having = objects.filter(({ rules = [] }) =>
       rules.some(({ resources }: KubeJSON) => resources.includes("dnsendpoints")),
@@ -227,7 +227,7 @@ describe("rendered", () => {
     expect(having.map(({ metadata }) => metadata.namespace ?? "-")).toEqual(expected);
     expect(find(objects, "Deployment").spec.template.spec.containers[0].env).toEqual(
       expect.arrayContaining([
-        { name: "EXTERNAL_DNS", value: told },
+        { name: "EXTERNAL_DNS", value: reported },
         { name: "DNS_RESOLVERS", value: "10.0.0.10:5353" },
       ]),
     );
@@ -252,7 +252,7 @@ describe("rendered", () => {
     ["in all that are watched", watched, ["one", "two"], "*"],
     ["in one of those", [...watched, ...set({ "secrets.writeNamespaces[0]": "two" })], ["two"], "two"],
     ["in none of those", [...watched, ...set({ "secrets.write": false })], [], "-"],
-  ])("the operator may write Secrets %s", async (_, values, expected, told) => {
+  ])("the operator may write Secrets %s", async (_, values, expected, reported) => {
     const objects = await render(...values, ...set({ "uninstall.enabled": false }));
     const isOwn = ({ metadata }: KubeJSON) => metadata.name.endsWith("-own");
     const own = objects.filter(isOwn).find(({ kind }) => kind === "Role")?.rules;
@@ -270,7 +270,7 @@ describe("rendered", () => {
       .map(({ metadata }) => metadata.namespace ?? "-");
     expect(places).toEqual(expected);
     const { env } = find(objects, "Deployment").spec.template.spec.containers[0];
-    expect(env).toContainEqual({ name: "SECRET_WRITE_NAMESPACES", value: told });
+    expect(env).toContainEqual({ name: "SECRET_WRITE_NAMESPACES", value: reported });
   });
 
   test("without credentials of the chart's, a pod that starts all the same", async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useWorld } from "../support/world.ts";
 import { Page } from "./support/page.ts";
-import { pluginDesk } from "./support/plugin-desk.ts";
+import { pluginShell } from "./support/plugin-shell.ts";
 
 /** Does what the page says, with kubectl, its plug-in and the operator on an account that somebody has made by hand. */
 const world = useWorld();
 
-let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let shell: Awaited<ReturnType<typeof pluginShell>>;
 let page: Page;
 
 beforeAll(async () => {
@@ -15,11 +15,11 @@ beforeAll(async () => {
   control.insert("edges/tcp", { description: "SSH", ip_restriction: { ip_policy_ids: [policy["id"]] } });
   const target = { monitoring: { api_key: "a-key", service: "gateway" } };
   control.insert("event_destinations", { description: "Audit", format: "json", target });
-  desk = await pluginDesk(world, { substitutions: new Map([["<monitoring key>", "a-key"]]) });
-  page = await Page.read("docs/how-to/import.md", desk);
+  shell = await pluginShell(world, { substitutions: new Map([["<monitoring key>", "a-key"]]) });
+  page = await Page.read("docs/how-to/import.md", shell);
 });
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]();
+  await shell?.[Symbol.asyncDispose]();
 });
 
 test("the manifests are written, and the account is not changed", async () => {

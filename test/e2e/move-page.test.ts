@@ -5,32 +5,32 @@ import { stringify } from "yaml";
 import { manifest } from "../../tools/shared/objects.ts";
 import { useWorld } from "../support/world.ts";
 import { Page } from "./support/page.ts";
-import { pluginDesk } from "./support/plugin-desk.ts";
+import { pluginShell } from "./support/plugin-shell.ts";
 
 /** Does what the page says with the command. What it says about moving by hand is tested in src/reconcile/find. */
 const world = useWorld();
 
-let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let shell: Awaited<ReturnType<typeof pluginShell>>;
 let page: Page;
 let id: string;
 
 beforeAll(async () => {
   await world.apply(manifest("IPPolicy", "office", { description: "Office" }));
   ({ id } = (await world.ready("IPPolicy", "office")).status);
-  desk = await pluginDesk(world);
-  page = await Page.read("docs/how-to/move.md", desk);
+  shell = await pluginShell(world);
+  page = await Page.read("docs/how-to/move.md", shell);
 });
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]();
+  await shell?.[Symbol.asyncDispose]();
 });
 
 test("an object moves to another name, and so does what refers to it", async () => {
   await page.run("Move it");
   expect(await world.get("IPPolicy", "office")).toBeUndefined();
   const edge = manifest("TCPEdge", "ssh", { ipRestriction: { ipPolicyRefs: [{ name: "headquarters" }] } });
-  await mkdir(join(desk.directory, "manifests"));
-  await writeFile(join(desk.directory, "manifests/edge.yaml"), stringify(edge));
-  await desk.run("kubectl apply -f manifests/");
+  await mkdir(join(shell.directory, "manifests"));
+  await writeFile(join(shell.directory, "manifests/edge.yaml"), stringify(edge));
+  await shell.run("kubectl apply -f manifests/");
   await world.ready("TCPEdge", "ssh");
   await page.run("What refers to it");
   expect(await world.get("IPPolicy", "headquarters")).toBeUndefined();

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { manifest } from "../../tools/shared/objects.ts";
 import { useWorld } from "../support/world.ts";
 import { Page } from "./support/page.ts";
-import { pluginDesk } from "./support/plugin-desk.ts";
+import { pluginShell } from "./support/plugin-shell.ts";
 
 /** Does what the page says, in an account with a remote that was left behind and one that a person has made. */
 const world = useWorld();
 
-let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let shell: Awaited<ReturnType<typeof pluginShell>>;
 let page: Page;
 
 beforeAll(async () => {
@@ -15,16 +15,16 @@ beforeAll(async () => {
   const former = await world.ready("IPPolicy", "former");
   await world.delete("IPPolicy", "former");
   const edge = String(world.simulator.control.insert("edges/tcp", { description: "By hand" })["id"]);
-  desk = await pluginDesk(world, {
+  shell = await pluginShell(world, {
     substitutions: new Map([
       ["edgtcp_2nVhQthWfxrVVXty9v8qQqC6n0f8", edge],
       ["ipp_2leg4kyX69U6IswsdjKIohVXiFIz", former.status.id],
     ]),
   });
-  page = await Page.read("docs/how-to/orphans.md", desk);
+  page = await Page.read("docs/how-to/orphans.md", shell);
 });
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]();
+  await shell?.[Symbol.asyncDispose]();
 });
 
 test("what nobody manages is listed, taken over and deleted", async () => {

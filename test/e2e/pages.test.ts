@@ -11,7 +11,7 @@ import { type Simulator, startSimulator } from "../../tools/simulator/simulator.
 import { definitionsOf } from "./support/foreign-definitions.ts";
 import { chart, type Helm, helmFor, objectsIn, succeeded } from "./support/helm.ts";
 import { Kubelet } from "./support/kubelet.ts";
-import { Desk, Page } from "./support/page.ts";
+import { Page, Shell } from "./support/page.ts";
 
 /**
  * Does what the pages for users say, in their words, with kubectl and Helm on the PATH and a node that runs what the
@@ -27,7 +27,7 @@ let simulator: Simulator;
 let kubelet: Kubelet;
 let helm: Helm;
 let directory: string;
-let desk: Desk;
+let shell: Shell;
 let pages: { readme: Page; install: Page; uninstall: Page; backup: Page; chart: Page };
 
 /** A checkout that may be written to. */
@@ -53,7 +53,7 @@ beforeAll(async () => {
   // signatures are of releases, which a test has not; its arguments are looked at
   await tool(join(directory, "bin/cosign"), '#!/bin/sh\necho "$@"\n');
   await tool(join(home, ".gateway-api-key"), simulator.apiKey);
-  desk = new Desk(directory, {
+  shell = new Shell(directory, {
     env: {
       PATH: `${join(directory, "bin")}:${process.env["PATH"]}`,
       KUBECONFIG: cluster.kubeconfig,
@@ -67,15 +67,15 @@ beforeAll(async () => {
     ]),
   });
   pages = {
-    readme: await Page.read("README.md", desk),
-    install: await Page.read("docs/install.md", desk),
-    uninstall: await Page.read("docs/uninstall.md", desk),
-    backup: await Page.read("docs/backup.md", desk),
-    chart: await Page.read("charts/tunnel-gateway-operator/README.md", desk),
+    readme: await Page.read("README.md", shell),
+    install: await Page.read("docs/install.md", shell),
+    uninstall: await Page.read("docs/uninstall.md", shell),
+    backup: await Page.read("docs/backup.md", shell),
+    chart: await Page.read("charts/tunnel-gateway-operator/README.md", shell),
   };
 }, 600_000);
 afterAll(async () => {
-  desk?.leave();
+  shell?.leave();
   await kubelet?.[Symbol.asyncDispose]();
   await simulator?.stop();
   await cluster?.stop();
@@ -166,7 +166,7 @@ describe("with Helm", () => {
 
 describe("with plain manifests", () => {
   test("it is installed, from the file of definitions that a release has", async () => {
-    await desk.run(`.ci/package somebody sha256:${"0".repeat(64)} "$PWD/release"; cp release/crds.yaml .`);
+    await shell.run(`.ci/package somebody sha256:${"0".repeat(64)} "$PWD/release"; cp release/crds.yaml .`);
     await pages.install.run("Plain manifests");
     await kubectl("apply", "-f", join(directory, "first.yaml"));
     await kubectl("wait", "--for=condition=Ready", "tcpedge/ssh", "--timeout=30s");

@@ -5,23 +5,23 @@ import { parse } from "yaml";
 import { manifest } from "../../tools/shared/objects.ts";
 import { useWorld } from "../support/world.ts";
 import { Page } from "./support/page.ts";
-import { pluginDesk } from "./support/plugin-desk.ts";
+import { pluginShell } from "./support/plugin-shell.ts";
 
 /** Does what the page says, and what the workflow in examples/ci does. */
 const world = useWorld();
 
-let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let shell: Awaited<ReturnType<typeof pluginShell>>;
 let page: Page;
 
 beforeAll(async () => {
   await world.apply(manifest("IPPolicy", "office", { description: "Office" }));
   await world.ready("IPPolicy", "office");
-  desk = await pluginDesk(world);
-  page = await Page.read("docs/how-to/plan.md", desk);
+  shell = await pluginShell(world);
+  page = await Page.read("docs/how-to/plan.md", shell);
   world.simulator.control.clearRequests();
 });
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]();
+  await shell?.[Symbol.asyncDispose]();
 });
 
 interface Workflow {
@@ -52,23 +52,23 @@ async function workflow(manifests: string): Promise<string> {
     'CODE="$(sed -n s/code=//p outputs)"',
     await stepOf("Fail if something is wrong"),
   ];
-  return desk.run(lines.join("\n"));
+  return shell.run(lines.join("\n"));
 }
 
 test("a plan shows a change, and changes nothing", async () => {
-  await writeFile(join(desk.directory, "policy.yaml"), page.take("Plan a change", "yaml"));
+  await writeFile(join(shell.directory, "policy.yaml"), page.take("Plan a change", "yaml"));
   await page.run("Plan a change");
   expect(world.changesSent()).toEqual([]);
 }, 240_000);
 
 test("the workflow posts the plan, and fails when something is wrong", async () => {
-  await mkdir(join(desk.directory, "deploy"));
-  await desk.run("cp policy.yaml deploy/");
+  await mkdir(join(shell.directory, "deploy"));
+  await shell.run("cp policy.yaml deploy/");
   const posted = await workflow("deploy/");
   expect(posted).toContain("### What this will do in the account\n```\n");
   expect(posted).toContain("Plan: 1 to update, 1 to create");
   expect(world.changesSent()).toEqual([]);
-  await writeFile(join(desk.directory, "deploy/broken.yaml"), "hello");
+  await writeFile(join(shell.directory, "deploy/broken.yaml"), "hello");
   await expect(workflow("deploy/")).rejects.toThrow("deploy/broken.yaml:1: This is no manifest");
 }, 240_000);
 

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useWorld } from "../support/world.ts";
 import { Page } from "./support/page.ts";
-import { pluginDesk } from "./support/plugin-desk.ts";
+import { pluginShell } from "./support/plugin-shell.ts";
 
 /** Does what the page says, with the state of an account that Terraform has made. */
 const world = useWorld();
 
-let desk: Awaited<ReturnType<typeof pluginDesk>>;
+let shell: Awaited<ReturnType<typeof pluginShell>>;
 let page: Page;
 
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const policy = control.insert("ip_policies", { description: "Office" });
   const edge = control.insert("edges/tcp", { ip_restriction: { ip_policy_ids: [policy["id"]] } });
   control.insert("ip_policies", { description: "Made by hand" });
-  desk = await pluginDesk(world);
+  shell = await pluginShell(world);
   const resource = (type: string, name: string, id: unknown, more: object = {}) => ({
     ...{ mode: "managed", type, name, ...more },
     instances: [{ attributes: { id } }],
@@ -29,12 +29,12 @@ beforeAll(async () => {
       resource("random_pet", "name", "happy-panda"),
     ],
   };
-  await writeFile(join(desk.directory, "state.json"), JSON.stringify(state));
-  page = await Page.read("docs/how-to/terraform.md", desk);
+  await writeFile(join(shell.directory, "state.json"), JSON.stringify(state));
+  page = await Page.read("docs/how-to/terraform.md", shell);
   control.clearRequests();
 });
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]();
+  await shell?.[Symbol.asyncDispose]();
 });
 
 test("what Terraform manages comes under management, and only owner marks are sent", async () => {

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useWorld } from "../support/world.ts";
-import { Desk, Page } from "./support/page.ts";
+import { Page, Shell } from "./support/page.ts";
 
 /** Does what the tutorial says, with kubectl, and looks at the account in between. */
 const world = useWorld();
 
 let directory: string;
-let desk: Desk;
+let shell: Shell;
 let page: Page;
 
 beforeAll(async () => {
@@ -22,15 +22,15 @@ beforeAll(async () => {
   const { stdout } = await world.cluster.kubectlRun(["config", "view", "--raw", "--flatten"]);
   await writeFile(kubeconfig, stdout);
   const env = { PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig };
-  desk = new Desk(directory, {
+  shell = new Shell(directory, {
     env,
     substitutions: new Map([["from default namespace", `from ${world.namespace} namespace`]]),
   });
-  await desk.run(`kubectl config set-context --current --namespace=${world.namespace}`);
-  page = await Page.read("docs/tutorial.md", desk);
+  await shell.run(`kubectl config set-context --current --namespace=${world.namespace}`);
+  page = await Page.read("docs/tutorial.md", shell);
 });
 afterAll(async () => {
-  desk?.leave();
+  shell?.leave();
   if (directory) await rm(directory, { recursive: true });
 });
 

@@ -109,8 +109,8 @@ describe("a key", () => {
   test("that is wrong is told at the account and its objects, and tried a handful of times", async () => {
     const before = other.control.count();
     await world.kube.apply(keySecret("mistaken", keys.wrong), account("mistaken"), ...refused);
-    const told = await world.condition("GatewayAccount", "mistaken", { type: "Ready", reason: "Unauthorized" });
-    expect(conditionOf(told, "Ready")?.message).toContain("API key");
+    const reported = await world.condition("GatewayAccount", "mistaken", { type: "Ready", reason: "Unauthorized" });
+    expect(conditionOf(reported, "Ready")?.message).toContain("API key");
     await says(refused, "Ready", "Unauthorized");
     await sleep(2500);
     expect(other.control.count() - before).toBeLessThanOrEqual(5);
@@ -173,8 +173,8 @@ describe("an address", () => {
       ["GatewayAccount", "stranger"],
       ["IPPolicy", "strange"],
     ] as const) {
-      const told = await world.condition(kind, name, { type: "Stalled", reason: "InvalidSpec" });
-      expect(conditionOf(told, "Ready")?.message).toContain(`Ask for ${new URL(stranger.url).host} to be added`);
+      const reported = await world.condition(kind, name, { type: "Stalled", reason: "InvalidSpec" });
+      expect(conditionOf(reported, "Ready")?.message).toContain(`Ask for ${new URL(stranger.url).host} to be added`);
     }
     expect(stranger.control.count()).toBe(0);
     await stranger.stop();
@@ -200,8 +200,8 @@ describe("an object that has a remote", () => {
     await world.ready("GatewayAccount", "elsewhere");
     const before = { here: here().count(), other: writesTo(other) };
     await world.kube.patch("IPPolicy", "in-first", { spec: { accountRef: { name: "elsewhere" } } });
-    const told = await world.condition("IPPolicy", "in-first", { type: "Ready", reason: "AccountMismatch" });
-    expect(conditionOf(told, "Ready")?.message).toContain("accountRef: {name: first}");
+    const reported = await world.condition("IPPolicy", "in-first", { type: "Ready", reason: "AccountMismatch" });
+    expect(conditionOf(reported, "Ready")?.message).toContain("accountRef: {name: first}");
     await world.kube.patch("IPPolicy", "in-first", { spec: { accountRef: null } });
     await world.condition("IPPolicy", "in-first", { type: "Ready", reason: "AccountMismatch" });
     expect({ here: here().count(), other: writesTo(other) }).toEqual(before);
@@ -223,11 +223,11 @@ describe("an object that has a remote", () => {
     await second.apply(manifest(kind, "new", { description: "new" }));
     await world.until("the new one is Ready", async () => isReady((await second.get(kind, "new")) ?? {}));
     expect(rowsOf(other)).toContain("new");
-    const told = await world.until("it is told", async () => {
+    const reported = await world.until("it is told", async () => {
       const now = await second.get(kind, "settled");
       return conditionOf(now, "Synced")?.reason === "AccountMismatch" && now;
     });
-    expect(conditionOf(told, "Ready")?.status).toBe("True");
+    expect(conditionOf(reported, "Ready")?.status).toBe("True");
     expect(rowsOf(other)).not.toContain("settled");
     expect(here().get(object.status.id)).not.toBeNull();
     await second.delete(kind, "settled");

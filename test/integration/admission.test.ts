@@ -7,7 +7,7 @@ import { specOf } from "../../src/schema/common.ts";
 import { traitsOf, unwrap } from "../../src/schema/traits.ts";
 import { examples } from "../../tools/shared/examples.ts";
 import { conditionOf, type KubeJSON, nameOf } from "../../tools/shared/objects.ts";
-import { least } from "../support/samples.ts";
+import { minimalSpecs } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 import { immutables, limits, type Rule, rules } from "./admission-rules.ts";
 
@@ -40,7 +40,7 @@ let made = 0;
 const objectOf = (kind: string, more: Spec) => ({
   kind,
   metadata: { name: `object-${++made}` },
-  spec: { ...least[kind], ...more },
+  spec: { ...minimalSpecs[kind], ...more },
 });
 
 /** The fields that a refusal names, and none where there is no refusal. */
@@ -107,7 +107,7 @@ describe("a field that the service takes on create only cannot be changed", () =
       expect(
         await refused(world.kube.patch(kind, having.metadata.name, { spec: { description: "new" } })),
       ).toBeUndefined();
-      const required = field in (least[kind] ?? {});
+      const required = field in (minimalSpecs[kind] ?? {});
       if (required) return;
       expect(await change(having, null), "removed").toEqual([`spec.${field}`]);
       const lacking = await world.kube.create(objectOf(kind, {}));

@@ -5,7 +5,7 @@ import { kinds } from "../../src/kinds/index.ts";
 import { customResourceOf } from "../../src/schema/common.ts";
 import { examples } from "../../tools/shared/examples.ts";
 import type { KubeJSON } from "../../tools/shared/objects.ts";
-import { least } from "../support/samples.ts";
+import { minimalSpecs } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 /** Objects as `kubectl apply`, `kubectl apply --server-side`, Flux and Argo CD write them, one after the other. */
@@ -47,7 +47,7 @@ function filled({ properties }: KubeJSON): object {
 }
 
 test.each(emptiable)("a %s whose %s has been emptied can be applied again", async (kind, field, value) => {
-  const spec = { ...least[kind], [field]: value };
+  const spec = { ...minimalSpecs[kind], [field]: value };
   const emptied = { ...spec, [field]: {} };
   const name = `${kind}-${field}`.toLowerCase();
   for (const given of [spec, emptied, emptied, spec]) {
@@ -58,7 +58,7 @@ test.each(emptiable)("a %s whose %s has been emptied can be applied again", asyn
 });
 
 test.each(kinds.map(({ kind }) => kind))("a %s with the least spec can be applied after a fuller one", async (kind) => {
-  const smallest = { kind, metadata: { name: "emptied" }, spec: least[kind] ?? {} };
+  const smallest = { kind, metadata: { name: "emptied" }, spec: minimalSpecs[kind] ?? {} };
   await world.kube.apply({ ...smallest, spec: { ...smallest.spec, driftPolicy: "Report" } });
   for (let times = 0; times < 2; times++) {
     const [object] = await world.kube.apply(smallest);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
-import { Gate, type Passage, type Substitute } from "../support/gate.ts";
+import { Gate, type ProxiedRequest, type Substitute } from "../support/gate.ts";
 import { managedKinds } from "../support/kube.ts";
 import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
@@ -47,7 +47,7 @@ describe("under 500 objects that are Ready", () => {
   const start = () => world.startOperator({}, { gateway: { url: gate.url, apiKey: world.simulator.apiKey } });
 
   /** The same address and key lead to the other account. */
-  async function elsewhere({ method, path, headers, body }: Passage): Promise<Substitute> {
+  async function elsewhere({ method, path, headers, body }: ProxiedRequest): Promise<Substitute> {
     const { host: _, connection: _kept, "content-length": _length, ...more } = headers;
     const init = { method, headers: more as Record<string, string> };
     const answer = await fetch(other.url + path, body ? { ...init, body } : init);
@@ -79,8 +79,8 @@ describe("under 500 objects that are Ready", () => {
     swapped = true;
     await Promise.all(leaving.map(({ metadata }) => world.kube.delete(KIND, metadata.name)));
     await world.kube.patch(KIND, edited.metadata.name, { spec: { description: "edited" } });
-    const told = await world.untilAll("all are told", untouched, isTold, 120);
-    expect(told.filter(isReady)).toHaveLength(untouched.length);
+    const reported = await world.untilAll("all are told", untouched, isTold, 120);
+    expect(reported.filter(isReady)).toHaveLength(untouched.length);
     await world.untilAll("the deletions and the edit wait", [...leaving, edited], isTold, 60);
     await world.kube.apply(...fresh);
     await world.untilAll("a new one waits", fresh, isTold);
@@ -110,8 +110,8 @@ describe("under 500 objects that are Ready", () => {
     other.control.clearRequests();
     swapped = true;
     await start();
-    const told = await world.untilAll("all are told", settled, isTold, 120);
-    expect(told.filter(isReady)).toHaveLength(settled.length);
+    const reported = await world.untilAll("all are told", settled, isTold, 120);
+    expect(reported.filter(isReady)).toHaveLength(settled.length);
     swapped = false;
     await allWell();
     expect(asked(other).filter((request) => request === `GET ${PATH}`)).toEqual(pages(1));

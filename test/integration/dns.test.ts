@@ -5,7 +5,7 @@ import { definition, ExternalDNS } from "../../tools/dns/external-dns.ts";
 import { bindPrograms, withoutBind } from "../../tools/dns/programs.ts";
 import { conditionOf, type KubeJSON } from "../../tools/shared/objects.ts";
 import { Page } from "../e2e/support/page.ts";
-import { pluginDesk } from "../e2e/support/plugin-desk.ts";
+import { pluginShell } from "../e2e/support/plugin-shell.ts";
 import { DNSServer } from "../support/dns-server.ts";
 import { manifestOf } from "../support/samples.ts";
 import { useWorld, World } from "../support/world.ts";
@@ -194,8 +194,8 @@ describe.skipIf(!programs)(`external-dns and BIND ${programs ? "" : withoutBind}
       ["shop.example.com", name],
       ["2xk4.cname.gateway.example", before.cnameTarget],
     ]);
-    await using desk = await pluginDesk(story, { substitutions });
-    const page = await Page.read("docs/how-to/external-dns.md", desk);
+    await using shell = await pluginShell(story, { substitutions });
+    const page = await Page.read("docs/how-to/external-dns.md", shell);
     await page.run("From apply to Ready");
 
     const { kubeconfig } = world.cluster;

@@ -36,10 +36,10 @@ describe("what somebody else does in the account", () => {
     expect(control().get(again.status.id)).toMatchObject({ description: "again" });
     expect(again.status.addr).toBe((control().get(again.status.id) as KubeJSON).addr);
     expect(control().objects("reserved_addrs")).toHaveLength(1);
-    const told = await world.until("an event", async () =>
+    const reported = await world.until("an event", async () =>
       (await world.kube.list("Event")).find(({ regarding }) => regarding.name === "deleted"),
     );
-    expect(told).toMatchObject({ reason: "RemoteMissing", type: "Warning" });
+    expect(reported).toMatchObject({ reason: "RemoteMissing", type: "Warning" });
     expect(await corrections({ kind: "ReservedAddress", field: "id" })).toBe(1);
   });
 
@@ -47,12 +47,12 @@ describe("what somebody else does in the account", () => {
     await world.kube.apply(manifest("IPPolicy", "reported", { description: "ours", driftPolicy: "Report" }));
     const { status } = await world.ready("IPPolicy", "reported");
     control().patch(status.id, { description: "theirs" });
-    const told = await world.condition("IPPolicy", "reported", { type: "Drifted", status: "True" });
-    expect(told.status.drift).toEqual(["description"]);
-    expect(conditionOf(told, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
+    const reported = await world.condition("IPPolicy", "reported", { type: "Drifted", status: "True" });
+    expect(reported.status.drift).toEqual(["description"]);
+    expect(conditionOf(reported, "Drifted")).toMatchObject({ reason: "RemoteDiffers" });
     const labels = { kind: "IPPolicy", reason: "RemoteDiffers", field: "description" };
     expect(await world.operator.metric("tunnelgateway_drifted_objects", labels)).toBe(1);
-    expect(conditionOf(told, "Ready")?.status).toBe("True");
+    expect(conditionOf(reported, "Ready")?.status).toBe("True");
     control().patch(status.id, { description: "ours" });
     const settled = await world.until("it is as it was", async () => {
       const object = await world.get("IPPolicy", "reported");
@@ -90,10 +90,10 @@ describe("a service that keeps another value than the one it was sent", () => {
     control().fault({ method: "PATCH", path: `/ip_policies/${status.id}`, times: 100, action });
     await world.kube.apply(manifest("IPPolicy", "shouting", { description: "loud" }));
     control().patch(status.id, { description: "LOUD" });
-    const told = await world.condition("IPPolicy", "shouting", { type: "Drifted", reason: "RemoteNormalises" });
-    expect(conditionOf(told, "Ready")?.status).toBe("True");
-    expect(told.status.drift).toEqual(["description"]);
-    await world.reconcileNow(told);
+    const reported = await world.condition("IPPolicy", "shouting", { type: "Drifted", reason: "RemoteNormalises" });
+    expect(conditionOf(reported, "Ready")?.status).toBe("True");
+    expect(reported.status.drift).toEqual(["description"]);
+    await world.reconcileNow(reported);
     await world.restartOperator();
     await world.quiet();
     expect(world.changesSent(status.id)).toHaveLength(3);

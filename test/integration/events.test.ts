@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
-import { least, manifestOf, needed } from "../support/samples.ts";
+import { manifestOf, minimalSpecs, requiredObjects } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
@@ -26,9 +26,9 @@ const refused = () => control().requests({ method: "POST", path: "/ip_policies",
 const refusal = { status: 400, body: { msg: "description: must rhyme" } };
 
 test("creating, changing and deleting what gives no trouble makes no event", async () => {
-  await world.kube.apply(...needed);
-  await world.allReady(needed);
-  const objects = Object.entries(least).map(([kind, spec]) => manifestOf({ kind, name: "easy", spec }));
+  await world.kube.apply(...requiredObjects);
+  await world.allReady(requiredObjects);
+  const objects = Object.entries(minimalSpecs).map(([kind, spec]) => manifestOf({ kind, name: "easy", spec }));
   await world.kube.apply(...objects);
   await world.allReady(objects);
   await world.kube.apply(manifest("IPPolicy", "easy", { description: "changed" }));
@@ -43,9 +43,9 @@ test("what nobody can see at a deletion is told", async () => {
   await world.kube.apply(manifest("IPPolicy", "unseen", {}));
   await world.ready("IPPolicy", "unseen");
   await world.kube.delete("IPPolicy", "unseen");
-  const [told] = await events("unseen", 1);
-  expect(short(told)).toBe("Normal Deleting Delete");
-  expect(told.note).toContain("HTTPS edge route that no object names");
+  const [reported] = await events("unseen", 1);
+  expect(short(reported)).toBe("Normal Deleting Delete");
+  expect(reported.note).toContain("HTTPS edge route that no object names");
 });
 
 test("trouble and its end are events that kubectl describe shows", async () => {
@@ -84,8 +84,8 @@ test("waiting is an event once, whatever it waits through", async () => {
   expect(short(waiting)).toBe("Normal ReferenceNotReady Reconcile");
   await world.kube.apply(manifest("IPPolicy", "guard", {}));
   await world.ready("TCPEdge", "patient");
-  const told = await events("patient", 2);
-  expect(told.map(short)).toEqual(["Normal ReferenceNotReady Reconcile", "Normal Available Reconcile"]);
+  const reported = await events("patient", 2);
+  expect(reported.map(short)).toEqual(["Normal ReferenceNotReady Reconcile", "Normal Available Reconcile"]);
 
   await world.kube.delete("IPPolicy", "guard");
   const [kept] = await events("guard", 1);
@@ -111,8 +111,8 @@ test("what somebody else did is told, with the fields", async () => {
   const object = await world.ready("TunnelGroupBackend", "meddled-with");
   control().patch(object.status.id, { description: "theirs", labels: {} });
   await world.reconcileNow(object);
-  const [told] = await events("meddled-with", 1);
-  expect(short(told)).toBe("Normal RemoteDiffers Update");
-  expect(told.note).toContain("spec.description, spec.labels");
+  const [reported] = await events("meddled-with", 1);
+  expect(short(reported)).toBe("Normal RemoteDiffers Update");
+  expect(reported.note).toContain("spec.description, spec.labels");
   expect(conditionOf(await world.get("TunnelGroupBackend", "meddled-with"), "Drifted")).toBeUndefined();
 });

@@ -52,8 +52,8 @@ test("a domain that somebody else reserves in the meantime is theirs", async () 
   await world.kube.apply(manifest("ReservedDomain", "contested", spec));
   await world.until("it was sent", async () => world.changesSent().length > 0);
   const theirs = control().insert("reserved_domains", { domain: spec.domain, description: "theirs" }) as KubeJSON;
-  const told = await world.condition("ReservedDomain", "contested", { type: "Stalled", reason: "AlreadyExists" });
-  expect(conditionOf(told, "Ready")?.message).toContain(`adopt: {id: ${theirs.id}}`);
+  const reported = await world.condition("ReservedDomain", "contested", { type: "Stalled", reason: "AlreadyExists" });
+  expect(conditionOf(reported, "Ready")?.message).toContain(`adopt: {id: ${theirs.id}}`);
   await world.kube.delete("ReservedDomain", "contested");
   await world.gone("ReservedDomain", "contested");
   expect(control().get(theirs.id)).toMatchObject({ description: "theirs" });
@@ -95,8 +95,8 @@ describe("when the spec comes to mean another account", () => {
   test("what the create made in the first is kept there, and deleted there", async () => {
     await interrupted("moved", "after");
     await world.kube.patch("IPPolicy", "moved", { spec: { accountRef: { name: "another" } } });
-    const told = await world.condition("IPPolicy", "moved", { type: "Stalled", reason: "AccountMismatch" });
-    expect(control().get(told["status"].id)).toMatchObject({ description: "moved" });
+    const reported = await world.condition("IPPolicy", "moved", { type: "Stalled", reason: "AccountMismatch" });
+    expect(control().get(reported["status"].id)).toMatchObject({ description: "moved" });
     expect(rows(other)).toEqual([]);
     await world.kube.delete("IPPolicy", "moved");
     await world.gone("IPPolicy", "moved");
@@ -116,8 +116,8 @@ describe("when the spec comes to mean another account", () => {
   test("an account named default that comes meanwhile takes nothing over", async () => {
     await interrupted("unnamed", "after");
     await world.kube.apply(account("default"));
-    const told = await world.condition("IPPolicy", "unnamed", { type: "Stalled", reason: "AccountMismatch" });
-    expect(control().get(told["status"].id)).toMatchObject({ description: "unnamed" });
+    const reported = await world.condition("IPPolicy", "unnamed", { type: "Stalled", reason: "AccountMismatch" });
+    expect(control().get(reported["status"].id)).toMatchObject({ description: "unnamed" });
     expect(rows(other)).toEqual(["lost"]);
   });
 });

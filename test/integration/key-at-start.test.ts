@@ -32,8 +32,8 @@ afterAll(async () => {
 // guards against a second remote in the account of another key
 test("a key that was exchanged makes nothing in its account, although one object only is recorded", async () => {
   await start(stranger);
-  const told = await world.condition("IPPolicy", "only", { type: "Synced", reason: "AccountMismatch" });
-  expect(conditionOf(told, "Synced")?.message).toContain("GATEWAY_ACCOUNT_CONFIRMED=true");
+  const reported = await world.condition("IPPolicy", "only", { type: "Synced", reason: "AccountMismatch" });
+  expect(conditionOf(reported, "Synced")?.message).toContain("GATEWAY_ACCOUNT_CONFIRMED=true");
   expect(stranger.control.requests().filter(({ method }) => method !== "GET")).toEqual([]);
   await world.operator.stop();
 });

@@ -7,7 +7,7 @@ import { conditionOf, isReady, type KubeJSON, manifest } from "../../tools/share
 import { type Simulator, startSimulator } from "../../tools/simulator/simulator.ts";
 import { Kube } from "../support/kube.ts";
 import { OperatorProcess } from "../support/operator-process.ts";
-import { foreignRows, needed, sampleObjects, secret } from "../support/samples.ts";
+import { foreignRows, requiredObjects, sampleObjects, secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 const opaque = { metadata: "not ours to mark" };
@@ -148,11 +148,11 @@ describe("a deletion", () => {
     const { status } = await world.ready("IPPolicy", "held");
     await world.kube.delete("IPPolicy", "held");
     const held = await world.condition("IPPolicy", "held", { type: "Ready", status: "False", reason: "Deleting" });
-    const told = await world.until("they are named", async () => {
+    const reported = await world.until("they are named", async () => {
       const now = conditionOf(await world.get("IPPolicy", "held"), "Ready");
       return finalizers.every((name) => now?.message.includes(name)) && now;
     });
-    expect(told).toBeDefined();
+    expect(reported).toBeDefined();
     expect(held.metadata.finalizers).not.toContain(FINALIZER);
     expect(control().get(status.id)).toBeNull();
     const { writes } = await world.quiet();
@@ -211,7 +211,7 @@ describe("a namespace with 200 objects of all kinds that refer to one another", 
   test("is gone in less than a minute, and nothing is left in the account", { timeout: 150_000 }, async () => {
     for (const { collection, row } of foreignRows) world.simulator.control.insert(collection, row);
     const sets = Array.from({ length: 22 }, (_, index) => setOf(`set-${index}`));
-    for (const set of [needed, sampleObjects, ...sets]) await world.kube.apply(...set);
+    for (const set of [requiredObjects, sampleObjects, ...sets]) await world.kube.apply(...set);
     const all = await world.until(
       "all are Ready",
       async () => {

@@ -41,8 +41,8 @@ describe("a service that leaves members out, and refuses others", () => {
     const body = JSON.stringify({ error_code: "ERR_QUOTA", status_code: 422, msg: "3 of 3 policies are in use" });
     world.simulator.control.fault({ method: "POST", path: "/ip_policies", action: { status: 402, body } as never });
     await world.kube.apply(manifest("IPPolicy", "office", {}));
-    const told = await world.condition("IPPolicy", "office", { type: "Ready", reason: "QuotaExceeded" });
-    expect(readyOf(told)?.message).toMatch(/^Delete something in the account, or raise its limit: /);
+    const reported = await world.condition("IPPolicy", "office", { type: "Ready", reason: "QuotaExceeded" });
+    expect(readyOf(reported)?.message).toMatch(/^Delete something in the account, or raise its limit: /);
   });
 
   test("Ready says that the account differs, while it does", async () => {

@@ -79,8 +79,8 @@ describe("a key of another account", () => {
       world.kube.annotate(kind, metadata.name, { [annotations.reconcileRequestedAt]: "now" }),
     );
     await Promise.all(looked);
-    const told = await world.untilAll("all are told", others, says("Synced"));
-    expect(told.filter(isReady)).toHaveLength(others.length);
+    const reported = await world.untilAll("all are told", others, says("Synced"));
+    expect(reported.filter(isReady)).toHaveLength(others.length);
     await world.untilAll("the edit waits", [edited], says("Ready"));
     await world.untilAll("the deletion and the new one wait", [leaving, fresh], says("Ready"));
     expect(writesTo(stranger)).toEqual([]);

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { kinds } from "../../src/kinds/index.ts";
 import { listOf } from "../../src/schema/define.ts";
-import { foreignRows, least, manifestOf, needed, sampleObjects } from "../support/samples.ts";
+import { foreignRows, manifestOf, minimalSpecs, requiredObjects, sampleObjects } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 const PAGE = 10;
@@ -20,7 +20,7 @@ const many = listed.flatMap(({ kind, naturalKey, output }) =>
       ...(naturalKey && { [naturalKey]: `${name}.${kind.toLowerCase()}.example.org` }),
       ...(output && { [output.field]: `${name}-${kind.toLowerCase()}` }),
     };
-    return manifestOf({ kind, name, spec: { ...least[kind], ...own } });
+    return manifestOf({ kind, name, spec: { ...minimalSpecs[kind], ...own } });
   }),
 );
 
@@ -48,7 +48,7 @@ async function afterResyncs(times: number, after: number): Promise<string[]> {
 beforeAll(async () => {
   for (const { collection, row } of foreignRows) world.simulator.control.insert(collection, row);
   const isRead = ({ kind }: { kind: string }) => kinds.some((one) => one.kind === kind && !listed.includes(one));
-  const objects = [...needed, ...sampleObjects.filter((object) => !isRead(object)), ...many];
+  const objects = [...requiredObjects, ...sampleObjects.filter((object) => !isRead(object)), ...many];
   await world.kube.apply(...objects);
   await world.allReady(objects);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { conditionOf, manifest } from "../../tools/shared/objects.ts";
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
-import { ClusterGate, type Passage } from "../support/gate.ts";
+import { ClusterGate, type ProxiedRequest } from "../support/gate.ts";
 import { secret } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -10,7 +10,7 @@ const world = useWorld({ startOperator: false, env: { RESYNC_INTERVAL: "1h" } })
 
 let gate: ClusterGate;
 /** Lists and watches of Secrets that the operator has asked for. */
-const follows: Passage[] = [];
+const follows: ProxiedRequest[] = [];
 
 beforeAll(async () => {
   gate = await ClusterGate.beforeCluster(world.cluster.kubeconfig);

@@ -4,7 +4,7 @@ import { isReady, type KubeJSON, manifest } from "../../tools/shared/objects.ts"
 import { selfSigned } from "../../tools/simulator/certificates/self-signed.ts";
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import { Canaries, canary } from "../support/canaries.ts";
-import { ClusterGate, Gate, type Passage, type Substitute } from "../support/gate.ts";
+import { ClusterGate, Gate, type ProxiedRequest, type Substitute } from "../support/gate.ts";
 import { secretFields, secretUses } from "../support/secret-fields.ts";
 import { useWorld } from "../support/world.ts";
 
@@ -149,7 +149,7 @@ afterAll(async () => {
   await Promise.all(gates.map((gate) => gate.close()));
 });
 
-function echoed(passage: Passage): Substitute | undefined {
+function echoed(passage: ProxiedRequest): Substitute | undefined {
   const echo = `${passage.headers.authorization} ${passage.body}`;
   if (refusing) return { status: 401, body: errorOf(echo) };
   const name = nameOf(passage);
@@ -157,7 +157,7 @@ function echoed(passage: Passage): Substitute | undefined {
   return echoes[name.split("-")[0] ?? ""]?.(echo, passage.body);
 }
 
-function nameOf({ path, body }: Passage): string | undefined {
+function nameOf({ path, body }: ProxiedRequest): string | undefined {
   const route = objects.find(({ spec }) => spec.routeId && path.includes(spec.routeId));
   if (route) return route.metadata.name;
   if (body) return JSON.parse(body).description;

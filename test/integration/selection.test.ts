@@ -49,8 +49,8 @@ test("an object of one refers to an object of the other, which is not deleted be
   await world.kube.apply(of("east", edge));
   await world.ready("TCPEdge", "db");
   await world.kube.delete("IPPolicy", "w");
-  const told = await world.condition("IPPolicy", "w", { type: "Ready", reason: "InUse" });
-  expect(conditionOf(told, "Ready")?.message).toContain("TCPEdge");
+  const reported = await world.condition("IPPolicy", "w", { type: "Ready", reason: "InUse" });
+  expect(conditionOf(reported, "Ready")?.message).toContain("TCPEdge");
   await world.kube.delete("TCPEdge", "db");
   await Promise.all([world.gone("TCPEdge", "db"), world.gone("IPPolicy", "w")]);
 });
@@ -106,11 +106,11 @@ describe("a GatewayAccount", () => {
       of("east", policy("by-east", { accountRef })),
     );
     await Promise.all([world.ready("IPPolicy", "by-west"), world.ready("IPPolicy", "by-east")]);
-    const told = await world.until("it is Ready", async () => {
+    const reported = await world.until("it is Ready", async () => {
       const object = await world.kube.get("GatewayAccount", "shared");
       return object && isReady(object) && object;
     });
-    expect(told.metadata.finalizers).toEqual([FINALIZER]);
+    expect(reported.metadata.finalizers).toEqual([FINALIZER]);
     const other = (await world.kube.get("GatewayAccount", "nobodys")) as KubeJSON;
     expect([other.status.observedGeneration, other.metadata.finalizers]).toEqual([-1, undefined]);
   });
@@ -130,11 +130,11 @@ describe("a GatewayAccount", () => {
 test("a command belongs to the installation that has its labels", async () => {
   const stop = manifest("AgentCommand", "stop", { command: "Stop", sessionRef: { name: "any" } });
   await world.kube.apply(of("west", stop), { ...stop, metadata: { name: "nobodys" } });
-  const told = await world.until("it is told", async () => {
+  const reported = await world.until("it is told", async () => {
     const object = await world.kube.get("AgentCommand", "stop");
     return conditionOf(object, "Ready")?.status === "False" && object;
   });
-  expect(conditionOf(told, "Ready")?.message).toContain(`Create it in namespace "${namespaces[1]}"`);
+  expect(conditionOf(reported, "Ready")?.message).toContain(`Create it in namespace "${namespaces[1]}"`);
   expect(conditionOf(await world.kube.get("AgentCommand", "nobodys"), "Ready")).toMatchObject({ reason: "Pending" });
 });
 

@@ -95,13 +95,13 @@ describe("GatewayAccounts of three namespaces with one key", () => {
     const [first, second] = teams as [Kube, Kube];
     const { status } = await well(first, "IPPolicy", "of-0");
     await second.apply(policy("taker", { adopt: { id: status.id }, description: "taken" }));
-    const told = await untilOf(
+    const reported = await untilOf(
       second,
       "IPPolicy",
       "taker",
       (object) => conditionOf(object, "Ready")?.reason === "OwnershipConflict",
     );
-    expect(conditionOf(told, "Ready")?.message).toContain(`IPPolicy ${first.namespace}/of-0`);
+    expect(conditionOf(reported, "Ready")?.message).toContain(`IPPolicy ${first.namespace}/of-0`);
     expect(other.control.get(status.id)).toMatchObject({ description: "of-0" });
     await second.delete("IPPolicy", "taker");
     await world.until("it is gone", async () => (await second.get("IPPolicy", "taker")) === undefined);
@@ -245,14 +245,14 @@ describe("a GatewayAccount named default that comes later", () => {
     expect(isWell((await kube.get("IPPolicy", "before")) as KubeJSON)).toBe(true);
     const after = lastSeq(other);
     await kube.apply(keySecret(NEXT), account("default", other.url));
-    const told = await untilOf(
+    const reported = await untilOf(
       kube,
       "IPPolicy",
       "before",
       (object) => conditionOf(object, "Synced")?.status === "False",
     );
-    expect(conditionOf(told, "Synced")?.reason).toBe("AccountMismatch");
-    expect(isReady(told)).toBe(true);
+    expect(conditionOf(reported, "Synced")?.reason).toBe("AccountMismatch");
+    expect(isReady(reported)).toBe(true);
     expect(changesTo(other, after)).toEqual([]);
     await kube.apply(keySecret(own().apiKey), account("default", own().url));
     await well(kube, "IPPolicy", "before");

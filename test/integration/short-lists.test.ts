@@ -43,8 +43,8 @@ describe("lists that leave out what a GET shows", () => {
     const { status } = await world.ready("IPPolicy", "theirs");
     const edge = control.insert("edges/tcp", { ip_restriction: { enabled: true, ip_policy_ids: [status.id] } });
     await world.delete("IPPolicy", "theirs", "--wait=false");
-    const told = await world.condition("IPPolicy", "theirs", { type: "Ready", reason: "InUse" });
-    expect(conditionOf(told, "Ready")?.message).toBe(
+    const reported = await world.condition("IPPolicy", "theirs", { type: "Ready", reason: "InUse" });
+    expect(conditionOf(reported, "Ready")?.message).toBe(
       `Delete or change TCP edge ${edge.id} first: it uses this IPPolicy`,
     );
     expect(control.count({ method: "DELETE" })).toBe(0);

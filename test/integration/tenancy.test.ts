@@ -9,7 +9,7 @@ import { specOf } from "../../src/schema/common.ts";
 import { regions } from "../../src/schema/fields.ts";
 import { traitsOf, unwrap } from "../../src/schema/traits.ts";
 import { manifest } from "../../tools/shared/objects.ts";
-import { least } from "../support/samples.ts";
+import { minimalSpecs } from "../support/samples.ts";
 import { useWorld } from "../support/world.ts";
 
 const directory = join(import.meta.dirname, "../../examples/tenancy");
@@ -46,7 +46,7 @@ beforeAll(async () => {
   for (const spec of [{ domain: "other.example.com" }, { domain: "shop.example.com", adopt: { id: "rd_1" } }])
     await world.until("the policies hold", async () => (await refusal("ReservedDomain", spec)) !== undefined);
   await world.until("regions hold", async () => (await refusal("ReservedAddress", { region: "us" })) !== undefined);
-  await world.until("kinds hold", async () => (await refusal("APIKey", least["APIKey"] ?? {})) !== undefined);
+  await world.until("kinds hold", async () => (await refusal("APIKey", minimalSpecs["APIKey"] ?? {})) !== undefined);
 });
 
 afterAll(() => world.kubectl("delete", "-f", policies));
@@ -67,7 +67,7 @@ describe("a namespace that shares an account", () => {
     ["a name that only ends alike", "ReservedDomain", { domain: "myshop.example.com" }, "lists no name for myshop"],
     ["another region", "ReservedAddress", { region: "us" }, "regions of this namespace does not list us"],
     ["the region that the service chooses", "ReservedAddress", {}, "regions of this namespace does not list us"],
-    ["another kind", "APIKey", least["APIKey"] ?? {}, "kinds of this namespace does not list APIKey"],
+    ["another kind", "APIKey", minimalSpecs["APIKey"] ?? {}, "kinds of this namespace does not list APIKey"],
     ["an address of the account", "TCPEdge", { hostports: ["1.tcp.eu.gateway.example:20117"] }, "use addressRefs"],
   ])("may not have %s", async (_, kind, spec, message) => {
     expect(await refusal(kind, spec)).toContain(message);
@@ -100,19 +100,22 @@ describe("an id of the account is refused", () => {
     // the samples end in com7
     await annotate(allKinds, `${prefix}/domains=com7`, `${prefix}/regions=${regions.join(",")}`);
     for (const kind of ["APIKey", "ReservedDomain", "AgentIngress", "ReservedAddress"])
-      await world.until(`${kind} is allowed`, async () => (await refusal(kind, least[kind] ?? {})) === undefined);
+      await world.until(
+        `${kind} is allowed`,
+        async () => (await refusal(kind, minimalSpecs[kind] ?? {})) === undefined,
+      );
   });
 
   test("in more than ten places", () => expect(places.length).toBeGreaterThan(10));
 
   test.each(places)("%s: spec.%s", async (kind, _, spec) => {
-    expect(await refusal(kind, { ...least[kind], ...(spec as Spec) })).toContain("by name only");
+    expect(await refusal(kind, { ...minimalSpecs[kind], ...(spec as Spec) })).toContain("by name only");
   });
 
   test.each(
     kinds.filter(({ location }) => location.type === "collection").map(({ kind, resource }) => [kind, resource]),
   )("%s: spec.adopt.id", async (kind, { idPrefix }) => {
-    expect(await refusal(kind, { ...least[kind], adopt: { id: `${idPrefix}1` } })).toContain("by name only");
+    expect(await refusal(kind, { ...minimalSpecs[kind], adopt: { id: `${idPrefix}1` } })).toContain("by name only");
   });
 });
 

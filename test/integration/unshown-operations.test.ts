@@ -25,9 +25,9 @@ describe("a TLS edge, which cannot be updated", () => {
     await world.kube.apply(edge({ description: "first" }));
     const { status } = await world.ready("TLSEdge", "shop");
     await world.kube.apply(edge({ description: "second" }));
-    const told = await blocked("TLSEdge", "shop", "ReplacementRequired");
-    expect(message(told)).toContain("spec.description");
-    expect(told.status.id).toBe(status.id);
+    const reported = await blocked("TLSEdge", "shop", "ReplacementRequired");
+    expect(message(reported)).toContain("spec.description");
+    expect(reported.status.id).toBe(status.id);
     expect(control().get(status.id)).toMatchObject({ description: "first" });
   });
 
@@ -51,8 +51,8 @@ describe("a TLS edge, which cannot be updated", () => {
   test("keeps serving when it may be recreated and cannot be deleted, and says what to do", async () => {
     const { status } = await world.ready("TLSEdge", "shop");
     await world.kube.apply(edge({ description: "fourth", replacement: "Recreate" }));
-    const told = await blocked("TLSEdge", "shop", "DeleteUnsupported");
-    expect(message(told)).toContain(status.id);
+    const reported = await blocked("TLSEdge", "shop", "DeleteUnsupported");
+    expect(message(reported)).toContain(status.id);
     expect(control().get(status.id)).toMatchObject({ description: "first" });
     expect(control().summary()["edges/tls"]).toBe(1);
     // somebody does what the operator cannot do
@@ -65,8 +65,8 @@ describe("a TLS edge, which cannot be updated", () => {
   test("stays when its object is deleted, until somebody says that it may", async () => {
     const { status } = await world.ready("TLSEdge", "shop");
     await world.kube.delete("TLSEdge", "shop");
-    const told = await blocked("TLSEdge", "shop", "DeleteUnsupported");
-    expect(message(told)).toContain(`${annotations.orphan}: "true"`);
+    const reported = await blocked("TLSEdge", "shop", "DeleteUnsupported");
+    expect(message(reported)).toContain(`${annotations.orphan}: "true"`);
     await world.kube.annotate("TLSEdge", "shop", { [annotations.orphan]: "true" });
     await world.gone("TLSEdge", "shop");
     expect(control().get(status.id)).not.toBeNull();
@@ -114,8 +114,8 @@ describe("a certificate", () => {
     expect(after.status).toMatchObject({ retiring: before.status.id });
     expect(control().get(after.status.id)).toMatchObject({ description: "second" });
 
-    const told = await blocked("ReservedDomain", "files", "ReplacementRequired");
-    expect(message(told)).toContain("spec.certificateRef");
+    const reported = await blocked("ReservedDomain", "files", "ReplacementRequired");
+    expect(message(reported)).toContain("spec.certificateRef");
     await world.quiet(2500);
     expect(control().get(domain.status.id)).toMatchObject({ certificate: { id: before.status.id } });
     expect(sent(0).filter(({ method, status }) => method === "DELETE" && status === 400)).toEqual([]);
@@ -171,9 +171,9 @@ describe("a namespace with a TLS edge in it", () => {
       // the adopted remote stays as well
       certificate_authorities: 2,
     });
-    const told = world.operator.lines.filter(
+    const reported = world.operator.lines.filter(
       (line) => line.includes("DeleteUnsupported") && line.includes("Left edgtls_"),
     );
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 });

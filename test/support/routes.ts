@@ -91,9 +91,9 @@ export class Routes {
   async open(): Promise<void> {
     const { url, apiKey } = this.world.simulator;
     this.#client = new GatewayClient({ baseURL: url, apiKey: () => apiKey });
-    const needed = [manifest("IPPolicy", "one", {}), manifest("IPPolicy", "two", {})];
-    await this.world.kube.apply(secret("route", routeSecrets), ...needed);
-    const made = await this.world.allReady(needed);
+    const requiredObjects = [manifest("IPPolicy", "one", {}), manifest("IPPolicy", "two", {})];
+    await this.world.kube.apply(secret("route", routeSecrets), ...requiredObjects);
+    const made = await this.world.allReady(requiredObjects);
     for (const { metadata, status } of made) this.policies[metadata.name] = status.id;
   }
 

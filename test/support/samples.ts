@@ -12,7 +12,7 @@ import type { Members } from "../../tools/simulator/shape/members.ts";
 import { ed25519PublicKey } from "../../tools/simulator/testing/samples.ts";
 import { isOurs } from "./kube.ts";
 
-/** The status of an object in `needed`, which has the id for a request. */
+/** The status of an object in `requiredObjects`, which has the id for a request. */
 export type StatusOf = (kind: string, name: string) => KubeJSON;
 
 /** A spec field that can be changed. */
@@ -80,14 +80,17 @@ function leastOf(kind: Kind): Record<string, unknown> {
   // A remote or a Secret has these values for itself, so they differ from those of the example.
   const unique = [naturalKey, output?.field, ...(location.type === "collection" ? [] : location.idFields)];
   const given = Object.entries<unknown>(examplesOf(kind)[0].spec);
-  const least = given.filter(([field]) => field in spec.shape && isNeeded(field));
+  const minimalSpecs = given.filter(([field]) => field in spec.shape && isNeeded(field));
   return Object.fromEntries(
-    least.map(([field, value]) => [field, unique.includes(field) && typeof value === "string" ? `${value}7` : value]),
+    minimalSpecs.map(([field, value]) => [
+      field,
+      unique.includes(field) && typeof value === "string" ? `${value}7` : value,
+    ]),
   );
 }
 
 /** The smallest valid spec of each kind. */
-export const least: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(
+export const minimalSpecs: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(
   kinds.map((kind) => [kind.kind, leastOf(kind)]),
 );
 
@@ -102,10 +105,10 @@ function referredTo(specs: readonly (readonly [kind: string, spec: unknown])[]):
   return found.length === 0 ? [] : [...found, ...referredTo(found.map(({ kind, spec }) => [kind, spec]))];
 }
 
-/** The objects to which `least` and second values of fields refer. Apply them first, and wait until they are Ready. */
-export const needed: readonly KubeJSON[] = [
+/** The objects to which `minimalSpecs` and second values of fields refer. Apply them first, and wait until they are Ready. */
+export const requiredObjects: readonly KubeJSON[] = [
   ...documents.filter((one) => !isOurs(one)),
-  ...new Set(referredTo(Object.entries(least))),
+  ...new Set(referredTo(Object.entries(minimalSpecs))),
   secret("keys", { monitoring: "a-monitoring-key" }),
   ...["one", "two"].flatMap((name) => [
     object("IPPolicy", name, {}),

@@ -14,7 +14,7 @@ interface Block {
 }
 
 /** Where somebody works who does what a page says. */
-export class Desk {
+export class Shell {
   readonly directory: string;
   /** What a reader puts in the place of the names that a page makes up. */
   readonly substitutions: ReadonlyMap<string, string>;
@@ -68,15 +68,15 @@ export class Desk {
 /** A page of the documentation, for a test that does what it says. */
 export class Page {
   readonly #blocks: readonly Block[];
-  readonly #desk: Desk;
+  readonly #shell: Shell;
 
-  private constructor(blocks: readonly Block[], desk: Desk) {
+  private constructor(blocks: readonly Block[], shell: Shell) {
     this.#blocks = blocks;
-    this.#desk = desk;
+    this.#shell = shell;
   }
 
-  static async read(file: string, desk: Desk): Promise<Page> {
-    return new Page(blocksOf(await readFile(join(root, file), "utf8")), desk);
+  static async read(file: string, shell: Shell): Promise<Page> {
+    return new Page(blocksOf(await readFile(join(root, file), "utf8")), shell);
   }
 
   /** Headings of the blocks that no test has used. */
@@ -89,7 +89,7 @@ export class Page {
     const block = this.#blocks.find((one) => one.heading === heading && one.language === language && !one.isUsed);
     if (!block) throw new Error(`No further block of ${language} under ${heading}`);
     block.isUsed = true;
-    return [...this.#desk.substitutions].reduce((given, [from, to]) => given.replaceAll(from, to), block.content);
+    return [...this.#shell.substitutions].reduce((given, [from, to]) => given.replaceAll(from, to), block.content);
   }
 
   /** Runs the commands of the next block, one after the other, and holds what they print to what the page shows. */
@@ -103,7 +103,7 @@ export class Page {
   async #do({ command, shown }: Step): Promise<string> {
     const patience = command.startsWith("kubectl get") ? 30_000 : 0;
     for (const end = Date.now() + patience; ; await sleep(500)) {
-      const printed = await this.#desk.run(command);
+      const printed = await this.#shell.run(command);
       const lines = new Set(printed.split("\n").map(alike));
       const missing = shown.filter((line) => !lines.has(alike(line)));
       if (missing.length === 0) return printed;
@@ -114,7 +114,7 @@ export class Page {
   /** The same where the last command goes on until it is interrupted, which happens once it has said so. */
   async runUntil(heading: string, said: string): Promise<string> {
     const steps = stepsOf(this.take(heading, "console"));
-    return this.#desk.run(steps.map(({ command }) => command).join("\n"), said);
+    return this.#shell.run(steps.map(({ command }) => command).join("\n"), said);
   }
 }
 

@@ -51,12 +51,12 @@ test("what stays in use is released, told and listed, and all else is deleted", 
     `Leaving ${id} in the account: (${users}) uses it and stays, and the operator is being uninstalled`;
   for (const [name, users] of Object.entries(use)) {
     const [kind, bare] = name.split("/");
-    const told = noteOf(users, idOf(name));
+    const reported = noteOf(users, idOf(name));
     expect(released).toContainEqual(
-      expect.stringMatching(new RegExp(`^Released ${kind} ${world.namespace}/${bare}: ${told}$`)),
+      expect.stringMatching(new RegExp(`^Released ${kind} ${world.namespace}/${bare}: ${reported}$`)),
     );
     expect(events).toContainEqual(
-      expect.objectContaining({ type: "Warning", note: expect.stringMatching(new RegExp(`^${told}$`)) }),
+      expect.objectContaining({ type: "Warning", note: expect.stringMatching(new RegExp(`^${reported}$`)) }),
     );
     expect(world.simulator.control.get(idOf(name))).not.toBeNull();
   }

@@ -10,9 +10,9 @@ import {
   type Field,
   foreignRows,
   isChangeable,
-  least,
   manifestOf,
-  needed,
+  minimalSpecs,
+  requiredObjects,
   type Sample,
   sampleObjects,
   samples,
@@ -40,7 +40,7 @@ function writesSecret({ kind, spec }: Pick<Sample, "kind" | "spec">): boolean {
 const isWhole = ({ kind }: { kind: string }): boolean =>
   kinds.some((one) => one.kind === kind && one.location.type !== "modules");
 
-const leastOf = Object.entries(least)
+const leastOf = Object.entries(minimalSpecs)
   .map(([kind, spec]) => ({ kind, name: "least", spec }))
   .filter(isWhole);
 
@@ -104,8 +104,8 @@ describe("objects of all kinds", () => {
 
   beforeAll(async () => {
     for (const { collection, row } of foreignRows) world.simulator.control.insert(collection, row);
-    await world.kube.apply(...needed);
-    await remember(needed);
+    await world.kube.apply(...requiredObjects);
+    await remember(requiredObjects);
   });
 
   test("the least of each kind takes one request and two writes, and one for each Secret of the operator", async () => {
@@ -131,7 +131,7 @@ describe("objects of all kinds", () => {
     await world.kube.apply(...sampleObjects);
     await remember(sampleObjects);
     everything = await world.kube.all();
-    const objects = [...sampleObjects, ...needed, ...leastOf.map(manifestOf)].filter(isOurs);
+    const objects = [...sampleObjects, ...requiredObjects, ...leastOf.map(manifestOf)].filter(isOurs);
     expect(everything).toHaveLength(new Set(objects.map(nameOf)).size);
     const creates = world.changesSent().filter(({ method }) => method === "POST");
     expect(creates).toHaveLength(everything.filter(isWhole).length);
@@ -233,7 +233,7 @@ describe("objects of all kinds", () => {
     const retained = everything.filter(({ spec }) => spec.deletionPolicy === "Retain");
     // delete the needed objects last: modules that are switched off, or that others have set, still refer to them
     const isNeeded = ({ kind, metadata }: KubeJSON) =>
-      needed.some((one) => one.kind === kind && one.metadata.name === metadata.name);
+      requiredObjects.some((one) => one.kind === kind && one.metadata.name === metadata.name);
     const others = waves(everything.filter((object) => !isNeeded(object)));
     for (const wave of [...others, ...waves(everything.filter(isNeeded))]) {
       await Promise.all(wave.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));

@@ -93,9 +93,9 @@ describe("a Secret that was broken", () => {
     const before = posts();
     await world.kube.patch("Secret", "broken", { data: { token: Buffer.from("rubbish").toString("base64") } });
     await world.kube.annotate("APIKey", "broken", { [annotations.reconcileRequestedAt]: "1" });
-    const told = await world.condition("APIKey", "broken", { type: "Ready", status: "False" });
-    console.log(conditionOf(told, "Ready"));
-    expect(conditionOf(told, "Ready")).toMatchObject({
+    const reported = await world.condition("APIKey", "broken", { type: "Ready", status: "False" });
+    console.log(conditionOf(reported, "Ready"));
+    expect(conditionOf(reported, "Ready")).toMatchObject({
       reason: "SecretNotReady",
       message:
         'Put the former value back into key "token" of Secret "broken", or delete the Secret to get a new API key: ' +

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OPERATOR } from "../../../tools/shared/operator.ts";
 import type { World } from "../../support/world.ts";
-import { Desk } from "./page.ts";
+import { Shell } from "./page.ts";
 
 /**
  * Somebody with kubectl, its plug-in and the API key of the account, in the namespace of a world. Pages call the
  * namespace `orders`, and the service https://api.gateway.example.
  */
-export async function pluginDesk(
+export async function pluginShell(
   world: World,
   { env = {}, substitutions = new Map() }: { env?: Record<string, string>; substitutions?: Map<string, string> } = {},
-): Promise<Desk & AsyncDisposable> {
+): Promise<Shell & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), "page-"));
   const tool = async (name: string, content: string) => {
     const path = join(directory, "bin", name);
@@ -28,7 +28,7 @@ export async function pluginDesk(
   const kubeconfig = join(directory, "kubeconfig");
   const { stdout } = await world.cluster.kubectlRun(["config", "view", "--raw", "--flatten"]);
   await writeFile(kubeconfig, stdout);
-  const desk = new Desk(directory, {
+  const shell = new Shell(directory, {
     env: {
       ...{ PATH: `${join(directory, "bin")}:${process.env["PATH"]}`, HOME: directory, KUBECONFIG: kubeconfig },
       // other tests share the cluster
@@ -41,10 +41,10 @@ export async function pluginDesk(
       ...substitutions,
     ]),
   });
-  await desk.run(`kubectl config set-context --current --namespace=${world.namespace}`);
-  return Object.assign(desk, {
+  await shell.run(`kubectl config set-context --current --namespace=${world.namespace}`);
+  return Object.assign(shell, {
     async [Symbol.asyncDispose]() {
-      desk.leave();
+      shell.leave();
       await rm(directory, { recursive: true });
     },
   });
