@@ -389,18 +389,18 @@ describe("a guard", () => {
   const edges = { resource: TLSEdge.resource, id: "edgtls_1" };
 
   it("tells of the first loss that is suspected, and of the end of the last", () => {
-    const told: boolean[] = [];
-    const onChange = (suspected: boolean) => told.push(suspected);
+    const reported: boolean[] = [];
+    const onChange = (suspected: boolean) => reported.push(suspected);
     const guard = new MassLossGuard({ clock: new VirtualClock(), windowMs: 1000, onChange });
     guard.clear(policies.resource);
     guard.suspect(policies, loss);
     guard.suspect(edges, loss);
     guard.clear(policies.resource);
-    expect(told).toEqual([true]);
+    expect(reported).toEqual([true]);
     guard.clear(edges.resource);
-    expect(told).toEqual([true, false]);
+    expect(reported).toEqual([true, false]);
     guard.suspect(edges, loss);
-    expect(told).toEqual([true, false, true]);
+    expect(reported).toEqual([true, false, true]);
   });
 
   it("keeps the time of the next look when the same loss is noticed again", async () => {

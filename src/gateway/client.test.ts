@@ -148,9 +148,9 @@ describe("secrets", () => {
       status: 422,
       serviceMessage: expect.stringMatching(/^You sent .*!$/),
     });
-    const told = inspect([error, events], everything);
-    expect(told).not.toContain(secret.slice(0, 16).trim());
-    expect(told).not.toContain("MIGHAgEA");
+    const reported = inspect([error, events], everything);
+    expect(reported).not.toContain(secret.slice(0, 16).trim());
+    expect(reported).not.toContain("MIGHAgEA");
   });
 });
 

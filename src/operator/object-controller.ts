@@ -1,5 +1,5 @@
 import type { Account } from "../account/account.ts";
-import { Turn } from "../account/requests/patience.ts";
+import { Turn } from "../account/requests/turn.ts";
 import type { Config } from "../config.ts";
 import type { ManagedObject } from "../objects/object.ts";
 import { Outdated } from "../objects/reconcile-error.ts";

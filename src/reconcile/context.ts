@@ -7,8 +7,8 @@ import {
   type UpdatableRemotes,
 } from "../account/remotes/remotes.ts";
 import type { RequestOptions } from "../account/requests/calls.ts";
-import type { Turn } from "../account/requests/patience.ts";
 import type { Lane } from "../account/requests/request-budget.ts";
+import type { Turn } from "../account/requests/turn.ts";
 import type { Remote } from "../gateway/resource.ts";
 import { managedMembers } from "../objects/identity.ts";
 import { isObserver, type ManagedObject, retiringIDs, type SecretVersion, type Status } from "../objects/object.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, test } from "vitest";
-import { Turn } from "../account/requests/patience.ts";
+import { Turn } from "../account/requests/turn.ts";
 import { GatewayError } from "../gateway/errors.ts";
 import { IPPolicy } from "../kinds/ip-policy.ts";
 import type { ManagedObject } from "../objects/object.ts";

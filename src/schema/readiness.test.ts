@@ -35,12 +35,12 @@ describe("the readiness of a certificate", () => {
   });
 
   it("is told by a condition", () => {
-    const told = {
+    const reported = {
       ...{ type: "CertificateReady", status: "True", reason: "Available" },
       message: "The certificate is valid until 2026-01-01T12:01:30Z",
     };
-    expect(readinessOf(SSHHostCertificate, { valid_until: at(90) }, {}, now).conditions).toEqual([told]);
-    expect(validityOfStatus(SSHHostCertificate, {}, { validUntil: at(90) }, now)).toEqual(told);
+    expect(readinessOf(SSHHostCertificate, { valid_until: at(90) }, {}, now).conditions).toEqual([reported]);
+    expect(validityOfStatus(SSHHostCertificate, {}, { validUntil: at(90) }, now)).toEqual(reported);
     for (const status of [undefined, {}]) expect(validityOfStatus(SSHHostCertificate, {}, status, now)).toBeUndefined();
     for (const kind of [TLSCertificate, CertificateAuthority, SSHHostCertificate])
       expect(kind.ownConditions).toEqual(["CertificateReady"]);

@@ -37,8 +37,8 @@ export function servedUntil(judged: KindReadiness, end: number, now: number): Ki
   const { readiness, conditions = [] } = judged;
   if (readiness.state !== "usable") return judged;
   if (end > now) {
-    const told = withIssuedMessage(judged, `${ISSUED}, and valid until ${timestamp(end)}`);
-    return { ...told, readiness: until(readiness, (end - now) / 1000) };
+    const reported = withIssuedMessage(judged, `${ISSUED}, and valid until ${timestamp(end)}`);
+    return { ...reported, readiness: until(readiness, (end - now) / 1000) };
   }
   const ended = `the certificate ended at ${timestamp(end)}`;
   const way = readiness.reason

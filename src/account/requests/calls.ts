@@ -2,8 +2,8 @@ import type { CallOptions } from "../../gateway/client.ts";
 import { isGatewayError, isLimited, isNotFound } from "../../gateway/errors.ts";
 import type { Resource } from "../../gateway/resource.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import { type Turn, waitFor } from "./patience.ts";
 import type { Lane } from "./request-budget.ts";
+import { type Turn, waitFor } from "./turn.ts";
 import type { Turns } from "./turns.ts";
 
 /** How a list is waited for, and sent if none is under way. */

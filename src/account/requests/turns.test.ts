@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
 import { settle, VirtualClock } from "../../runtime/testing/virtual-clock.ts";
-import { Turn, waitFor } from "./patience.ts";
 import { type Lane, RequestBudget } from "./request-budget.ts";
+import { Turn, waitFor } from "./turn.ts";
 import { Turns } from "./turns.ts";
 
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { Outdated, Postponed } from "../../objects/reconcile-error.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
-import { type Turn, waitFor } from "./patience.ts";
 import type { Lane, RequestBudget } from "./request-budget.ts";
+import { type Turn, waitFor } from "./turn.ts";
 
 /** How a request waits for the budget. */
 interface Asking {

@@ -1,5 +1,5 @@
 import type { Account } from "../../account/account.ts";
-import { type Patience, Turn, waitFor } from "../../account/requests/patience.ts";
+import { Turn, type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isForbidden, isUnauthorized } from "../../gateway/errors.ts";
 import { ipPolicies } from "../../gateway/resources/index.ts";
 import { type ConditionDraft, isSameStatus, toCondition } from "../../objects/conditions.ts";
@@ -81,20 +81,20 @@ async function checkKey(
   { signal }: Request,
 ): Promise<Account> {
   const { accounts, objects, resyncSeconds, clock } = options;
-  const patience: Patience = { signal, turn: new Turn(object.metadata.uid, clock) };
+  const wait: WaitOptions = { signal, turn: new Turn(object.metadata.uid, clock) };
   accounts.assertAllowed(object);
   await objects.addFinalizer(object);
   await protectSecret(options, object);
-  const { account, isAsked } = await accounts.check(object, patience);
+  const { account, isAsked } = await accounts.check(object, wait);
   const { keyProof, breaker, lossGuard } = account;
   // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
   if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
-    await accounts.probe(keyOf(object), account, () => probe(account), patience);
+    await accounts.probe(keyOf(object), account, () => probe(account), wait);
   const requested = object.metadata.annotations?.[annotations.reconcileRequestedAt];
   // A shared account is not confirmed here: one GatewayAccount must not decide for the others.
   if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
-  await waitFor(keyProof.ensure(), patience);
+  await waitFor(keyProof.ensure(), wait);
   lossGuard.confirm(keyOf(object), requested);
   refuseLoss(account);
   return account;

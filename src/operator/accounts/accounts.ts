@@ -1,5 +1,5 @@
 import type { Account } from "../../account/account.ts";
-import { type Patience, waitFor } from "../../account/requests/patience.ts";
+import { type WaitOptions, waitFor } from "../../account/requests/turn.ts";
 import { isUnauthorized } from "../../gateway/errors.ts";
 import { signedIntentOf } from "../../objects/intent.ts";
 import { isDeleting, type ManagedObject } from "../../objects/object.ts";
@@ -67,33 +67,33 @@ export class Accounts {
    * `accountOf` knows which of them are one account. Call it before each reconcile. A key is read every 30 seconds at
    * the most. Rejects with what hinders it, as a request to the account would.
    */
-  async settle(object: ManagedObject, patience: Patience = {}): Promise<void> {
+  async settle(object: ManagedObject, wait: WaitOptions = {}): Promise<void> {
     this.#firstReads ??= this.#readAllKeys();
-    await waitFor(this.#firstReads, patience);
+    await waitFor(this.#firstReads, wait);
     const names = new Set([this.recordedNameOf(object), this.specifiedNameOf(object)]);
     // A key that cannot be read is recorded as missing, which `accountOf` reports.
     if (names.size > 1) await this.readOwnKey().catch(() => undefined);
     for (const name of names) {
       const credentials = this.#credentials.find(object.metadata.namespace, name);
-      if (credentials && !isOwn(credentials) && !isKeyAwaited(credentials)) await this.#settle(credentials, patience);
+      if (credentials && !isOwn(credentials) && !isKeyAwaited(credentials)) await this.#settle(credentials, wait);
     }
   }
 
   /** The account to which a GatewayAccount (`namespace/name`) leads. Rejects while that is not known. */
-  async open(key: string, patience: Patience): Promise<Account> {
+  async open(key: string, wait: WaitOptions): Promise<Account> {
     this.#firstReads ??= this.#readAllKeys();
-    await waitFor(this.#firstReads, patience);
+    await waitFor(this.#firstReads, wait);
     const object = this.#options.store().get(key);
     if (!object) throw new Outdated("the GatewayAccount is gone");
     const credentials = this.#credentials.of(object);
-    if (!isKeyAwaited(credentials)) await this.#settle(credentials, patience);
+    if (!isKeyAwaited(credentials)) await this.#settle(credentials, wait);
     return credentials.shared.account;
   }
 
   /** A reconcile that would wait for long fails at once with the last failure of this account, if there is one. */
-  async #settle(credentials: Credentials, patience: Patience): Promise<void> {
+  async #settle(credentials: Credentials, wait: WaitOptions): Promise<void> {
     try {
-      await waitFor(this.#shared.settle(credentials), patience);
+      await waitFor(this.#shared.settle(credentials), wait);
     } catch (error) {
       throw error instanceof Postponed ? (credentials.failure ?? error) : error;
     }
@@ -113,7 +113,7 @@ export class Accounts {
    * Reads the key of a GatewayAccount anew, and finds its account. `isAsked`: a person has edited or annotated the
    * GatewayAccount since the last check.
    */
-  async check(object: AccountObject, patience: Patience = {}): Promise<{ account: Account; isAsked: boolean }> {
+  async check(object: AccountObject, wait: WaitOptions = {}): Promise<{ account: Account; isAsked: boolean }> {
     const credentials = this.#credentials.of(object);
     const { generation, annotations: given } = object.metadata;
     const version = `${generation} ${given?.[annotations.reconcileRequestedAt] ?? ""}`;
@@ -121,7 +121,7 @@ export class Accounts {
     credentials.checked ??= version;
     credentials.apiKey.invalidate();
     if (isAsked) this.#shared.probeSoon(credentials);
-    await this.#settle(credentials, patience);
+    await this.#settle(credentials, wait);
     credentials.checked = version;
     return { account: credentials.shared.account, isAsked };
   }
@@ -139,13 +139,13 @@ export class Accounts {
    * Resolves or rejects as the probe of a GatewayAccount does. Those that ask at the same time share a probe. Throws
    * Postponed when it takes long; the reconcile after that gets the answer to the same probe.
    */
-  async probe(key: string, account: Account, send: () => Promise<void>, patience: Patience): Promise<void> {
+  async probe(key: string, account: Account, send: () => Promise<void>, wait: WaitOptions): Promise<void> {
     const { epoch } = account.keyProof;
     const awaited = this.#awaited.get(key);
     this.#awaited.delete(key);
     const probing = awaited?.epoch === epoch ? awaited.probing : this.#shareProbe(account, send);
     try {
-      await waitFor(probing, patience);
+      await waitFor(probing, wait);
     } catch (error) {
       if (error instanceof Postponed) this.#awaited.set(key, { probing, epoch });
       throw error;

@@ -90,7 +90,7 @@ export function openAccount(
     onDate: (date) => account.serviceTime.observe(date),
   });
   const label = () => labelOf({ credentials: members });
-  const told = (available: boolean) => onAvailabilityChange(concerned(shared), available);
+  const notifyAvailability = (available: boolean) => onAvailabilityChange(concerned(shared), available);
   const account: Account = new Account({
     ...{ client, clock, onListDelta, hasObjectFor, memory, signal: abort.signal },
     ...(onReleased && { onReleased }),
@@ -123,25 +123,25 @@ export function openAccount(
       onProblem: (exists) => {
         if (exists) log.warn({ account: label() }, "Stopped changes: the account has nothing that is recorded");
         else log.info({ account: label() }, "Resumed changes: the API key is proved");
-        told(!exists);
+        notifyAvailability(!exists);
       },
     },
     onOpened: () => {
       log.warn({ account: label(), error: account.breaker.problem }, "Stopped requests to the service");
-      told(false);
+      notifyAvailability(false);
     },
     onRecovered: () => {
       log.info({ account: label() }, "Resumed requests to the service");
-      told(true);
+      notifyAvailability(true);
     },
     onLossSuspected: () => {
       const { missing, total } = account.lossGuard.problem ?? {};
       log.warn({ account: label(), missing, total }, "Suspected a mass loss of remotes");
-      told(false);
+      notifyAvailability(false);
     },
     onLossCleared: () => {
       log.info({ account: label() }, "Mass loss of remotes is no longer suspected, or confirmed");
-      told(true);
+      notifyAvailability(true);
     },
   });
   const { baseURL } = credentials;

@@ -102,7 +102,7 @@ describe("credentials with one base URL and one key", () => {
     const scene = await given({ a: "one", b: "one", c: "two" });
     const [a] = (await accountsOf(scene, "a", "b", "c")) as [Account];
     a.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
-    expect(scene.told).toEqual([[["a", "b"], false]]);
+    expect(scene.availabilityChanges).toEqual([[["a", "b"], false]]);
     for (const name of ["a", "b", "c"]) await scene.reconcile(name);
     expect(["a", "b", "c"].map((name) => scene.condition(name, "Ready")?.reason)).toEqual([
       "AccountMismatch",
@@ -362,7 +362,7 @@ describe("while the service refuses the key", () => {
     scene.accepted.delete("one");
     await accountsOf(scene, "a", "c");
     await expect(accountOf(scene, "b")).rejects.toMatchObject({ status: 401 });
-    await vi.waitFor(() => expect(scene.told).toHaveLength(1));
+    await vi.waitFor(() => expect(scene.availabilityChanges).toHaveLength(1));
     await scene.reconcile("b");
     const refused = scene.seen.length;
     await scene.reconcile("b");
@@ -376,7 +376,7 @@ describe("while the service refuses the key", () => {
     await a.probe("retry", new AbortController().signal);
     await scene.reconcile("b");
     expect(scene.summary("b")).toEqual(["Ready True Available"]);
-    expect(scene.told).toEqual([
+    expect(scene.availabilityChanges).toEqual([
       [["a", "b"], false],
       [["a", "b"], true],
     ]);

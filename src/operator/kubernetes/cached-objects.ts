@@ -21,7 +21,7 @@ type ObjectStore = Pick<Store<ManagedObject>, "get" | "list" | "by" | "put" | "f
 export type ObjectStores = ReadonlyMap<string, { readonly store: ObjectStore }>;
 
 type Questions =
-  | ("kinds" | "get" | "othersWithRemoteID" | "othersWanting" | "shareAccount" | "mayAdopt" | "inAccount")
+  | ("kinds" | "get" | "othersWithRemoteID" | "othersSpecifying" | "shareAccount" | "mayAdopt" | "inAccount")
   | ("remoteIDsBeside" | "referrersOf" | "kindsReferringTo");
 
 /** Answers a reconcile's questions about objects from the stores. */

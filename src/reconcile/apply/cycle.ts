@@ -28,7 +28,7 @@ async function cycleOf(target: Target, search: (target: Target) => Promise<Users
   let isClosed = false;
   // What is added to a map while it is iterated is visited as well.
   for (const member of members.values()) {
-    const users = endingUsers(await search(member));
+    const users = usersBeingRemoved(await search(member));
     if (users.length === 0) return [];
     isClosed ||= users.some(({ id }) => id === target.id);
     for (const user of users) if (!members.has(user.id)) members.set(user.id, user);
@@ -37,7 +37,7 @@ async function cycleOf(target: Target, search: (target: Target) => Promise<Users
 }
 
 /** All users, or none where one of them is not about to end. */
-function endingUsers({ users, unseen }: Users): Target[] {
+function usersBeingRemoved({ users, unseen }: Users): Target[] {
   const ending = users.flatMap((user) =>
     isBeingRemoved(user) && user.id !== undefined ? [{ ...user, id: user.id }] : [],
   );

@@ -113,7 +113,7 @@ describe("a renewed certificate", () => {
   it.each([
     [400, 'SecretNotReady: Correct Secret "tls": the service refused the new content: '],
     [402, "QuotaExceeded: Delete something in the account, or raise its limit: "],
-  ])("stays Ready with the old one when the service answers %i to the new one", async (status, told) => {
+  ])("stays Ready with the old one when the service answers %i to the new one", async (status, reported) => {
     const object = await scene.given(TLSCertificate, "web", { secretName: "tls" });
     scene.cluster.setSecret("tls", keyPair("second"));
     scene.gateway.refuse("create", status);
@@ -121,7 +121,7 @@ describe("a renewed certificate", () => {
       await scene.reconcile(object);
       expect(scene.reason(object)).toMatch(/^Available/);
       const { reason, message } = scene.condition(object, "Synced") ?? {};
-      expect(`${reason}: ${message}`).toContain(told);
+      expect(`${reason}: ${message}`).toContain(reported);
       await scene.clock.advance(60_000);
     }
     expect(scene.gateway.takeCalls().filter((call) => call === "create")).toHaveLength(1);

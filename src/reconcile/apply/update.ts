@@ -192,7 +192,7 @@ async function replaceOrBlock(
   needed: Plan,
 ): Promise<Remote> {
   const { kind, object } = context;
-  refuseUncertain(context, needed);
+  refuseUntilUnsupported(context, needed);
   if (kind.replacement === "CreateFirst")
     return checkReplacement(context, desired, await replace(context, desired, remote));
   if (object.spec.replacement !== "Recreate") throw blocked(context, needed);
@@ -213,7 +213,7 @@ async function recreateInPlace(
  * Throws Retry until it is certain that the service cannot update such a remote, so that nothing is replaced before.
  * One refusal may come from a gateway in maintenance.
  */
-function refuseUncertain({ kind, account }: ReconcileContext, { frozen, undocumented }: Plan): void {
+function refuseUntilUnsupported({ kind, account }: ReconcileContext, { frozen, undocumented }: Plan): void {
   if (frozen.length > 0 || (undocumented.length > 0 && !account.triesUndocumented)) return;
   if (account.support(kind.resource, "update") === "unsupported") return;
   throw new Retry(

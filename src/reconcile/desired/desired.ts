@@ -34,8 +34,8 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
   refuseOwnerKey(object);
   const references = await resolveReferences(kind, object, cluster);
   const { secrets, values } = await readSecrets(needsOf(kind.spec, object.spec), object, cluster);
-  refuseUnfit(kind, object, values);
-  refuseUnfitKeys(needsOf(kind.spec, object.spec), new Map<string, unknown>([...references, ...values]));
+  refuseInvalidSecrets(kind, object, values);
+  refuseInvalidKeys(needsOf(kind.spec, object.spec), new Map<string, unknown>([...references, ...values]));
   const open = toRequest(kind.spec, object.spec, references);
   return {
     body: toRequest(kind.spec, object.spec, new Map([...references, ...values])),
@@ -142,7 +142,11 @@ async function readSecrets(
 }
 
 /** Nothing broken is sent: the remote goes on with what it has until the Secret is corrected. */
-function refuseUnfit({ spec: schema }: Kind, { spec }: ManagedObject, values: ReadonlyMap<string, string>): void {
+function refuseInvalidSecrets(
+  { spec: schema }: Kind,
+  { spec }: ManagedObject,
+  values: ReadonlyMap<string, string>,
+): void {
   for (const [field, member] of Object.entries(schema.shape) as [string, z.ZodType][]) {
     const { secretMembers = {}, problemOf } = traitsOf(member);
     if (!problemOf || spec[field] === undefined) continue;
@@ -156,7 +160,7 @@ function refuseUnfit({ spec: schema }: Kind, { spec }: ManagedObject, values: Re
 }
 
 /** As above, for the value of one key. */
-function refuseUnfitKeys(needs: readonly Need[], values: ReadonlyMap<string, unknown>): void {
+function refuseInvalidKeys(needs: readonly Need[], values: ReadonlyMap<string, unknown>): void {
   for (const need of needs) {
     if (need.type === "reference") continue;
     const problem = need.problemOf?.(values.get(need.path) as string);

@@ -171,9 +171,9 @@ describe("several remotes with the owner mark of one object", () => {
     await scene.reconcile(object);
     expect(scene.idOf(object)).toBe(id);
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(3);
-    const [told] = scene.cluster.events;
-    expect(told).toMatchObject({ type: "Warning", reason: "OwnershipConflict" });
-    for (const duplicate of younger) expect(told?.note).toContain(duplicate);
+    const [reported] = scene.cluster.events;
+    expect(reported).toMatchObject({ type: "Warning", reason: "OwnershipConflict" });
+    for (const duplicate of younger) expect(reported?.note).toContain(duplicate);
   });
 
   it("are not deleted with an object whose create failed", async () => {

@@ -1,4 +1,4 @@
-import { waitFor } from "../../account/requests/patience.ts";
+import { waitFor } from "../../account/requests/turn.ts";
 import type { Remote } from "../../gateway/resource.ts";
 import {
   isDeleting,

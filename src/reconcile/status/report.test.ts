@@ -246,8 +246,8 @@ describe("a paused object", () => {
     const object = objectWith(before.edited, { id: "rd_1", observedGeneration: 1 });
     const status = next(object, paused);
     expect(status).toMatchObject({ id: "rd_1", observedGeneration: 1 });
-    const told = expect.stringContaining("the edit after it is not applied");
-    const kept = before.edited.map((one) => (one.type === "Ready" ? { ...one, message: told } : one));
+    const reported = expect.stringContaining("the edit after it is not applied");
+    const kept = before.edited.map((one) => (one.type === "Ready" ? { ...one, message: reported } : one));
     expect(status.conditions?.slice(0, 2)).toEqual(kept);
     expect(conditionOf(status, "Paused")).toMatchObject({ status: "True", reason: "Paused" });
   });
@@ -372,8 +372,8 @@ describe("the columns of kubectl get", () => {
     ["it is not ready and paused", "InvalidSpec", next(objectWith(before.stalled), { type: "paused" })],
   ])("have one reason: %s", (_, reason, status) => {
     expect(reasonIn(status)).toBe(reason);
-    const told = status.conditions?.filter((one) => one.reason === reason).map(({ message }) => message);
-    expect(told).toContain(status.columns?.["message"]);
+    const reported = status.conditions?.filter((one) => one.reason === reason).map(({ message }) => message);
+    expect(reported).toContain(status.columns?.["message"]);
   });
 
   it("have the texts of the spec, but not those of an edit during a pause", () => {

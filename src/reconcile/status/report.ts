@@ -140,8 +140,8 @@ function conditionsFor(
  * holds is told in place of it.
  */
 function noteOf(conditions: readonly Condition[] = []): { reason?: string; message?: string } {
-  const told = noted.map((fits) => conditions.find(fits)).find((one) => one !== undefined);
-  return told ? { reason: told.reason, message: told.message } : {};
+  const reported = noted.map((fits) => conditions.find(fits)).find((one) => one !== undefined);
+  return reported ? { reason: reported.reason, message: reported.message } : {};
 }
 
 const noted: readonly ((condition: Condition) => boolean)[] = [

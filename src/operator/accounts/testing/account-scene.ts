@@ -70,7 +70,7 @@ export class AccountScene {
   /** Names of the GatewayAccounts whose keys have changed; "" for the operator's own. */
   readonly changedKeys: string[] = [];
   /** Names of the GatewayAccounts that were told that requests are stopped, or go through again. */
-  readonly told: [names: string[], available: boolean][] = [];
+  readonly availabilityChanges: [names: string[], available: boolean][] = [];
   /** Awaited before the value of a Secret is returned. */
   beforeSecret: () => Promise<void> | void = () => {};
   /** Awaited before the service answers a list. */
@@ -248,7 +248,7 @@ export class AccountScene {
       }),
       assertMaySend: () => {},
       onListDelta: () => {},
-      onAvailabilityChange: (keys, available) => this.told.push([keys.map(nameOf), available]),
+      onAvailabilityChange: (keys, available) => this.availabilityChanges.push([keys.map(nameOf), available]),
       recordedIn: (key) => this.#recordedIn(key),
       onKeyChange: (key) => this.changedKeys.push(nameOf(key)),
       hasObjectFor: () => true,

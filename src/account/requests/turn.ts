@@ -2,7 +2,7 @@ import { Postponed } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
 /** Most waits are shorter, and to run a reconcile again costs more than so short a wait. */
-const PATIENCE_MS = 1000;
+const POSTPONE_AFTER_MS = 1000;
 
 /** The part of one reconcile in the requests of an account. */
 export class Turn {
@@ -26,7 +26,7 @@ export class Turn {
 }
 
 /** Who waits: a reconcile with its turn, which may be postponed, or something in the background, which may not. */
-export interface Patience {
+export interface WaitOptions {
   signal?: AbortSignal | undefined;
   turn?: Turn | undefined;
 }
@@ -38,12 +38,12 @@ export interface Patience {
  */
 export async function waitFor<T>(
   work: Promise<T>,
-  { signal, turn }: Patience,
+  { signal, turn }: WaitOptions,
   mayPostpone: () => boolean = () => true,
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const abort = () => reject(signal?.reason);
-  const wait = () => turn?.clock.setTimeout(giveUp, PATIENCE_MS);
+  const wait = () => turn?.clock.setTimeout(giveUp, POSTPONE_AFTER_MS);
   const giveUp = () => {
     if (mayPostpone()) reject(new Postponed(work));
     else timer = wait();
