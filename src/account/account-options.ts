@@ -15,7 +15,7 @@ export interface AccountOptions {
   deadlineMs: number;
   /** Whether operations that the API page does not show are tried. */
   undocumented: boolean;
-  /** 0 is no limit. */
+  /** Deletes per minute. 0: no limit. */
   deletesPerMinute: number;
   /** How often modules are read again, since no list has them. Default 5 minutes. */
   resyncSeconds?: number;
@@ -29,12 +29,17 @@ export interface AccountOptions {
     KeyProofOptions,
     "recorded" | "believesFirstKey" | "wasRecorded" | "record" | "wayOut" | "onProblem" | "proved"
   > & {
-    /** Ids that a list of this resource has shown under the present key to somebody else. Undefined: nobody has one. */
+    /**
+     * Ids that a list of this resource showed to other credentials under the present key. Undefined: no other
+     * credentials have such a list.
+     */
     listedElsewhere?: (resource: Resource) => Promise<readonly string[] | undefined>;
   };
   /** Asked right before anything is changed in the account; throws when this process may not. */
   assertMaySend: () => void;
-  /** Called when the service answers, or accepts the key, again: reconcile what failed meanwhile. */
+  /**
+   * Called when the service answers again, or accepts the key again. Reconcile the objects that failed in the meantime.
+   */
   onRecovered?: () => void;
   /** Called when objects whose last attempt failed may be tried again. */
   onReleased?: () => void;
@@ -42,13 +47,19 @@ export interface AccountOptions {
   onOpened?: () => void;
   /** Called when many remotes of objects are missing at once. */
   onLossSuspected?: () => void;
-  /** The administrator of the operator says that what is missing at the start was deleted. */
+  /**
+   * Whether the administrator of the operator has confirmed that the remotes that are missing at the start were
+   * deleted.
+   */
   isLossConfirmed?: boolean;
-  /** Whether an object has this remote. The mass-loss guard does not wait for one that no object has. */
+  /** Whether an object has this remote. The mass-loss guard does not wait for a remote without an object. */
   hasObjectFor?: (id: string) => boolean;
   /** Called when the missing remotes are back, or the loss is confirmed: reconcile the objects that were stopped. */
   onLossCleared?: () => void;
   onListDelta?: (resource: Resource, delta: ListDelta) => void;
-  /** Called after this process has changed a remote by this account, or with undefined deleted it. */
+  /**
+   * Called after this process has changed a remote through this account. `after` is undefined when it deleted the
+   * remote.
+   */
   onOwnChange?: (resource: Resource, id: string, after: Remote | undefined) => void;
 }

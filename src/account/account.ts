@@ -26,10 +26,10 @@ import { Turns } from "./requests/turns.ts";
 
 const DEFAULT_RESYNC_SECONDS = 300;
 
-/** The resync of one resource may be a tenth later than the interval, and its list takes time. */
+/** The resync of a resource may start up to a tenth later than the interval, and its list takes time. */
 const RESYNC_ROOM = 1.25;
 
-/** What has operations that a service may lack: a resource or a module. */
+/** A resource or a module: its operations may be missing in a service. */
 interface Operations {
   readonly name: string;
   readonly verbs: { readonly [verb in "update" | "delete"]?: Verb };
@@ -108,7 +108,10 @@ export class Account {
     return this.#options.signal;
   }
 
-  /** The process is about to end: requests that have to wait for their turn fail with Outdated from now on. */
+  /**
+   * Call it when the process is about to end. From then on, requests that would have to wait for the budget fail with
+   * Outdated.
+   */
   shutDown(): void {
     this.#options.budget.shutDown();
   }
@@ -148,12 +151,15 @@ export class Account {
     for (const collection of this.#collections.values()) collection.invalidateList(at);
   }
 
-  /** This process has changed or deleted a remote by other credentials, which may be of the same account. */
+  /**
+   * Records that this process has changed or deleted a remote through other credentials, which may be of the same
+   * account.
+   */
   learn({ name }: Resource, id: string, after: Remote | undefined): void {
     this.#collections.get(name)?.learn(id, after);
   }
 
-  /** What all requests of this account have in common. */
+  /** The options that all requests of this account share. */
   get #calls(): CallsOptions {
     const { assertMaySend } = this.#options;
     return {
@@ -165,7 +171,10 @@ export class Account {
     };
   }
 
-  /** Asks whether the service answers and accepts the key: by turns on two routes, or on another one than the error. */
+  /**
+   * Asks whether the service answers and accepts the key. Uses two routes in turn, or a route other than the one that
+   * failed.
+   */
   probe(lane: Lane, signal: AbortSignal, error?: { route: string }): Promise<void> {
     const first = error ? error.route !== ipPolicies.path : ++this.#probes % 2 === 1;
     return this.collection(first ? ipPolicies : reservedDomains).probe({ lane, signal });
@@ -177,14 +186,16 @@ export class Account {
     return () => this.keyProof.recordFirstID(epoch);
   }
 
-  /** A change was sent and its answer is no longer awaited. The service may still carry it out. */
+  /**
+   * Records that a change was sent and that nobody waits for its answer any more. The service may still carry it out.
+   */
   recordUnansweredChange(): void {
     this.#changesDoneAt = this.#options.clock.now() + maxProcessingMs(this.deadlineMs);
   }
 
   /**
-   * Seconds until every such change is over, 0 when all are. An earlier process may have left one too, so this counts
-   * from the first use of the account.
+   * Seconds until the service can no longer carry out any unanswered change; 0 when there is none. An earlier process
+   * may have left such a change, so the time counts from the first use of the account.
    */
   get unansweredChangeSeconds(): number {
     if (this.#changesDoneAt === undefined) this.recordUnansweredChange();
@@ -217,7 +228,7 @@ export class Account {
     return new Modules({
       ...{ ...this.#calls, client, location, modules, clock, keyProof: this.keyProof },
       onUnansweredChange: () => this.recordUnansweredChange(),
-      // A little less than the interval, so that a reconcile that is a little early reads again too.
+      // A little less than the interval, so that a reconcile that comes slightly early reads the modules again.
       maxAgeMs: resyncSeconds * 900,
     });
   }
@@ -253,8 +264,8 @@ export class Account {
   }
 
   /**
-   * Tries again to prove a key. Reads one of the remotes of a suspected loss when it is due: if it is back, no loss is
-   * suspected any more.
+   * Tries to prove a key again. Reads a missing remote of a suspected loss when it is due. If the remote is back, the
+   * loss is no longer suspected.
    */
   async recheckMissing(signal: AbortSignal): Promise<void> {
     if (this.keyProof.isAttemptDue) await this.keyProof.ensure();
@@ -267,18 +278,20 @@ export class Account {
       const back = collection.cached(id) ?? (await collection.read(id, { lane: "sync", signal }));
       if (!back) continue;
       await collection.listed(this.#options.clock.now(), { lane: "sync" });
-      // the remote is in the cache before the list, so the list delta would not have it
+      // The read puts the remote into the cache before the next list, so the list delta would not report it.
       this.#options.onListDelta?.(resource, { changed: [id], absent: [] });
       this.lossGuard.clear(resource);
     }
   }
 
-  /** Whether an operation may be sent now: it is documented or may be tried, and was not refused a short while ago. */
+  /**
+   * Whether an operation may be sent now: it is documented or may be tried, and the service has not just refused it.
+   */
   supports(resource: Operations, verb: "update" | "delete"): boolean {
     return this.#exists(resource, verb) && this.#support.mayTry(nameOf(resource, verb));
   }
 
-  /** What the answers of the service tell about an operation. */
+  /** What the answers of the service say about its support for an operation. */
   support(resource: Operations, verb: "update" | "delete"): Support {
     return this.#exists(resource, verb) ? this.#support.of(nameOf(resource, verb)) : "unsupported";
   }
@@ -301,7 +314,7 @@ export class Account {
     return verbs[verb] === "documented" || (verbs[verb] === "undocumented" && this.#options.undocumented);
   }
 
-  /** Whether a member that the page does not show in updates may be tried in one. */
+  /** Whether an update may try a member that the API page does not show in updates. */
   get triesUndocumented(): boolean {
     return this.#options.undocumented;
   }

@@ -1,7 +1,7 @@
 import type { ManagedObject } from "../objects/object.ts";
 import type { Clock } from "../runtime/clock.ts";
 
-/** A correction that was not repeated for this long is forgotten. */
+/** A correction is forgotten when it was not repeated for this long. */
 const MEMORY_MS = 60 * 60_000;
 
 interface Count {
@@ -12,8 +12,8 @@ interface Count {
 }
 
 /**
- * Counts how often in a row the same fields of an object were corrected. When the service or another client changes a
- * value back each time, the operator can so stop correcting it.
+ * Counts how often in a row the same fields of an object were corrected. When the service or another client changes the
+ * value back each time, the operator uses the count to stop correcting it.
  */
 export class CorrectionCounter {
   readonly #clock: Clock;
@@ -29,7 +29,10 @@ export class CorrectionCounter {
     return current ? known.count : 0;
   }
 
-  /** Returns the new count. `repeated`: false when the correction lasted and no other client changed these fields. */
+  /**
+   * Returns the new count. `repeated`: false when the last correction held until now and no other client changed these
+   * fields.
+   */
   record(object: ManagedObject, fields: readonly string[], repeated: boolean): number {
     if (!repeated) {
       this.#counts.delete(object.metadata.uid);

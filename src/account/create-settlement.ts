@@ -30,14 +30,14 @@ export class CreateSettlement {
     this.#settlements.set(metadata.uid, { last, at: at + settleTimeMs(this.#deadlineMs) });
   }
 
-  /** Milliseconds until the create is settled; negative if it is. `serviceTime`: see ServiceTime. */
+  /** Milliseconds until the create is settled; negative when it is settled. `serviceTime`: see ServiceTime. */
   remainingMs({ metadata }: ManagedObject, intent: Intent, serviceTime: number): number {
     const now = this.#clock.now();
     const known = this.#settlements.get(metadata.uid);
     if (known?.last === intent.last) return known.at - now;
     const byDate = settledAt(intent, this.#deadlineMs) - serviceTime;
     const wait = Math.min(byDate, settleTimeMs(this.#deadlineMs));
-    // An edit of the annotation can delay a create, and never hasten it.
+    // Somebody may edit the annotation. An edit can delay a create, but never make it count as settled earlier.
     const at = Math.max(known?.at ?? Number.NEGATIVE_INFINITY, now + wait);
     this.#settlements.set(metadata.uid, { last: intent.last, at });
     return at - now;

@@ -1,9 +1,9 @@
 import type { Clock } from "../runtime/clock.ts";
 
-/** A remote that was due so long ago and was not postponed again is deleted, or no object has it any more. */
+/** An entry this long overdue is dropped: the remote was deleted, or no object has it any more. */
 const LONGEST_DEFERRED_MS = 3_600_000;
 
-/** When replaced remotes that cannot be deleted now are looked at again. */
+/** When the operator looks again at replaced remotes that cannot be deleted yet. */
 export class DeferredDeletes {
   readonly #clock: Clock;
   readonly #deferred = new Map<string, { until: number; seconds: number }>();

@@ -1,11 +1,14 @@
 import type { Clock } from "../runtime/clock.ts";
 
-/** Who does not come so long after the time that it was told is gone, and nobody waits for it. */
+/**
+ * A waiting delete that does not ask again within this time after its turn loses its place: its object is probably
+ * gone.
+ */
 const LATE_MS = 60_000;
 
 interface Waiting {
   namespace: string;
-  /** When it is to ask again. */
+  /** When the delete has to ask again. Monotonic milliseconds. */
   dueAt: number;
 }
 
@@ -17,17 +20,19 @@ interface Waiting {
 export class DeleteRateLimiter {
   readonly #clock: Clock;
   readonly #intervalMs: number;
-  /** Of each namespace, in the order in which they asked first. The first namespace has the next turn. */
+  /**
+   * The waiting deletes of each namespace, in the order of their first request. The first namespace has the next turn.
+   */
   readonly #queues = new Map<string, Set<string>>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #uncertain = new Set<string>();
   readonly perMinute: number;
-  /** Deletes that may be sent now, up to a minute's worth. */
+  /** Deletes that may be sent now. At most a minute's worth. */
   #allowed: number;
   #countedAt: number;
   #dropAt = 0;
 
-  /** `perMinute`: 0 means no limit. */
+  /** `perMinute`: deletes per minute; 0 means no limit. */
   constructor(clock: Clock, perMinute: number) {
     this.#clock = clock;
     this.perMinute = perMinute;
@@ -37,8 +42,8 @@ export class DeleteRateLimiter {
   }
 
   /**
-   * 0 if the remote may be deleted now, else the seconds until its turn if nobody else comes. `namespace`: that of its
-   * object.
+   * 0 if the remote may be deleted now, else the seconds until its turn if no other delete comes. `namespace`: that of
+   * its object.
    */
   secondsUntilTurn(id: string, namespace: string): number {
     if (this.perMinute === 0) return 0;
@@ -47,7 +52,7 @@ export class DeleteRateLimiter {
     this.#dropLate(now);
     this.#enqueue(id, { namespace, dueAt: now });
     const missing = this.#countBefore(id, namespace) + 1 - this.#allowed;
-    // A sum of fractions may be a little less than what it stands for.
+    // A sum of fractions can be slightly less than the exact value.
     if (missing > 1e-6) {
       this.#waiting.set(id, { namespace, dueAt: now + missing * this.#intervalMs });
       return (missing * this.#intervalMs) / 1000;
@@ -58,7 +63,7 @@ export class DeleteRateLimiter {
     return 0;
   }
 
-  /** The answer to the delete was lost. */
+  /** Records that the answer to a delete was lost, so the remote may or may not exist. */
   recordUncertain(id: string): void {
     this.#uncertain.add(id);
   }
@@ -67,7 +72,7 @@ export class DeleteRateLimiter {
     return this.#uncertain.has(id);
   }
 
-  /** The remote is gone. */
+  /** Call it when the remote is gone. */
   forget(id: string): void {
     this.#dequeue(id);
     this.#uncertain.delete(id);
@@ -99,7 +104,7 @@ export class DeleteRateLimiter {
     if (queue?.size === 0) this.#queues.delete(namespace);
   }
 
-  /** The others have their turns before this namespace has another one. */
+  /** Moves the namespace to the end, so that each other namespace has a turn first. */
   #passTurn(namespace: string): void {
     const queue = this.#queues.get(namespace);
     if (!queue) return;
@@ -107,7 +112,7 @@ export class DeleteRateLimiter {
     this.#queues.set(namespace, queue);
   }
 
-  /** How many go first: as many of each other namespace as of its own, and one more of those whose turn is earlier. */
+  /** How many deletes go first: from each other namespace as many as from this one, plus one if its turn is earlier. */
   #countBefore(id: string, namespace: string): number {
     const place = [...(this.#queues.get(namespace) ?? [])].indexOf(id);
     let [before, isEarlier] = [0, true];

@@ -3,29 +3,32 @@ import { type ReconcileError, Retry, Waiting } from "../objects/reconcile-error.
 import type { Random } from "../runtime/backoff.ts";
 import type { Clock } from "../runtime/clock.ts";
 
-/** The delay after a first failure, which doubles with each further one, and the longest delay. Milliseconds. */
+/** The delay in milliseconds after a first failure, and the longest delay. It doubles with each further failure. */
 interface Delays {
   readonly first: number;
   readonly longest: number;
-  /** The share of a delay that is not left to chance. */
+  /** The share of a delay that is fixed. The rest is random. */
   readonly certain: number;
 }
 
 const MINUTE_MS = 60_000;
 
-/** After a failure that may pass by itself. */
+/** After a failure that may end by itself. */
 const FAILED: Delays = { first: 1000, longest: 5 * MINUTE_MS, certain: 0 };
 
-/** After a refusal of the key for one route: somebody may be about to give the permission. */
+/** After the service refused the key on one route: somebody may be about to grant the permission. */
 const DENIED: Delays = { first: MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
 
-/** After a refusal of what was sent. An attempt may cost two requests, so in the long run it is made once an hour. */
+/**
+ * After the service refused the content of a request. An attempt may cost two requests, so in the long run there is one
+ * an hour.
+ */
 const REFUSED: Delays = { first: 30 * MINUTE_MS, longest: 60 * MINUTE_MS, certain: 1 };
 
-/** So many failures in a row are followed by no delay when somebody changes something that may end them. */
+/** After up to this many failures in a row, a change that may end the failure triggers an attempt without delay. */
 const UNDELAYED_FAILURES = 3;
 
-/** Where this many objects fail on a route, they take turns. */
+/** When this many objects fail on one route, they are tried one at a time. */
 const TURNS_FROM = 5;
 const FIRST_TURN_MS = 2000;
 const LONGEST_TURN_MS = MINUTE_MS;
@@ -33,15 +36,15 @@ const NO_TURN = { turnMs: FIRST_TURN_MS, nextTurnAt: 0 };
 
 /** A failed attempt of one object. */
 export interface Failure {
-  /** What its status says. */
+  /** The error that the status of the object reports. */
   readonly error: ReconcileError;
-  /** What the service answered. */
+  /** The error that the service answered with. */
   readonly cause: GatewayError;
-  /** What the object asked for: when it asks for something else, that is sent at once. */
+  /** What the object asked for. An object that asks for something else is tried at once. */
   readonly asked: string;
-  /** The same of what its spec refers to. Undefined: the attempt failed before that was read. */
+  /** Digest of the values that the spec refers to. Undefined: the attempt failed before they were read. */
   readonly inputs: string | undefined;
-  /** Whether it may end although the object asks for the same as before, for example by what others do. */
+  /** Whether the failure may end without an edit of the object, for example when somebody changes another object. */
   readonly isTransient: boolean;
 }
 
@@ -57,19 +60,19 @@ interface Route {
   readonly uids: Set<string>;
   turnMs: number;
   nextTurnAt: number;
-  /** When any object last succeeded there. */
+  /** When any object last succeeded on this route. Monotonic milliseconds. */
   answeredAt: number;
-  /** When one that had failed last succeeded, and released the others. */
+  /** When an object that had failed on this route last succeeded, which released the others. Monotonic milliseconds. */
   releasedAt: number;
 }
 
 /**
  * What has failed in one account, by object and by route (method and path, without ids).
  *
- * - An object that failed is not tried again before its own delay is over, whatever wakes it.
+ * - An object that failed is not tried again before its own delay is over, whatever triggers a reconcile.
  * - Where several objects fail on one route, they are tried one at a time, less and less often. When one of them
  *   succeeds, the others are released.
- * - An object that has not failed waits for nobody.
+ * - An object that has not failed never waits.
  */
 export class Failures {
   readonly #clock: Clock;
@@ -99,8 +102,9 @@ export class Failures {
   }
 
   /**
-   * Somebody has changed something that may end the failure, although the object asks for the same as before. It is tried
-   * at once after the first failures, and then less and less often, however many such changes there are.
+   * Call it when somebody has changed something that may end the failure, although the object asks for the same as
+   * before. After the first failures the object is tried at once. After more failures it waits longer, however many
+   * such changes there are.
    */
   retrySooner(uid: string): void {
     const entry = this.#entries.get(uid);
@@ -109,7 +113,7 @@ export class Failures {
     if (until < entry.until) this.#entries.set(uid, { ...entry, until });
   }
 
-  /** The object is about to be tried: the others that failed on the same route wait for their turn. */
+  /** Call it right before the object is tried. The other objects that failed on the same route wait for their turn. */
   recordAttempt(uid: string): void {
     const entry = this.#entries.get(uid);
     const turns = entry && this.#turns(entry);
@@ -128,29 +132,35 @@ export class Failures {
     if (isOfRoute(cause)) this.#failedOnRoute(route, uid, before !== undefined);
   }
 
-  /** Nothing is left of the object's failures. Others that failed on the same route need not wait any longer. */
+  /** Forgets the failures of the object. Other objects that failed on the same route are released. */
   succeeded(uid: string): void {
     const entry = this.#remove(uid);
     const route = entry && this.#routes.get(entry.route);
-    // one that failed before the others were released tells nothing new about those that failed after that
+    // A success says nothing about failures after the last release if this object had failed before that release.
     if (!route || entry.at <= route.releasedAt) return;
     Object.assign(route, { ...NO_TURN, answeredAt: this.#now(), releasedAt: this.#now() });
     this.#release((other) => other.route === entry.route && isOfRoute(other.cause));
   }
 
-  /** A request to this route, as `<method> <path>`, did what it should. Who failed there before takes no turns. */
+  /**
+   * Call it when a request to this route (`<method> <path>`) succeeded. Objects that failed on the route before need no
+   * turns.
+   */
   answered(route: string): void {
     const found = this.#routes.get(route);
     if (found) found.answeredAt = this.#now();
   }
 
-  /** The account was away, or refused the key, from this time on: what failed meanwhile may be tried. */
+  /**
+   * Call it when the account works again. `at`: since when it was unreachable or refused the key. Objects that failed
+   * after that may be tried.
+   */
   releaseSince(at: number): void {
     for (const route of this.#routes.values()) Object.assign(route, { ...NO_TURN, answeredAt: this.#now() });
     this.#release((entry) => entry.at >= at);
   }
 
-  /** The account has another key. */
+  /** Call it when the account gets another key. All objects may be tried. */
   releaseAll(): void {
     this.releaseSince(Number.NEGATIVE_INFINITY);
   }
@@ -169,14 +179,14 @@ export class Failures {
     return entry;
   }
 
-  /** Lets go of the delays. The counts stay, so that the next failure is followed by a longer delay. */
+  /** Ends the delays of these failures. The counts stay, so a further failure is followed by a longer delay. */
   #release(isReleased: (entry: Entry) => boolean): void {
     const released = [...this.#entries].filter(([, entry]) => isReleased(entry));
     for (const [uid, entry] of released) this.#entries.set(uid, { ...entry, until: this.#now() });
     if (released.length > 0) this.#onReleased();
   }
 
-  /** The turns on the route of this failure; undefined while everybody is tried. */
+  /** The route on which objects take turns because of this failure. Undefined: all objects may be tried. */
   #turns({ route, cause, at }: Entry): Route | undefined {
     const found = isOfRoute(cause) ? this.#routes.get(route) : undefined;
     return found && found.uids.size >= TURNS_FROM && at > found.answeredAt ? found : undefined;
@@ -206,15 +216,15 @@ export class Failures {
 const grown = ({ first, longest }: Delays, count: number): number =>
   Math.min(first * 2 ** Math.min(count - 1, 30), longest);
 
-/** What a failure left unread is not compared. */
+/** Values that were not read because of a failure are not compared. */
 const isSameRequest = (one: Failure, other: Failure): boolean =>
   one.asked === other.asked && (one.inputs === undefined || other.inputs === undefined || one.inputs === other.inputs);
 
-/** Another object may well be answered the same. */
+/** The service may answer other objects on this route in the same way. */
 const isOfRoute = (cause: GatewayError): boolean => isUnavailable(cause) || isUnauthorized(cause) || isForbidden(cause);
 
 function delaysAfter({ error, cause }: Failure): Delays {
-  // A deletion that something hinders is no fault of the object either.
+  // A deletion that waits for something else is not the object's fault either.
   if (error instanceof Retry || error instanceof Waiting) return FAILED;
   return isUnauthorized(cause) || isForbidden(cause) ? DENIED : REFUSED;
 }

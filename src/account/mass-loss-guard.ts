@@ -14,7 +14,7 @@ export interface MissingRemote {
   id: string;
 }
 
-/** Counts of remotes of all kinds. */
+/** How many remotes are missing, and how many there should be, over all kinds. */
 export interface Loss {
   missing: number;
   total: number;
@@ -29,23 +29,30 @@ interface SuspectedLoss extends MissingRemote {
 
 export interface MassLossGuardOptions {
   clock: Clock;
-  /** In this time, the lists of all resources have been read again. What is lost within it is one loss. */
+  /**
+   * The time in milliseconds in which the lists of all resources are read again. Remotes lost within it count as one
+   * loss.
+   */
   windowMs: number;
-  /** The administrator of the operator says that what is missing when the process starts was deleted. */
+  /**
+   * Whether the administrator of the operator has confirmed that the remotes that are missing at the start were
+   * deleted.
+   */
   isConfirmedAtStart?: boolean;
   /** Called with true for the first suspected loss, and with false when no loss is suspected any more. */
   onChange?: (suspected: boolean) => void;
 }
 
 /**
- * Remembers that many remotes of an account are missing at once, of whichever kinds. Then nothing is created or taken for
- * deleted until the missing remotes are back, or a person confirms the loss: on the GatewayAccount or, for the operator's
- * own credentials, at its start. An editor of objects cannot do that, because the account serves others too.
+ * Remembers that many remotes of an account are missing at once, over all kinds. The operator then creates nothing, and
+ * takes no remote for deleted, until the missing remotes are back or a person confirms the loss. For a GatewayAccount,
+ * the confirmation is its annotation; for the operator's own credentials, a setting at the start. An editor of objects
+ * cannot confirm it, because the account serves others too.
  */
 export class MassLossGuard {
   readonly #options: MassLossGuardOptions;
   readonly #suspected = new Map<string, SuspectedLoss>();
-  /** Ids of remotes that were lost and are made again, and when that was seen. */
+  /** Ids of lost remotes that are created again, and when each loss was seen. Monotonic milliseconds. */
   readonly #lost = new Map<string, number>();
   readonly #accepted = new Set<string>();
   readonly #confirmedUntil = new Map<string, number>();
@@ -56,7 +63,7 @@ export class MassLossGuard {
     this.#options = options;
   }
 
-  /** Call it when the account is used. A confirmation at the start counts from the first use. */
+  /** Call it when the account is first used. A confirmation at the start counts from then on. */
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -84,7 +91,7 @@ export class MassLossGuard {
     if (this.#suspected.delete(name) && this.#suspected.size === 0) this.#options.onChange?.(false);
   }
 
-  /** The missing remotes, one of each resource, that are due to be read again. Schedules the read after that. */
+  /** The missing remotes that are due to be read again, one for each resource. Schedules their next read. */
   takeDueRechecks(): MissingRemote[] {
     const now = this.#options.clock.now();
     for (const { resource, recordedAt } of [...this.#suspected.values()])
@@ -97,14 +104,16 @@ export class MassLossGuard {
     return due;
   }
 
-  /** The service says that the remote is gone, and so few are that it may be made again. */
+  /**
+   * Records that the service says the remote is gone, and that so few remotes are missing that it may be created again.
+   */
   recordLost(id: string): void {
     if (!this.#accepted.has(id) && !this.#lost.has(id)) this.#lost.set(id, this.#options.clock.now());
   }
 
   /**
-   * Ids of remotes that were lost within the window, also of those that were made again. While a loss is suspected, they
-   * all belong to it: it does not end by waiting.
+   * Ids of remotes that were lost within the window, including those that were created again. While a loss is suspected
+   * all of them belong to it, so waiting does not end the loss.
    */
   get recentlyLost(): string[] {
     const since = this.#options.clock.now() - this.#options.windowMs;
@@ -112,7 +121,7 @@ export class MassLossGuard {
     return [...this.#lost.keys()];
   }
 
-  /** The remote belongs to a loss that was confirmed. It does not count for later ones. */
+  /** Records that the remote belongs to a confirmed loss. It does not count towards later losses. */
   accept(id: string): void {
     this.#accepted.add(id);
     this.#lost.delete(id);
@@ -122,7 +131,7 @@ export class MassLossGuard {
     return this.#accepted.has(id);
   }
 
-  /** Whether a person has confirmed what is missing now of these credentials. */
+  /** Whether a person has confirmed the present loss for these credentials. */
   isConfirmed(credentials: string): boolean {
     return this.#options.clock.now() < (this.#confirmedUntil.get(credentials) ?? Number.NEGATIVE_INFINITY);
   }
@@ -142,11 +151,11 @@ export class MassLossGuard {
     this.confirmAll(credentials);
   }
 
-  /** A person has confirmed that the account has nothing of what is recorded by these credentials. */
+  /** Call it when a person has confirmed that the account has none of the remotes that these credentials recorded. */
   confirmAll(credentials: string): void {
     this.#requestsBefore.delete(credentials);
     this.#confirmedUntil.set(credentials, this.#windowEnd);
-    // The objects of others that are missing report the loss again.
+    // Objects of other credentials whose remotes are missing will report the loss again.
     for (const { resource } of [...this.#suspected.values()]) this.clear(resource);
   }
 

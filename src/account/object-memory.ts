@@ -10,14 +10,14 @@ import { digestOf } from "./key-proof.ts";
 const MOST_TOKENS = 1000;
 const MOST_LEFT = 1000;
 
-/** What this process remembers of single objects, also when an object comes to belong to another account. */
+/** What this process remembers of each object. It is kept when an object moves to another account. */
 export class ObjectMemory {
   readonly corrections: CorrectionCounter;
   readonly createSettlement: CreateSettlement;
   readonly #refusedCreates = new Map<string, number>();
-  /** Uids of objects, by the ids of remotes that were found again for them. */
+  /** Uids of objects, by the id of the remote that was found again for the object. */
   readonly #claims = new Map<string, string>();
-  /** Where the last failure of an object is recorded, by its uid. */
+  /** By the uid of an object: the failures of the account in which its last attempt failed. */
   readonly #failedIn = new Map<string, Failures>();
   /** Digests of tokens that the service has shown once, by the ids of their remotes. */
   readonly #tokens = new LRUCache<string, string>({ max: MOST_TOKENS });
@@ -31,8 +31,8 @@ export class ObjectMemory {
   }
 
   /**
-   * The create of this intent made nothing in the account to which it was sent: the service refused it, or a search has
-   * proved it. So there is no remote to search for.
+   * Records that the create of this intent made nothing in its account: the service refused it, or a search has proved
+   * it. So no reconcile has to search for the remote.
    */
   recordRefusedCreate(object: ManagedObject, intent: Intent): void {
     this.#refusedCreates.set(object.metadata.uid, intent.last);
@@ -52,7 +52,7 @@ export class ObjectMemory {
     return holder !== undefined && holder !== metadata.uid;
   }
 
-  /** The object is tried in this account now: what failed in another one before says nothing any more. */
+  /** Call it when the object is about to be tried in this account. Its failure in another account no longer matters. */
   tryIn(failures: Failures, uid: string): void {
     const before = this.#failedIn.get(uid);
     if (before === undefined || before === failures) return;
@@ -66,7 +66,7 @@ export class ObjectMemory {
     this.#failedIn.set(uid, failures);
   }
 
-  /** `token`: what the Secret of this remote has. Only its digest is kept. */
+  /** Records the token that the Secret of this remote holds. Only its digest is kept. */
   recordToken(id: string, token: string): void {
     this.#tokens.set(id, digestOf(token));
   }
@@ -75,7 +75,7 @@ export class ObjectMemory {
     return this.#tokens.get(id);
   }
 
-  /** The object that has set these modules first goes, and another one wants them. */
+  /** Records that the object that set these modules first is going, and that another object wants them. */
   leaveModules(id: string, fields: readonly string[]): void {
     for (const field of fields) this.#leftModules.set(`${id} ${field}`, true);
   }

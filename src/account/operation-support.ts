@@ -1,23 +1,29 @@
 import type { Clock } from "../runtime/clock.ts";
 
-/** An operation that was refused is tried again after the first delay. Each refusal doubles it, up to the second. */
+/** A refused operation is tried again after the first delay. Each refusal doubles the delay, up to the second one. */
 const FIRST_WAIT_MS = 2 * 60_000;
 const LONGEST_WAIT_MS = 60 * 60_000;
 
 /** While one object tries a refused operation, others wait this long for the answer. */
 const PROBE_MS = 60_000;
 
-/** Refusals this far apart do not come from one maintenance of the service, unless it refuses all writes. */
+/**
+ * Refusals this far apart have separate causes: one maintenance of the service is over by then, unless it refuses all
+ * writes.
+ */
 const CONFIRMED_MS = 10 * 60_000;
 
-/** `refused`: the service refused it lately, perhaps not for good. `unsupported`: it was refused often enough. */
+/**
+ * `refused`: the service refused the operation a short while ago, perhaps not for good. `unsupported`: it was refused
+ * often enough.
+ */
 export type Support = "supported" | "refused" | "unsupported";
 
 interface Refusals {
   firstAt: number;
   waitMs: number;
   tryAt: number;
-  /** Refusals lie far enough apart, and another write succeeded in between. */
+  /** Whether refusals lie far enough apart, with another write that succeeded in between. */
   isCertain: boolean;
 }
 
@@ -35,12 +41,12 @@ export class OperationSupport {
     this.#clock = clock;
   }
 
-  /** Some write succeeded, so the service is not refusing all of them. */
+  /** Call it when any write succeeded: the service is not refusing all writes. */
   written(): void {
     this.#writtenAt = this.#clock.now();
   }
 
-  /** The service answered as if it lacked the operation. */
+  /** Call it when the service answered as if it lacked the operation. */
   refused(operation: string): void {
     const now = this.#clock.now();
     const before = this.#refusals.get(operation);
@@ -51,18 +57,18 @@ export class OperationSupport {
     this.#refusals.set(operation, { firstAt, waitMs, tryAt: now + waitMs, isCertain });
   }
 
-  /** The service carried it out. */
+  /** Call it when the service carried the operation out. */
   accepted(operation: string): void {
     this.#refusals.delete(operation);
   }
 
-  /** The operation is about to be sent; others that want it wait for the answer. */
+  /** Call it right before the operation is sent. Other objects that want it wait for the answer. */
   recordAttempt(operation: string): void {
     const refusals = this.#refusals.get(operation);
     if (refusals) refusals.tryAt = this.#clock.now() + PROBE_MS;
   }
 
-  /** Whether it may be sent now: it was never refused, or it is due to be tried again. */
+  /** Whether the operation may be sent now: the service never refused it, or it is due to be tried again. */
   mayTry(operation: string): boolean {
     return this.secondsUntilTry(operation) === 0;
   }

@@ -9,12 +9,12 @@ export interface CollectionOptions extends CallsOptions {
   client: GatewayClient;
   resource: Resource;
   clock: Clock;
-  /** Ends the lists under way. Reconciles share them, so none may end them itself. */
+  /** Aborts the lists under way. Reconciles share lists, so no single reconcile may abort one. */
   signal: AbortSignal;
-  /** Told what the service has shown. */
+  /** Learns which ids the service has shown. */
   keyProof?: KeyProof;
   /** Called after each list. */
   onListDelta?: (delta: ListDelta) => void;
-  /** Called after this process has changed a remote, or with undefined deleted it. */
+  /** Called after this process has changed a remote. `after` is undefined when it deleted the remote. */
   onOwnChange?: (id: string, after: Remote | undefined) => void;
 }

@@ -11,13 +11,16 @@ import type { CreatableRemotes, Find } from "./remotes.ts";
 export interface EntriesOptions extends CallsOptions {
   client: GatewayClient;
   location: EntryLocation;
-  /** The remotes whose lists have the entries. */
+  /** The remotes whose lists contain the entries. */
   parents: Collection;
-  /** Called with the entries that others have added or removed. */
+  /** Called with the entries that other clients have added or removed. */
   onListDelta?: (delta: ListDelta) => void;
 }
 
-/** How soon a create is tried again if the parent is not in the account, and no change of the parent is seen before. */
+/**
+ * Seconds until a create is tried again when its parent is not in the account. A change of the parent triggers it
+ * earlier.
+ */
 const PARENT_SECONDS = 300;
 
 /** The service has no id for an entry. Here it is the id of the parent, a slash, and the key. */
@@ -27,8 +30,8 @@ const split = (id: string): [parent: string, key: string] => {
 };
 
 /**
- * Entries of lists on other remotes, their parents. They are taken from the cached parents, so they cost no list of their
- * own. After an entry is created or deleted, the cached parent is amended.
+ * The entries of lists in other remotes, their parents. They are read from the cached parents, so they cost no list of
+ * their own. After an entry was created or deleted, the cached parent is changed accordingly.
  */
 export class Entries implements CreatableRemotes {
   readonly #options: EntriesOptions;
@@ -44,9 +47,10 @@ export class Entries implements CreatableRemotes {
   async get(id: string, request: RequestOptions): Promise<Remote | undefined> {
     const { parents } = this.#options;
     const [parent] = split(id);
-    // The list may be that of another account, if another key is used since.
+    // If another key has come into use since, the cached list may be that of another account.
     if (parents.listedAt !== undefined) await parents.listed(0, request);
-    // A parent that is cached without a list comes from an own answer, which is newer than a list would be.
+    // A parent that is cached without a list comes from the answer to an own request, which is newer than a list would
+    // be.
     return this.#entryOf(parents.cached(parent) ?? (await parents.get(parent, request)), id);
   }
 
@@ -66,7 +70,7 @@ export class Entries implements CreatableRemotes {
     return this.#options.parents.listed(since, request);
   }
 
-  /** One list is enough: an entry that it lacks cannot be created a second time. */
+  /** One list is enough. If the list lacks an existing entry, a create cannot make it twice: the service refuses it. */
   async search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined> {
     await this.listed(since, request);
     return find(() => this.allCached());
@@ -76,7 +80,7 @@ export class Entries implements CreatableRemotes {
     return [];
   }
 
-  /** A missing entry says nothing about the account, but a missing parent may mean that it is another account. */
+  /** A missing entry says nothing about the account. A missing parent may mean that this is another account. */
   isMissing(id: string): boolean {
     return this.#options.parents.isMissing(split(id)[0]);
   }
@@ -132,7 +136,10 @@ export class Entries implements CreatableRemotes {
     return { ...entry, id: `${parent}/${entry[keyMember]}`, [parentMember]: parent };
   }
 
-  /** Records an own answer about one entry in the cached parent. Without an entry, it was deleted. */
+  /**
+   * Records the answer to an own request about one entry in the cached parent. `entry` is undefined when it was
+   * deleted.
+   */
   #amendParent(parent: string, key: string, entry?: Answer): void {
     const { parents, location } = this.#options;
     const list = parents.cached(parent)?.[location.parent.list];

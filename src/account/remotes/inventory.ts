@@ -4,11 +4,11 @@ import { objectOf, ownerMarkOf } from "../../objects/ownership.ts";
 
 interface KnownRemote {
   remote: Remote;
-  /** When the request began whose answer showed the remote so; for an own write, when it ended. */
+  /** When the request began whose answer showed the remote in this state; for an own write, when it ended. */
   at: number;
 }
 
-/** Ids of the remotes that a list showed changed or new, and of known remotes that it did not show. */
+/** `changed`: ids of remotes that are new or changed in a list. `absent`: ids of known remotes that the list lacks. */
 export interface ListDelta {
   changed: string[];
   absent: string[];
@@ -16,14 +16,14 @@ export interface ListDelta {
 
 interface Removal {
   at: number;
-  /** This process deleted it; false when a read found it gone. */
+  /** True when this process deleted it, false when a read found it gone. */
   deleted: boolean;
 }
 
-/** By then, whoever was told of a remote has read it, or has no object for it. */
+/** A report expires after this time. Every object that has the remote has read it by then. */
 const REPORTED_MS = 10 * 60_000;
 
-/** Called when a known remote changed or, with undefined, is gone. */
+/** Called when a known remote changed. `after` is undefined when it is gone. */
 export type RemoteChangeListener = (before: Remote, after: Remote | undefined) => void;
 
 /**
@@ -34,10 +34,12 @@ export type RemoteChangeListener = (before: Remote, after: Remote | undefined) =
 export class Inventory {
   readonly #remotes = new Map<string, KnownRemote>();
   readonly #removed = new Map<string, Removal>();
-  /** When somebody said that a remote exists which no answer has shown yet, by its id. */
+  /** Remotes that other credentials have reported and that no answer has shown yet: id to the time of the report. */
   readonly #reported = new Map<string, number>();
   readonly #idsByOwner = new Map<string, Set<string>>();
-  /** Rows that the latest list does not show, although it had several pages and what was known until then had them. */
+  /**
+   * Remotes that were known before and that the latest list lacks although it had several pages. They may still exist.
+   */
   #hidden: readonly Remote[] = [];
   readonly #listeners: RemoteChangeListener[] = [];
   #listedAt: number | undefined;
@@ -57,21 +59,21 @@ export class Inventory {
   }
 
   /**
-   * Whether a remote that was there at `since`, and that neither the cache nor `hidden` has, is certain not to exist. A
-   * row that is removed while the pages of a list are read shifts the others, so that the list may lack one of them:
-   * then it takes two lists. Both have to begin at `since` or later.
+   * Whether a remote that existed at `since` would be known by now, so that an unknown one is certain not to exist.
+   * While a list with several pages is read, a deleted row shifts the others, and the list may skip one. So it takes
+   * two such lists. Both have to begin at `since` or later.
    */
   provesAbsence(since: number): boolean {
     const at = this.#hadOnePage ? this.#listedAt : this.#listedBeforeAt;
     return at !== undefined && at >= since;
   }
 
-  /** Whether there was one list only, of several pages. It may lack a remote that was there all the time. */
+  /** Whether there was only one list, with several pages. It may have skipped a remote. */
   get hasOneList(): boolean {
     return this.#lists === 1 && !this.#hadOnePage;
   }
 
-  /** Rows that only the list before the latest one showed, so that they may exist. */
+  /** Remotes that the previous list showed and the latest one did not. They may still exist. */
   get hidden(): readonly Remote[] {
     return this.#hidden;
   }
@@ -90,10 +92,7 @@ export class Inventory {
     return this.#listInvalidatedAt;
   }
 
-  /**
-   * Whether the remote is not known, although there was a list, this process has not deleted it since, and nobody has
-   * told of it since.
-   */
+  /** Whether the latest list lacks the remote, and neither a deletion by this process nor a report explains that. */
   isMissing(id: string): boolean {
     if (this.#listedAt === undefined || this.#remotes.has(id)) return false;
     return !this.#removed.get(id)?.deleted && !this.#reported.has(id);
@@ -108,7 +107,7 @@ export class Inventory {
     return [...this.#remotes.values()].map(({ remote }) => remote);
   }
 
-  /** Known remotes, and hidden ones, whose owner mark names the object `<namespace>/<name>`, of whichever cluster. */
+  /** Known and hidden remotes whose owner mark names the object `<namespace>/<name>`, in any cluster. */
   markedFor(object: string): Remote[] {
     const known = [...(this.#idsByOwner.get(object) ?? [])].flatMap((id) => this.#remotes.get(id)?.remote ?? []);
     return [...known, ...this.#hidden.filter((remote) => markedObjectOf(remote) === object)];
@@ -125,7 +124,7 @@ export class Inventory {
     this.#merge(remote, startedAt);
   }
 
-  /** The answer to a write, which ended at `at`. */
+  /** Records the answer to a write, which ended at `at`. */
   recordWrite(remote: Remote, at: number): void {
     const known = this.#remotes.get(remote.id);
     this.#store({ remote, at });
@@ -133,23 +132,26 @@ export class Inventory {
     this.#notify(known?.remote, remote);
   }
 
-  /** This process deleted the remote; the answer came at `at`. */
+  /** Records that this process deleted the remote. `at`: when the answer came. */
   recordDeleted(id: string, at: number): void {
     this.#remove(id, { at, deleted: true });
   }
 
-  /** The remote may exist since `at`. Only a list that begins later, or a read, says whether it does. */
+  /** Records that the remote may exist since `at`. Only a read, or a list that begins later, shows whether it does. */
   recordReported(id: string, at: number): void {
     for (const [other, reportedAt] of this.#reported) if (at - reportedAt > REPORTED_MS) this.#reported.delete(other);
     if (this.#listedAt !== undefined && !this.#remotes.has(id)) this.#reported.set(id, at);
   }
 
-  /** Remotes may have changed before `at` in a way that no answer showed. */
+  /** Call it when remotes may have changed before `at` and no answer showed the change. */
   invalidateList(at: number): void {
     this.#listInvalidatedAt = at;
   }
 
-  /** A read found the remote gone. More remotes may have been deleted with it, so the list is out of date. */
+  /**
+   * Records that a read did not find the remote. Other remotes may have been deleted with it, so the list is out of
+   * date.
+   */
   recordGone(id: string, at: number): void {
     if (this.#remotes.has(id)) this.invalidateList(at);
     this.#remove(id, { at, deleted: false });
@@ -168,7 +170,8 @@ export class Inventory {
     const first = this.#listedAt === undefined;
     for (const remote of remotes) {
       listed.add(remote.id);
-      // objects wait for the first list and need no delta, but one that had an answer before may have missed a change
+      // Objects wait for the first list and need no list delta. An object that had an answer before that list may have
+      // missed a change.
       const isNew = first && !this.#remotes.has(remote.id);
       if (this.#merge(remote, startedAt) && !isNew) changed.push(remote.id);
     }
@@ -181,7 +184,7 @@ export class Inventory {
     return { changed, absent: absent.map(({ id }) => id) };
   }
 
-  /** What was said of single remotes before a list began. */
+  /** Forgets deletions and reports from before a list began. */
   #forgetBefore(startedAt: number): void {
     for (const [id, { at }] of this.#removed) if (at < startedAt) this.#removed.delete(id);
     for (const [id, at] of this.#reported) if (at < startedAt) this.#reported.delete(id);
@@ -210,7 +213,7 @@ export class Inventory {
     return known;
   }
 
-  /** An answer has told whether this remote exists. */
+  /** Call it when an answer has shown whether this remote exists. */
   #reveal(id: string): void {
     this.#reported.delete(id);
     if (this.#hidden.some((remote) => remote.id === id)) this.#hidden = this.#hidden.filter((one) => one.id !== id);
@@ -229,7 +232,7 @@ export class Inventory {
     if ((known && known.at > startedAt) || (removedAt !== undefined && removedAt > startedAt)) return false;
     const same = known !== undefined && isDeepStrictEqual(known.remote, remote);
     this.#removed.delete(remote.id);
-    // keep the old object if the new one is equal, so that a list without changes makes no garbage
+    // Keep the old object if the new one is equal, so that a list without changes makes no garbage.
     this.#store({ remote: same ? known.remote : remote, at: startedAt });
     if (!same) this.#notify(known?.remote, remote);
     return !same;

@@ -12,27 +12,33 @@ export interface ModulesOptions extends CallsOptions {
   location: ModulesLocation;
   modules: Readonly<Record<string, Module>>;
   clock: Clock;
-  /** How long an answer counts, in milliseconds. No list shows what others change, so after this a module is read again. */
+  /**
+   * How long an answer counts, in milliseconds. No list shows changes by other clients, so a module is read again after
+   * this.
+   */
   maxAgeMs: number;
-  /** Tells which API key is used. Without it, there is one. */
+  /** Tells which API key is in use. Undefined: there is only one. */
   keyProof?: Pick<KeyProof, "epoch" | "assertSameSince">;
-  /** Called when nobody knows whether a module was set, or still will be: there was no answer. */
+  /** Called when a change got no answer, so that the service may or may not carry it out. */
   onUnansweredChange: () => void;
 }
 
-/** After so many times `maxAgeMs`, an answer is dropped: an object that still exists would have read again. */
+/**
+ * An answer is dropped after this many times `maxAgeMs`. An object that still exists would have read the module again
+ * by then.
+ */
 const DROPPED_AFTER = 4;
 
 interface SeenModule {
-  /** Null: not set. */
+  /** Null: the module is not set. */
   value: Answer | null;
-  /** When the request was sent whose answer showed it; for an own write, when it ended. */
+  /** When the request began whose answer showed the module; for an own write, when it ended. */
   at: number;
 }
 
 /**
- * Modules of remotes that others create. The service shows nothing of such a remote but its modules, one by one. So the
- * remote here has only the modules that were asked for, and always seems to exist.
+ * Modules of remotes that other clients create. The service shows only the modules of such a remote, one by one. So a
+ * remote here has the modules that were asked for, and always seems to exist.
  */
 export class Modules implements UpdatableRemotes {
   readonly #options: ModulesOptions;
@@ -49,7 +55,7 @@ export class Modules implements UpdatableRemotes {
     return this.#get(id, request, members, (at) => clock.now() - at < maxAgeMs);
   }
 
-  /** Like `get`, but what is cached from before `since` (monotonic milliseconds) does not count. */
+  /** Like `get`, but cached modules from before `since` (monotonic milliseconds) do not count. */
   getSince(id: string, since: number, request: RequestOptions, members: readonly string[]): Promise<Remote> {
     return this.#get(id, request, members, (at) => at >= since);
   }
@@ -123,8 +129,8 @@ export class Modules implements UpdatableRemotes {
   }
 
   /**
-   * Null when the module is not set. Services answer null or 404 then, and 404 also when the remote does not exist. Under
-   * the key of another account nothing is set, so null counts only when the key is known to be of this one.
+   * Null when the module is not set. Services then answer null or 404, and 404 also when the remote does not exist.
+   * Under the key of another account no module is set, so null counts only when the key is proved.
    */
   async #readModule(id: string, member: string, request: RequestOptions): Promise<SeenModule> {
     const { client, clock, keyProof, ensureKey } = this.#options;
@@ -149,11 +155,13 @@ export class Modules implements UpdatableRemotes {
     const value = withoutSecrets(answer, this.#moduleOf(member).secrets) as Answer | null;
     const seen = this.#seen.get(id) ?? this.#add(id);
     const known = seen.get(member);
-    // Another reconcile may have set it since, or read it later.
+    // Another reconcile may have set or read the module later.
     if (!known || known.at <= at) seen.set(member, { value, at });
   }
 
-  /** Makes room for another remote. Those that nobody has read for long are dropped: no list says when one is gone. */
+  /**
+   * Makes room for another remote. Drops remotes that nobody has read for long, since no list shows when one is gone.
+   */
   #add(id: string): Map<string, SeenModule> {
     const { clock, maxAgeMs } = this.#options;
     const isStale = ({ at }: SeenModule) => clock.now() - at > DROPPED_AFTER * maxAgeMs;

@@ -2,50 +2,56 @@ import type { Body } from "../../gateway/client.ts";
 import type { Module, Remote } from "../../gateway/resource.ts";
 import type { ListRequest, RequestOptions } from "../requests/calls.ts";
 
-/** Picks one of all remotes, a list that takes time to make. May be called several times in a search. */
+/** Picks one of all remotes. `all` makes a new list, which takes time. A search may call it several times. */
 export type Find = (all: () => readonly Remote[]) => Remote | undefined | Promise<Remote | undefined>;
 
 /**
- * The remotes of one kind in one account: a cache of what lists and answers have said, and calls within the request
- * budget. Calls reject with GatewayError, with a ReconcileError, or with the reason of the signal. Times are monotonic
- * milliseconds. What else can be done with them depends on the kind: see `isCreatable` and `isUpdatable`.
+ * The remotes of one kind in one account: a cache of lists and answers, and calls within the request budget. Calls
+ * reject with GatewayError, with a ReconcileError, or with the reason of the signal. Times are monotonic milliseconds.
+ * Which further operations there are depends on the kind: see `isCreatable` and `isUpdatable`.
  */
 export interface Remotes {
   /**
-   * The cached remote, else the answer of the service. Undefined if the service said that it does not exist.
-   * `members`: those that the caller needs. Others may be missing where each member has to be asked for.
+   * The cached remote, else the answer of the service. Undefined if the service answered that it does not exist.
+   * `members`: the members that the caller needs. Others may be missing where each member takes a request of its own.
    */
   get(id: string, request: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
   /** Always asks the service. */
   read(id: string, request: RequestOptions, members?: readonly string[]): Promise<Remote | undefined>;
   /** Never asks the service. */
   cached(id: string): Remote | undefined;
-  /** All that is cached. Takes time with their number. */
+  /** All cached remotes. Takes time in proportion to their number. */
   allCached(): Remote[];
-  /** Of what is cached, the remotes whose owner mark names the object `<namespace>/<name>`, of whichever cluster. */
+  /** The cached remotes whose owner mark names the object `<namespace>/<name>`, in any cluster. */
   markedFor(object: string): Remote[];
-  /** Resolves when the cache holds a list that began at `since` or later; at once where there is no list. */
+  /**
+   * Resolves when the cache holds a list that began at `since` or later. Resolves at once for remotes that have no
+   * list.
+   */
   listed(since: number, request: ListRequest): Promise<void>;
   /**
-   * What `find` picks among all remotes, in lists that began at `since` or later. Undefined only where that proves that
-   * there is none: a list of one page does, or two that have several pages.
+   * The remote that `find` picks in lists that began at `since` or later. Undefined only when these lists prove that
+   * there is none: one list with one page, or two lists with several pages.
    */
   search(since: number, find: Find, request: RequestOptions): Promise<Remote | undefined>;
-  /** Whether neither the latest list nor a later answer has it. */
+  /** Whether neither the latest list nor a later answer shows the remote. */
   isMissing(id: string): boolean;
 }
 
-/** Remotes that the operator creates and deletes, unlike those of which it only sets modules. */
+/** Remotes that the operator creates and deletes. Of others it only sets modules. */
 export interface CreatableRemotes extends Remotes {
-  /** Waits until a create with this body may be sent, so that nothing delays it once it is recorded. */
+  /**
+   * Waits until a create with this body may be sent. Call it before the create is recorded, so that no wait lies
+   * between.
+   */
   admit(request: RequestOptions, body: Body): Promise<void>;
-  /** To be called right after `admit`. */
+  /** Call it right after `admit`. */
   create(body: Body, request: RequestOptions): Promise<Remote>;
   /** False when there was nothing to delete. */
   delete(id: string, request: RequestOptions): Promise<boolean>;
 }
 
-/** Remotes that can be changed, unlike entries, which are created and deleted only. */
+/** Remotes that can be changed. Entries cannot: they are only created and deleted. */
 export interface UpdatableRemotes extends Remotes {
   update(id: string, body: Body, request: RequestOptions): Promise<Remote>;
   /** Deletes a module by its own operation. False when the answer was 404. */

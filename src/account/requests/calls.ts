@@ -6,30 +6,33 @@ import type { Lane } from "./request-budget.ts";
 import { type Turn, waitFor } from "./turn.ts";
 import type { Turns } from "./turns.ts";
 
-/** How a list is waited for, and sent if none is under way. */
+/** How a caller waits for a list. The list is sent if none is under way. */
 export interface ListRequest {
   lane: Lane;
-  /** Ends the wait. The list goes on, since others may share it. */
+  /** Ends the wait. The list goes on, since other callers may share it. */
   signal?: AbortSignal | undefined;
-  /** Set by reconciles, which then are postponed (Postponed) when they would have to wait for long. */
+  /** Set by reconciles. A reconcile that would have to wait for long is postponed (throws Postponed). */
   turn?: Turn | undefined;
 }
 
-/** How a request is sent: the lane in which it waits for the budget, and the signal that aborts it. */
+/** How a request is sent: its lane in the request budget, and the signal that aborts it. */
 export interface RequestOptions extends ListRequest {
   signal: AbortSignal;
-  /** Members of a body with values of Secrets: an error of a request that has one contains no words of the service. */
+  /** Members of a body that hold values of Secrets. Errors of such a request never quote the service. */
   secretMembers?: ReadonlySet<string>;
-  /** Sent to see whether the service answers and accepts the key. The circuit breaker lets nothing else through. */
+  /**
+   * Marks a probe: a request that only shows whether the service answers and accepts the key. While the circuit breaker
+   * is open, it lets nothing else through.
+   */
   isProbe?: true;
   /**
-   * Called after the wait for the budget, and right before the first byte of a change. Throws if what made the request
-   * right no longer holds: it is not sent then.
+   * Called after the wait for the budget, right before the first byte of a change. Throws if the reason for the request
+   * no longer holds. The request is then not sent.
    */
   assertValid?: () => void;
 }
 
-/** Whether one of these members has a value of a Secret. */
+/** Whether one of these members holds a value of a Secret. */
 export const isConfidential = (members: readonly string[], { secretMembers }: RequestOptions): boolean =>
   members.some((member) => secretMembers?.has(member));
 
@@ -43,14 +46,17 @@ export interface CallsOptions {
    * resource whose list was just read.
    */
   ensureKey?: (read?: Resource) => Promise<void>;
-  /** Like `ensureKey`, before a change: the next process will know the key too. */
+  /**
+   * Like `ensureKey`, before a change. Resolves when it is also recorded for the next process that the key is one of
+   * this account.
+   */
   ensureMayChange?: () => Promise<void>;
   /**
-   * Called right before the first byte of a change is written, with the API key that is sent. Throws if that is another one
-   * than `ensureKey` saw. The result is called when the service has carried the change out.
+   * Called right before the first byte of a change is written, with the API key that is sent. Throws if it is not the
+   * key that `ensureKey` has checked. The returned function is called when the service has carried the change out.
    */
   beginChange?: (key: string) => () => void;
-  /** Called before each request; the result is called when the service has carried it out. */
+  /** Called before each request. The returned function is called when the service has carried the request out. */
   onBegin?: () => () => void;
   /** Called after each change that the service carried out. */
   onWritten?: () => void;
@@ -71,14 +77,15 @@ export class Calls {
     const { turns, breaker } = this.#options;
     if (!request.isProbe) await this.#ready(request);
     await turns.acquire(request);
-    // Who waits for the breaker keeps no place in the budget: its probe would stand behind them, and they go out at once.
+    // A request that waits for the breaker keeps no place in the budget. Otherwise the breaker's probe would have to
+    // wait behind it.
     while (breaker.isProbing && !request.isProbe) {
       turns.refund(request.turn);
       await this.#ready(request);
       await turns.acquire(request);
     }
     try {
-      // the breaker may have opened during the wait
+      // The breaker may have opened during the wait.
       if (request.isProbe) breaker.beginProbe();
       else breaker.check();
       request.assertValid?.();
@@ -94,10 +101,11 @@ export class Calls {
     breaker.check();
   }
 
-  /** Waits for a list, or for something else that several share. See `waitFor`. */
+  /** Waits for a list or other work that callers share. See `waitFor`. */
   waitFor<T>(work: Promise<T>, request: ListRequest, since = Number.NEGATIVE_INFINITY): Promise<T> {
     const { turn } = request;
-    // A later reconcile would ask for a later list again, and so on. So it waits here, unless there is a pause.
+    // A later reconcile would ask for a later list again, and never end. So the reconcile waits here unless the service
+    // has asked for a pause.
     return waitFor(work, request, () => !turn || since <= turn.startedAt || this.#options.turns.budget.isPaused);
   }
 
@@ -118,14 +126,14 @@ export class Calls {
     return this.changeAdmitted(call, request);
   }
 
-  /** A change for which `admitChange` has waited already, so that it is sent at once. */
+  /** Sends a change for which `admitChange` has waited already, so it is sent at once. */
   async changeAdmitted<T>(call: Call<T>, { signal, assertValid }: Omit<RequestOptions, "lane">): Promise<T> {
     const { assertMaySend, beginChange } = this.#options;
     let done: (() => void) | undefined;
     const assertMayChange = (key: string) => {
       assertMaySend();
       done = beginChange?.(key);
-      // The key, and with it the account of an object, may have changed since the wait.
+      // The key, and with it the account of an object, may have changed during the wait.
       assertValid?.();
     };
     const answer = await this.#send((options) => call({ ...options, assertMaySend: assertMayChange }), signal);
@@ -160,7 +168,7 @@ export class Calls {
       accepted?.();
       return answer;
     } catch (error) {
-      // a request that was not sent because this process may not send must not count as a failure of the service
+      // A request that this process may not send must not count as a failure of the service.
       assertMaySend();
       if (isLimited(error)) turns.budget.pauseAfter429(error.retryAfterSeconds);
       if (isGatewayError(error)) breaker.failed(error, probeEpoch);
@@ -169,7 +177,7 @@ export class Calls {
   }
 }
 
-/** The answer without members of these names, at any depth: services echo secrets, and no cache may contain one. */
+/** The answer without members of these names, at any depth. Services return secrets, and no cache may contain one. */
 export function withoutSecrets(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, names));
   if (typeof value !== "object" || value === null) return value;

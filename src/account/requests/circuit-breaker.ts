@@ -8,7 +8,7 @@ import {
 } from "../../gateway/errors.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
-/** After this many failures in a row to reach the service, the account is asked by another route. */
+/** After this many failures in a row to reach the service, the breaker sends a probe by another route. */
 const OUTAGE_FAILURES = 5;
 
 const FIRST_PROBE_MS = 2_000;
@@ -18,18 +18,18 @@ interface OpenState {
   error: GatewayError;
   probeAt: number;
   delayMs: number;
-  /** A probe was sent and is not answered yet. */
+  /** Whether a probe was sent and is not answered yet. */
   probing: boolean;
 }
 
 export interface CircuitBreakerOptions {
   clock: Clock;
   /**
-   * Sends one harmless request, by another route than that of the error if there is one, and rejects as it does. By
-   * default the breaker opens without asking.
+   * Sends one harmless request, if possible by another route than that of the error, and rejects as it does. Default:
+   * the breaker opens without a probe.
    */
   probe?: (error: GatewayError) => Promise<void>;
-  /** Called when the breaker closes again: reconcile what failed since `failingSince`. */
+  /** Called when the breaker closes again. Reconcile the objects that failed since `failingSince`. */
   onRecovered?: (failingSince: number) => void;
   onOpened?: () => void;
 }
@@ -46,9 +46,9 @@ export class CircuitBreaker {
   #failingSince = 0;
   #open: OpenState | undefined;
   #probing: Promise<void> | undefined;
-  /** Changes when a probe has told something. Answers to requests that began before that are old news. */
+  /** Changes when a probe is sent or answered. Answers to requests that began before that no longer count. */
   #probeEpoch = 0;
-  /** A breaker that opens soon after it was closed goes on with this delay. */
+  /** A breaker that opens again soon after it was closed continues with this delay. */
   #lastPause = { delayMs: FIRST_PROBE_MS, endedAt: Number.NEGATIVE_INFINITY };
 
   constructor(options: CircuitBreakerOptions) {
@@ -60,12 +60,12 @@ export class CircuitBreaker {
     return this.#open?.error;
   }
 
-  /** The breaker is open, and would let a probe through. */
+  /** Whether the breaker is open and would let a probe through. */
   get isProbeDue(): boolean {
     return this.#open !== undefined && this.#options.clock.now() >= this.#open.probeAt;
   }
 
-  /** A probe is under way, and requests wait for what it tells. */
+  /** Whether a probe is under way. Other requests wait for its answer. */
   get isProbing(): boolean {
     return this.#probing !== undefined;
   }
@@ -90,12 +90,12 @@ export class CircuitBreaker {
     open.probing = true;
   }
 
-  /** Pass it with the answer to a request that begins now. */
+  /** The present value has to be passed with the answer to a request that begins now. */
   get probeEpoch(): number {
     return this.#probeEpoch;
   }
 
-  /** The service answered, whatever it said about the request. */
+  /** Call it when the service answered, whatever it said about the request. */
   succeeded(probeEpoch = this.#probeEpoch): void {
     if (probeEpoch !== this.#probeEpoch) return;
     this.#failures = 0;
@@ -115,7 +115,7 @@ export class CircuitBreaker {
   }
 
   #probeFailed({ probing, delayMs }: OpenState, error: GatewayError): void {
-    // a request that had been admitted when the breaker opened is no probe
+    // A request that was admitted before the breaker opened is not a probe.
     if (probing) this.#pause(error, Math.min(delayMs * 2, MAX_PROBE_MS));
   }
 
@@ -164,5 +164,5 @@ export class CircuitBreaker {
   }
 }
 
-/** A service that refuses one request may accept the next one. */
+/** An error that affects one request says nothing about the next one. */
 const affectsAllRequests = (error: GatewayError): boolean => isUnauthorized(error) || isUnavailable(error);

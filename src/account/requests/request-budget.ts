@@ -3,13 +3,13 @@ import { Outdated } from "../../objects/reconcile-error.ts";
 import type { Clock, Timer } from "../../runtime/clock.ts";
 
 /**
- * The order in which requests wait: first for what people edit, then for retries after failures, then for resyncs. Each
- * lane gets a tenth of the requests at least.
+ * The lanes, in the order in which their requests are sent: after edits, after failures, at resyncs. Each lane gets at
+ * least a tenth of the requests.
  */
 export const lanes = ["edit", "retry", "sync"] as const;
 export type Lane = (typeof lanes)[number];
 
-/** Further requests of reconciles that have begun go before all others, so that these get to their end. */
+/** Further requests of reconciles that have sent one already go before all lanes, so that these reconciles end soon. */
 const lines = ["begun", ...lanes] as const;
 type Line = (typeof lines)[number];
 
@@ -19,21 +19,21 @@ interface Waiter {
 }
 
 export interface RequestBudgetOptions {
-  /** 0 means no limit. */
+  /** Requests per minute. 0: no limit. */
   perMinute: number;
   clock: Clock;
-  /** Called when a request may be sent, with the seconds that it had to wait. */
+  /** Called when a request may be sent. `waited`: how many seconds it had to wait. */
   onTurn?: (lane: Lane, waited: number) => void;
 }
 
 /**
- * A lane that waits while so many requests of other lanes are let through has the next turn. So each gets a tenth of the
- * requests, also when two are passed over at the same time.
+ * When this many requests of other lanes were sent while a lane waited, this lane has the next turn. So each lane gets
+ * a tenth of the requests, even when two lanes wait for their turns at the same time.
  */
 const LONGEST_PASSED_OVER = 8;
 
 const MINUTE_MS = 60_000;
-/** A 429 lowers the rate to this share; it recovers by a tenth of the full rate per minute. */
+/** A 429 lowers the rate to this share. The rate then recovers by a tenth of the full rate per minute. */
 const SLOWDOWN = 0.7;
 const RECOVERY_PER_MS = 0.1 / MINUTE_MS;
 
@@ -46,7 +46,7 @@ export class RequestBudget {
   readonly #queues: Record<Line, Set<Waiter>> = {
     ...{ begun: new Set(), edit: new Set(), retry: new Set(), sync: new Set() },
   };
-  /** Requests of other lanes since one of this lane was let through, while it waited. */
+  /** How many requests of other lanes were sent while this lane waited. */
   readonly #passedOver: Record<Line, number> = { begun: 0, edit: 0, retry: 0, sync: 0 };
   readonly #burst: number;
   #tokens: number;
@@ -63,7 +63,10 @@ export class RequestBudget {
     this.#countedAt = options.clock.now();
   }
 
-  /** Takes a token, if that needs no wait. `lane`: what `onTurn` is told, where `line` is none. */
+  /**
+   * Takes a token if there is one. False: the request would have to wait. `lane`: the lane that `onTurn` gets when
+   * `line` is not a lane.
+   */
   tryAcquire(line: Line, lane: Lane = laneOf(line)): boolean {
     if (this.#mustWait(line)) return false;
     this.#letThrough(line);
@@ -72,8 +75,9 @@ export class RequestBudget {
   }
 
   /**
-   * Resolves when one request may be sent. Rejects, without taking a token, with the signal's reason, or with Outdated
-   * when the request would have to wait after `shutDown`. `lane`: what `onTurn` is told, where `line` is none.
+   * Resolves when one request may be sent. Rejects with the signal's reason, or with Outdated when the request would
+   * have to wait after `shutDown`, and takes no token then. `lane`: the lane that `onTurn` gets when `line` is not a
+   * lane.
    */
   async acquire(line: Line, signal?: AbortSignal, lane: Lane = laneOf(line)): Promise<void> {
     signal?.throwIfAborted();
@@ -84,7 +88,7 @@ export class RequestBudget {
     this.#options.onTurn?.(lane, (this.#options.clock.now() - since) / 1000);
   }
 
-  /** The service has asked for a pause, which is not over yet. */
+  /** Whether the service has asked for a pause that is not over yet. */
   get isPaused(): boolean {
     return this.#options.clock.now() < this.#pausedUntil;
   }
@@ -105,13 +109,13 @@ export class RequestBudget {
     const { isPaused } = this;
     const pause = Math.min(retryAfterSeconds * 1000, LONGEST_PAUSE_MS);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
-    // no burst after the pause: one request, and then the others at the rate
+    // No burst after the pause: one request, and then the others at the rate.
     this.#tokens = 1;
     if (!isPaused) this.#rateShare = Math.max(this.#rateShare * SLOWDOWN, 0.1);
     this.#schedule();
   }
 
-  /** The process is about to stop: requests that would have to wait are rejected, also those that wait already. */
+  /** Call it when the process is about to stop. Requests that wait, or would have to, are rejected. */
   shutDown(): void {
     this.#isShutDown = true;
     for (const line of lines) {
@@ -183,7 +187,7 @@ export class RequestBudget {
     this.#passedOver[line] = 0;
   }
 
-  /** The line that has waited for its turn the longest, if one has waited too long. */
+  /** The line that was passed over for too long, if any. */
   #passedOverLine(): Line | undefined {
     const waiting = lines.filter((line) => this.#queues[line].size > 0);
     const [line] = waiting.sort((one, other) => this.#passedOver[other] - this.#passedOver[one]);

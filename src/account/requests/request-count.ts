@@ -5,7 +5,7 @@ const MINUTE_SECONDS = 60;
 /** Counts what happened in the last minute, to the second. */
 export class RequestCount {
   readonly #clock: Clock;
-  /** By the second, in monotonic time, in which they ended. */
+  /** Counts by the second (monotonic) in which the requests ended. */
   readonly #counts = new Map<number, number>();
 
   constructor(clock: Clock) {

@@ -1,23 +1,23 @@
 import type { Clock } from "../../runtime/clock.ts";
 
-/** So many answers are remembered. */
+/** How many answers count. */
 const SAMPLES = 9;
 
-/** `Date` has whole seconds, cut off. */
+/** `Date` is cut off to whole seconds, so half a second is added on average. */
 const HALF_SECOND = 500;
 
 /**
- * The time by the clock of the service, from the header `Date` of its answers. What the service dates is compared with
- * this time, so the clocks of the pods, the API server and the service need not agree. It runs with the monotonic clock,
- * which nobody can set.
+ * The time by the clock of the service, from the header `Date` of its answers. Times that the service sets are compared
+ * with it, so the clocks of pods, API server and service need not agree. It runs with the monotonic clock, which nobody
+ * can set.
  *
- * An answer is never older than its `Date`, so each one gives a time that is at the earliest. It is too early when the
- * answer took long, or came from the cache of a proxy. So the second latest counts: a proxy that repeats old answers does
- * not hold the clock back, and one odd answer does not set it forward.
+ * An answer never arrives before its `Date`, so each answer gives a lower bound of the time. The bound is too low when
+ * the answer took long or came from the cache of a proxy. So the second highest bound counts: a proxy that repeats old
+ * answers does not hold the clock back, and one wrong answer does not set it forward.
  */
 export class ServiceTime {
   readonly #clock: Clock;
-  /** The time of the service at the beginning of the monotonic clock, by the latest answers. */
+  /** The service's time at the zero of the monotonic clock, as each of the latest answers suggests. */
   readonly #beginnings: number[] = [];
 
   constructor(clock: Clock) {
@@ -36,7 +36,7 @@ export class ServiceTime {
     return this.#beginnings.length > 0;
   }
 
-  /** Epoch milliseconds. By the calendar of this process until the service has answered. */
+  /** Epoch milliseconds. Uses the clock of this process until the service has answered. */
   now(): number {
     const [latest, second = latest] = this.#beginnings.toSorted((a, b) => b - a);
     return second === undefined ? this.#clock.date().getTime() : Math.round(second + this.#clock.now());

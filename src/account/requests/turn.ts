@@ -1,10 +1,13 @@
 import { Postponed } from "../../objects/reconcile-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
-/** Most waits are shorter, and to run a reconcile again costs more than so short a wait. */
+/**
+ * A reconcile that waits longer than this is postponed. Most waits are shorter, and a second run of the reconcile costs
+ * more.
+ */
 const POSTPONE_AFTER_MS = 1000;
 
-/** The part of one reconcile in the requests of an account. */
+/** How far one reconcile has come with its requests to an account. */
 export class Turn {
   readonly uid: string;
   readonly clock: Clock;
@@ -14,7 +17,7 @@ export class Turn {
    * - `none`: no request was sent or asked for yet.
    * - `asked`: the first request waits for the budget.
    * - `held`: a request may be sent at once.
-   * - `begun`: a request was sent. Those that follow go first, so that the reconcile gets to its end.
+   * - `begun`: a request was sent. Further requests go first, so that the reconcile ends soon.
    */
   state: "none" | "asked" | "held" | "begun" = "none";
 
@@ -25,7 +28,10 @@ export class Turn {
   }
 }
 
-/** Who waits: a reconcile with its turn, which may be postponed, or something in the background, which may not. */
+/**
+ * How to wait. With `turn`, the waiting reconcile may be postponed. Without it, the wait belongs to background work and
+ * may not.
+ */
 export interface WaitOptions {
   signal?: AbortSignal | undefined;
   turn?: Turn | undefined;

@@ -18,7 +18,10 @@ interface Place {
   expiry?: Timer;
 }
 
-/** A place that was granted is for a reconcile that begins at once. If none comes, its object may be gone. */
+/**
+ * How long a granted place is kept for its reconcile, which is expected at once. If none comes, the object is probably
+ * gone.
+ */
 const EXPIRY_MS = 60_000;
 
 /**
@@ -30,7 +33,7 @@ export class Turns {
   readonly budget: RequestBudget;
   readonly #clock: Clock;
   readonly #places = new Map<string, Place>();
-  /** What the objects wait for whose reconciles were postponed, and why it failed. */
+  /** By the uid of an object: the wait for which its reconcile was postponed. `failure`: why that wait failed. */
   readonly #waits = new Map<string, { failure?: unknown }>();
 
   constructor(budget: RequestBudget, clock: Clock) {
@@ -42,14 +45,14 @@ export class Turns {
   async acquire(asking: Asking): Promise<void> {
     const { turn, lane, signal } = asking;
     if (!turn) return this.budget.acquire(lane, signal);
-    // The service may have asked for a pause since.
+    // The service may have asked for a pause since the place was granted.
     if (turn.state === "held" && this.budget.isPaused) this.#giveBack(turn);
     if (turn.state === "none") await this.hold(asking);
     else if (turn.state !== "held") await this.#goOn(turn, asking);
     turn.state = "begun";
   }
 
-  /** Like `acquire`, and the next request of the reconcile is the one that may be sent. */
+  /** Like `acquire`, but sends nothing: the next request of the reconcile may be sent at once. */
   async hold({ turn, lane, signal }: Asking): Promise<void> {
     if (turn?.state !== "none") return;
     turn.state = "asked";
@@ -64,12 +67,12 @@ export class Turns {
     turn.state = "held";
   }
 
-  /** Whether the object waits for a request, or may send one now. */
+  /** Whether the object waits for its turn or has it. */
   has(uid: string): boolean {
     return this.#places.has(uid);
   }
 
-  /** The request was not sent, and the reconcile may have to wait before it sends another one. */
+  /** Call it when the request was not sent. The reconcile may have to wait again before its next request. */
   refund(turn: Turn | undefined): void {
     this.budget.refund();
     if (turn) turn.state = "none";
@@ -92,8 +95,8 @@ export class Turns {
   }
 
   /**
-   * Call it when a reconcile begins. Throws why the wait failed for which the one before was postponed. Otherwise each
-   * reconcile would wait for the same again, and the object would never say what is wrong.
+   * Call it when a reconcile begins. Throws the error of the wait for which the previous reconcile was postponed.
+   * Otherwise each reconcile would start the same wait again, and the object would never report the error.
    */
   resume({ uid }: Turn): void {
     const { failure } = this.#waits.get(uid) ?? {};
@@ -107,7 +110,7 @@ export class Turns {
     this.leave(uid);
   }
 
-  /** The object gives up its place. */
+  /** Gives up the place of the object. */
   leave(uid: string): void {
     const place = this.#places.get(uid);
     if (!place) return;
@@ -130,7 +133,7 @@ export class Turns {
     try {
       await waitFor(acquired, { signal, turn }, () => this.budget.isPaused);
     } catch (error) {
-      // The place is given up; a request that was let through at this very moment is not sent.
+      // The place is given up. If the request was granted at this moment, it is not sent.
       acquired.then(
         () => this.budget.refund(),
         () => undefined,
