@@ -12,8 +12,11 @@ export interface SecretValue {
 }
 
 /**
- * What becomes of a Secret that the operator has written. `owned`: it goes with the object. `kept`: it outlives the
- * object. `discarded`: it goes now.
+ * What happens to a Secret that the operator has written.
+ *
+ * - `owned`: Kubernetes deletes it with the object.
+ * - `kept`: it stays after the object is deleted.
+ * - `discarded`: it is deleted now.
  */
 export type SecretOwnership = "owned" | "kept" | "discarded";
 
@@ -30,7 +33,7 @@ export interface DNSEndpointContent {
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
   endpoints: readonly { dnsName: string; recordType: string; targets: readonly string[]; recordTTL?: number }[];
-  /** The garbage collector deletes it with the object. */
+  /** Whether the garbage collector deletes it with the object. */
   owned: boolean;
 }
 
@@ -41,8 +44,10 @@ export interface Referrer {
 }
 
 /**
- * Whether the objects of a kind are known. `Unreadable`: there may be some, and the operator cannot read them at the moment.
- * `NotDefined`: the cluster has no definition of the kind, and so no objects of it.
+ * Whether the objects of a kind are known.
+ *
+ * - `Unreadable`: there may be objects, and the operator cannot read them at the moment.
+ * - `NotDefined`: the cluster has no definition of the kind, and so no objects of it.
  */
 export type Visibility = "Visible" | "Unreadable" | "NotDefined";
 
@@ -54,11 +59,11 @@ export interface EventDraft {
   note: string;
 }
 
-/** Somebody who sends requests with an API key. */
+/** The operator or a GatewayAccount that sends requests with an API key. */
 export interface KeyUser {
   /** `GatewayAccount team-a/default`, or `the operator`. */
   name: string;
-  /** Undefined for the operator. */
+  /** Undefined for the operator itself. */
   namespace?: string;
   /** The GatewayAccount is being deleted, and waits for the objects that need it. */
   isDeleting: boolean;
@@ -72,45 +77,50 @@ export interface Cluster {
   visibilityOf(kind: string): Visibility;
   get(kind: string, namespace: string, name: string): ManagedObject | undefined;
   /**
-   * Other objects of the kind, in any namespace, that have this remote or an entry of one of its lists, or name it in
-   * their spec and belong to the same account.
+   * Other objects of the kind, in any namespace, that have this remote or an entry of one of its lists. Also those that
+   * name it in their spec and belong to the same account.
    */
   othersWithRemoteID(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
-  /** Like `othersWithRemoteID`, and those that are to adopt this remote. */
+  /** Like `othersWithRemoteID`, plus the objects that are about to adopt this remote. */
   othersSpecifying(kind: Pick<Kind, "kind">, id: string, object: ManagedObject): ManagedObject[];
-  /** Whether both belong to one account, by whichever GatewayAccounts. */
+  /** Whether both objects belong to one account, through the same GatewayAccount or different ones. */
   shareAccount(one: ManagedObject, other: ManagedObject): boolean;
-  /** Whether objects of this namespace may take over what somebody else has made in the account of this object. */
+  /**
+   * Whether objects of this namespace may take over remotes that somebody else has created in the account of this
+   * object.
+   */
   mayAdopt(object: ManagedObject): boolean;
   /**
-   * Whether the object of this name, which does not exist, is known to have ended: its end was seen, or it has been
-   * absent for an hour.
+   * Whether an absent object of this name is known to have been deleted: its deletion was seen, or it has been absent
+   * for an hour.
    */
   hasEnded(kind: Pick<Kind, "kind">, namespace: string, name: string): boolean;
   /**
-   * Resolves when no GatewayAccount that the spec means by default, and that was there before the object, is still unknown.
-   * Call it before the object gets its first remote.
+   * Resolves when each default GatewayAccount of this object that existed before the object is known. Call it before
+   * the object gets its first remote.
    */
   ensureDefaultKnown(object: ManagedObject): Promise<void>;
-  /** All objects of the kind whose remotes are in the account of this object, by whichever GatewayAccount. */
+  /** All objects of the kind whose remotes are in the account of this object, through any GatewayAccount. */
   inAccount(kind: Kind, object: ManagedObject): ManagedObject[];
   /** Ids of the remotes that objects of the kind have or name, in the account of this object. */
   remoteIDsBeside(kind: Kind, object: ManagedObject): string[];
-  /** Objects of any kind whose spec refers to this one by name or, in the same account, to a remote of it by id. */
+  /**
+   * Objects of any kind whose spec refers to this object by name. Also those in the same account whose spec refers to a
+   * remote of it by id.
+   */
   referrersOf(kind: Pick<Kind, "kind">, object: ManagedObject): Referrer[];
   /** Kinds whose objects can refer to objects of this kind. */
   kindsReferringTo(kind: Pick<Kind, "kind">): Kind[];
-  /** Throws Outdated when the object is no longer at the resourceVersion that is given. */
+  /** Throws Outdated when the object is no longer at the given resourceVersion. */
   annotate(kind: Kind, object: ManagedObject, change: { finalizer?: true; intent?: Intent }): Promise<ManagedObject>;
   removeFinalizer(kind: Kind, object: ManagedObject): Promise<void>;
   /** Replaces the status of the object. False when the object is gone. */
   writeStatus(kind: Kind, object: ManagedObject, status: Status): Promise<boolean>;
   /**
-   * Has the remote of this object deleted, if the object had the finalizer: the API server has deleted the object in
-   * spite of it.
+   * Makes the operator delete the remote of an object that the API server has removed although it had the finalizer.
    */
   recordUnfinalized(object: ManagedObject): void;
-  /** Whether the object has ended like that, and its remote is being deleted. */
+  /** Whether the object was removed in spite of its finalizer, and its remote is still being deleted. */
   isUnfinalized(object: ManagedObject): boolean;
   /** Undefined when it does not exist. Throws when the operator may not read it. */
   secret(namespace: string, name: string): Promise<SecretValue | undefined>;
@@ -123,26 +133,26 @@ export interface Cluster {
   /** Does nothing when the Secret does not exist or was not written for the object. */
   bindSecret(object: ManagedObject, secret: Pick<SecretContent, "name" | "annotations" | "ownership">): Promise<void>;
   /**
-   * Brings the DNSEndpoint of the object to this content. Reads it, and writes only what differs. Throws a ReconcileError
-   * with the reason when there can be none.
+   * Brings the DNSEndpoint of the object to this content. Reads it, and writes only what differs. Throws a
+   * ReconcileError when it cannot be written.
    */
   writeDNSEndpoint(object: ManagedObject, content: DNSEndpointContent): Promise<void>;
-  /** Does nothing when there is none that was written for the object, or the operator has no right to delete it. */
+  /** Does nothing when no DNSEndpoint was written for the object, or when the operator has no right to delete it. */
   deleteDNSEndpoint(object: ManagedObject): Promise<void>;
-  /** Lets the DNSEndpoint that was written for the object outlive it. */
+  /** Keeps the DNSEndpoint that was written for the object after the object is deleted. */
   keepDNSEndpoint(object: ManagedObject): Promise<void>;
   /**
-   * Who uses an API key, by the digest of its value or as the content of a Secret of the object. Not a GatewayAccount that
-   * is being deleted and waits for nothing but this object.
+   * Who uses an API key. `digest`: of its value; or the key is the content of a Secret of the object. Leaves out a
+   * GatewayAccount that is being deleted and waits for this object only.
    */
   usersOfKey(object: ManagedObject, key: { digest?: string | undefined; secretName?: string | undefined }): KeyUser[];
   /**
-   * Whether a person has said on the GatewayAccount of the object's remote that the account is gone for good, and its key
-   * does not work.
+   * Whether a person has declared on the GatewayAccount of the object's remote that the account no longer exists, and
+   * its key does not work.
    */
   isAccountOrphaned(object: ManagedObject): boolean;
   isNamespaceDeleting(namespace: string): Promise<boolean>;
-  /** Whether the CustomResourceDefinition of the kind is being deleted, and all objects with it. */
+  /** Whether the CustomResourceDefinition of the kind is being deleted, and with it all objects. */
   isKindDeleting(kind: Kind): Promise<boolean>;
   emit(object: ManagedObject, event: EventDraft): void;
 }

@@ -20,16 +20,16 @@ import type { Kind } from "../schema/define.ts";
 import type { Cluster } from "./cluster.ts";
 import type { DNS } from "./dns.ts";
 
-/** The status lists the replaced remotes, so their number has a limit. A service that deletes nothing must not stop renewals. */
+/** The most replaced remotes that a status may list. A service that deletes nothing must not stop renewals. */
 const MOST_RETIRING = 20;
 
-/** What a reconcile did or found in the account. Events, log lines and metrics are made from these, in this order. */
+/** What a reconcile did, or found in the account. Events, log lines and metrics are made from these, in this order. */
 export type Change =
   /** The object took over a remote that was in the account already. */
   | { type: "Adopted"; id: string }
   /** An interrupted create of this object had made the remote. */
   | { type: "Recovered"; id: string }
-  /** These remotes match the object as well. They are left as they are. */
+  /** These remotes match the object as well as its own. They are left as they are. */
   | { type: "Duplicates"; ids: string[] }
   /** The service says that the remote with the id in the status does not exist. */
   | { type: "Missing"; id: string }
@@ -39,7 +39,10 @@ export type Change =
   | { type: "Updated"; id: string; fields: string[]; drifted: boolean }
   | { type: "Deleted"; id: string };
 
-/** What this reconcile knows of the remote so far. All of it reaches the status, even when a later step fails. */
+/**
+ * What this reconcile has found out about the remote so far. All of it reaches the status, even when a later step
+ * fails.
+ */
 export interface RemoteState {
   /** The latest answer about the remote. */
   remote?: Remote;
@@ -53,13 +56,13 @@ export interface RemoteState {
   sentFields?: readonly string[];
   appliedSecrets?: SecretVersion[];
   appliedDigest?: string;
-  /** Tells what the spec refers to from other values of it. Set once that has been read. */
+  /** Digest of the values to which the spec refers. Set once they have been read. */
   inputs?: string;
   /** Names of the Secrets with values that were never sent. Set once they have been read. */
   newSecrets?: readonly string[];
-  /** Name of the Secret that has the value of the remote now; empty: none. */
+  /** Name of the Secret that holds the value of the remote now. Empty: no Secret. */
   outputSecret?: string;
-  /** A create or update was sent, whatever its outcome. */
+  /** Set when a create or update was sent, whatever its outcome. */
   sent?: true;
   /** Spec fields that differ in the account and are not corrected. */
   drift?: { fields: string[]; reason: "RemoteDiffers" | "RemoteNormalises"; message: string };
@@ -69,11 +72,14 @@ export interface RemoteState {
   origin?: Origin;
   /** The owner mark of the object, if the remote carries none; else empty. Set when the remote is as wanted. */
   owner?: string;
-  /** Where the modules came from that the remote has from this object, by the fields of the spec. */
+  /** The origin of each module that the remote has from this object, by the field of the spec. */
   moduleOrigins?: Readonly<Record<string, Origin>>;
-  /** The remote is an entry of a list, and was in the account before any object of this operator could create it. */
+  /**
+   * Whether the remote is an entry of a list that was in the account before any object of this operator could create
+   * it.
+   */
   preexisting?: boolean;
-  /** The status that the object has after this reconcile, whether it had to be written or not. */
+  /** The status after this reconcile, whether it had to be written or not. */
   reported?: Status;
 }
 
@@ -83,13 +89,16 @@ export interface ReconcileContext {
   /** As last read or written: each write of this reconcile replaces it with the API server's answer. */
   object: ManagedObject;
   readonly owner: Owner;
-  /** Whether a person has set the id of the cluster. Else it is that of a namespace, and new in a rebuilt cluster. */
+  /**
+   * Whether a person has set the id of the cluster. Otherwise the id is that of a namespace, which is new in a rebuilt
+   * cluster.
+   */
   readonly isClusterIDSet: boolean;
   readonly cluster: Cluster;
   readonly dns: DNS;
   /**
-   * Reading it throws Waiting when there is no account, Blocked when it is another account than that of the remote, and
-   * Outdated when it is another one than at the first reading.
+   * Reading it throws Waiting when there is no account, Blocked when the remote of the object belongs to another
+   * account, and Outdated when the account has changed since the first read.
    */
   readonly account: Account;
   readonly clock: Clock;
@@ -114,8 +123,8 @@ export const retiringOf = ({ state, object }: Pick<ReconcileContext, "state" | "
   state.retiring ?? retiringIDs(object.status);
 
 /**
- * Records that a remote was replaced and has to be deleted, unless the object retains it or did not hold it. `origin`:
- * where it came from, if the status does not tell.
+ * Records that a remote was replaced and has to be deleted, unless the object retains it or never held it. `origin`:
+ * its origin, if the status does not have it.
  */
 export function retire(context: ReconcileContext, id: string, origin?: Origin): void {
   if (isRetained(context.object, origin) || isObserver(context.object)) return;
@@ -160,12 +169,12 @@ export const requestOptions = (context: ReconcileContext): RequestOptions => ({
   assertValid: () => assertSameAccount(context),
 });
 
-/** Throws Outdated when the object has come to belong to another account since the reconcile began. */
+/** Throws Outdated when the object has moved to another account since the reconcile began. */
 export const assertSameAccount = (context: Pick<ReconcileContext, "account">): unknown => context.account;
 
 /**
- * Call it before the object gets its first remote. Throws Outdated when it belongs to a GatewayAccount that is known only
- * now.
+ * Call it before the object gets its first remote. Throws Outdated when a GatewayAccount has appeared to which the
+ * object belongs.
  */
 export async function ensureAccountKnown(context: ReconcileContext): Promise<void> {
   if (context.object.status?.id !== undefined) return;
@@ -173,7 +182,7 @@ export async function ensureAccountKnown(context: ReconcileContext): Promise<voi
   assertSameAccount(context);
 }
 
-/** For requests whose body may have values of Secrets in these members. */
+/** The options for a request whose body may have values of Secrets in these members. */
 export const changeOptions = (
   context: ReconcileContext,
   { secretMembers }: { secretMembers: ReadonlySet<string> },
@@ -183,19 +192,19 @@ export const changeOptions = (
 export const objectsInAccount = ({ cluster, object }: ReconcileContext, kind: Kind): ManagedObject[] =>
   cluster.inAccount(kind, object);
 
-/** The calendar time in epoch milliseconds, for what people and Kubernetes date. */
+/** Calendar time in epoch milliseconds. For times that Kubernetes or people set. */
 export const now = ({ clock }: ReconcileContext): number => clock.date().getTime();
 
-/** The time by the clock of the service, in epoch milliseconds: what the service dates is compared with it. */
+/** The time by the clock of the service, in epoch milliseconds. For comparison with times that the service sets. */
 export const serviceNow = ({ account }: Pick<ReconcileContext, "account">): number => account.serviceTime.now();
 
-/** Spec fields whose values the account has from this object, before this reconcile has sent anything. */
+/** Spec fields that this object had set in the account before this reconcile sent anything. */
 export const appliedOf = ({ state, object }: ReconcileContext): readonly string[] =>
   state.sentFields ?? object.status?.appliedFields ?? [];
 
 /**
- * The Secret values that the account had from this object before this reconcile. None for a remote that was adopted or
- * recovered in this reconcile, since nobody knows which values it has.
+ * The Secret values that this object had set in the account before this reconcile. None for a remote that this
+ * reconcile adopted or recovered, because its values are unknown.
  */
 export const appliedSecretsOf = (context: Pick<ReconcileContext, "object" | "changes">): SecretVersion[] =>
   has(context, "Recovered") || has(context, "Adopted") ? [] : appliedSecretsOfObject(context.object);

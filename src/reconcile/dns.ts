@@ -1,34 +1,34 @@
 import type { DNSRecord } from "../schema/dns.ts";
 
-/** What the resolver says of one record. */
+/** What the resolver answers about one record. */
 export type RecordCheck =
   | { state: "right" }
   | { state: "missing" }
-  /** `there`: what is there instead, or what is there of several targets. */
+  /** `there`: the targets that it has instead. `hasTarget`: whether one of several expected targets is among them. */
   | { state: "elsewhere"; there: readonly string[]; hasTarget: boolean }
   | { state: "failed"; message: string }
-  /** The name was asked for before `since`, and it is too soon to ask for it again. */
+  /** The name was last queried before `since`, and it is too soon to query it again. */
   | { state: "later"; afterSeconds: number };
 
-/** The records of an object on their way out, before its remote may be released. */
+/** The removal of an object's DNS records, which comes before the release of its remote. */
 export interface Withdrawal {
-  /** When it began, by the monotonic clock. */
+  /** When it began, by the monotonic clock in milliseconds. */
   began: number;
-  /** The records were seen to be gone, or the time for that is over. */
+  /** Set when the records were seen to be gone, or the time limit was reached. */
   ended?: true;
 }
 
 /** What a reconcile needs of DNS. */
 export interface DNS {
-  /** Whether objects that do not say otherwise have a DNSEndpoint. */
+  /** Whether objects have a DNSEndpoint unless their spec says otherwise. */
   readonly externalDNS: boolean;
   /**
-   * Asks the resolver, once a minute for each name at the most: in between, the last answer counts, if it was asked for
-   * at or after `since` (monotonic clock). Never throws.
+   * Asks the resolver at most once a minute for each name. In between, returns the last answer if it was asked for at
+   * `since` (monotonic milliseconds) or later. Never throws.
    */
   check(record: DNSRecord, since?: number): Promise<RecordCheck>;
-  /** By the uid of the object. In memory only: a new process looks again, for as long as if it had just begun. */
+  /** By the uid of the object, in memory only. A new process starts each wait again. */
   readonly withdrawals: Map<string, Withdrawal>;
-  /** By the uid of the object, in memory only: those whose former DNSEndpoint has been looked for and removed. */
+  /** Uids of objects whose former DNSEndpoint has been looked for and removed. In memory only. */
   readonly withoutEndpoint: Set<string>;
 }

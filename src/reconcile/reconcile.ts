@@ -42,7 +42,7 @@ import { inputsOf, recordFailure, recordSuccess, refuseFailedWait, refuseTooSoon
 
 /**
  * Brings the remote of one object to the object's spec, and reports the outcome in the status. The process may be
- * killed at any step: each step of the next reconcile finds what the one before it left (docs/architecture).
+ * killed at any step. Each step can continue from what the previous process left (docs/architecture).
  */
 export async function reconcile(context: ReconcileContext, options: RequeueOptions): Promise<Result> {
   try {
@@ -52,7 +52,7 @@ export async function reconcile(context: ReconcileContext, options: RequeueOptio
     return resultOf(context, outcome, options);
   } catch (error) {
     if (error instanceof Postponed) return { when: error.until };
-    // Not in the status: the object has changed meanwhile, or it is the status that could not be written.
+    // This error does not reach the status: the object has changed meanwhile, or the status could not be written.
     return reconcileErrorOf(error) ? { backoff: true, error } : { stale: true };
   }
 }
@@ -92,21 +92,25 @@ async function reconcileObject(context: ReconcileContext): Promise<Outcome | "de
   }
 }
 
-/** With foreground deletion, Kubernetes takes what an object owns before the object, so this comes first of all. */
+/** With foreground deletion, Kubernetes deletes owned objects before their owner, so this has to come first. */
 async function keepTokenInTime(context: ReconcileContext): Promise<void> {
   if (leavesItsRemote(context.object)) await keepOutputSecret(context);
 }
 
-/** Nothing is sent for the object any more: its account is gone for good. */
+/** Whether the object is deleted without a request to the service, because its account is declared gone. */
 const isDeletedWithOrphanedAccount = ({ object, cluster }: ReconcileContext): boolean =>
   isDeleting(object) && cluster.isAccountOrphaned(object);
 
 /**
- * After a create, the status is written whatever was thrown: otherwise the new remote would have to be searched for.
+ * After a create, the status is written whatever was thrown. Otherwise the next reconcile would have to search for the
+ * new remote.
  */
 const continueCreate = (): Retry => new Retry("Creating", "Going on with what was created");
 
-/** Writes the id down and changes nothing: the next reconcile says that the spec names another account. */
+/**
+ * Writes the id into the status and changes nothing else. The next reconcile reports that the spec names another
+ * account.
+ */
 async function stayInFormerAccount(context: ReconcileContext): Promise<never> {
   const remote = await findInFormerAccount(context);
   await ensureFinalizer(context);
@@ -122,7 +126,7 @@ async function observe(context: ReconcileContext): Promise<Remote> {
   if (!remote) throw new TypeError(`${kind.kind} ${object.metadata.name} is only observed and was not found`);
   state.remote = remote;
   state.holds = false;
-  // What an object only looks at has not come to be its own.
+  // A remote that is only observed has no origin.
   delete state.origin;
   const wanted = await resolveWithoutSecrets(kind, object, cluster);
   const { fields, frozen } = plan(kind, { wanted, seen: fromAnswer(kind.spec, remote), applied: [], renewed: [] });
@@ -152,7 +156,7 @@ async function converge(context: ReconcileContext): Promise<Remote> {
     await deleteReplaced(context);
   }
   if (found) noteModuleOrigins(context, found);
-  // From here on these fields may be in the account, even when an answer gets lost.
+  // From here on the account may have these fields, even when an answer is lost.
   const applied = appliedFields(kind, context.object.spec);
   state.appliedFields = [...new Set([...appliedOf(context), ...applied])];
   const existing = found ?? (await create(context, desired));
@@ -175,8 +179,8 @@ function hold({ state }: ReconcileContext, remote: Remote): void {
 }
 
 /**
- * Takes the remote that was observed out of the status, and goes on like an object that has none. So it takes over only
- * what its spec names, and asks for the right to do so.
+ * Removes the observed remote from the status, and continues like an object that has none. So the object takes over
+ * only the remote that its spec names, and only with the right to adopt.
  */
 async function forgetObserved(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, accountName, specifiedAccountName } = context;
@@ -208,7 +212,7 @@ async function replaceIfExpiredOrLost(context: ReconcileContext, desired: Desire
   return replacement;
 }
 
-/** An object may not have an account: then its certificate is judged by the calendar. */
+/** An object may have no account. Then its certificate is judged by the clock of this process. */
 function certificateTime(context: ReconcileContext): number {
   try {
     return serviceNow(context);
@@ -218,8 +222,8 @@ function certificateTime(context: ReconcileContext): number {
 }
 
 /**
- * Writes the status once at most, and not at all when it would say the same. An object that has ended since something
- * was sent for it may have left a remote.
+ * Writes the status at most once, and not at all if it would stay the same. If the object was deleted meanwhile, a
+ * request of this reconcile may have left a remote, which is cleaned up.
  */
 async function report(context: ReconcileContext, outcome: Outcome): Promise<void> {
   const { object: before, cluster, kind, state } = context;

@@ -9,13 +9,13 @@ import { now, type ReconcileContext, retiringOf, serviceNow } from "./context.ts
 import type { Outcome } from "./status/report.ts";
 import { failureOf } from "./too-soon.ts";
 
-/** How soon a remote that was just replaced is checked, whether it may be deleted. */
+/** Seconds until the next check whether a remote that was just replaced may be deleted. */
 const RETIRING_SECONDS = 2;
 
 export interface RequeueOptions {
-  /** How often an object is due whose inputs or remote can change without a watch or a list showing it. Seconds. */
+  /** Seconds until an object is due again whose inputs or remote can change without a watch or a list showing it. */
   resyncSeconds: number;
-  /** Secrets are watched, so a missing Secret need not be polled for. */
+  /** Whether Secrets are watched. If so, a missing Secret need not be polled for. */
   secretsWatched?: boolean;
 }
 
@@ -29,7 +29,7 @@ export function resultOf(context: ReconcileContext, outcome: Outcome, options: R
   return times.length > 0 ? { requeueAfterSeconds: Math.min(...times) } : {};
 }
 
-/** Seconds until each thing for which a settled object is due again. */
+/** The times, in seconds, at which a settled object is due again, one for each reason. */
 function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptions): (number | undefined)[] {
   const { kind, object, state } = context;
   const renewsAt = state.remote && kind.renewsAt(state.remote, object.spec);
@@ -41,7 +41,7 @@ function requeueTimes(context: ReconcileContext, { resyncSeconds }: RequeueOptio
   ];
 }
 
-/** Whether the spec refers to a ConfigMap or Secret whose changes no watch may report. */
+/** Whether the spec refers to a ConfigMap or Secret that is not watched. */
 const hasUnwatchedInputs = ({ kind, object }: ReconcileContext): boolean =>
   needsOf(kind.spec, object.spec).some(
     ({ type }) => type === "configMap" || (type === "secret" && !isObserveOnly(object)),
@@ -59,21 +59,24 @@ function resultOfError(
   const seconds = retryAfterSeconds(error);
   if (seconds === undefined) return { backoff: true };
   if (error instanceof Retry) return { backoff: true, atLeastSeconds: seconds };
-  // A person may correct the error in a ConfigMap or Secret, which nothing reports.
+  // A person may correct the error in a ConfigMap or Secret that is not watched.
   const mayBeMended = MENDED_BY_INPUTS.has(error.reason) && hasUnwatchedInputs(context);
   return { requeueAfterSeconds: mayBeMended ? Math.min(seconds, resyncSeconds) : seconds };
 }
 
-/** Reasons that depend on what a spec refers to. To look at these again costs no request. */
+/** Reasons that depend on the objects to which the spec refers. Reading these again costs no request to the service. */
 const MENDED_BY_INPUTS: ReadonlySet<string> = new Set(["InvalidSpec", "ImmutableField", "ReplacementRequired"]);
 
-/** A look before that sends nothing, unless what the spec refers to has changed meanwhile. */
+/**
+ * Seconds until the service is asked again. An earlier reconcile sends nothing, unless the referenced values have
+ * changed.
+ */
 function secondsUntilRetry(context: ReconcileContext, { inputs }: Failure, resyncSeconds: number): number {
   const seconds = context.account.failures.secondsLeft(context.object.metadata.uid);
   return inputs !== undefined && hasUnwatchedInputs(context) ? Math.min(seconds, resyncSeconds) : seconds;
 }
 
-/** A Secret that is not watched is polled: each second at first, and at most every 30 seconds later. */
+/** Seconds until the next look for a Secret that is not watched: 1 at first, 30 at most. */
 function secretPollSeconds(context: ReconcileContext): number {
   const since = Date.parse(conditionOf(context.object.status, "Ready")?.lastTransitionTime ?? "") || now(context);
   return Math.min(Math.max((now(context) - since) / 4000, 1), 30);

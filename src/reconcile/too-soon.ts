@@ -9,8 +9,8 @@ import { type Desired, resolveDesired } from "./desired/desired.ts";
 import { confidentialDigestOf } from "./desired/digest.ts";
 
 /**
- * Throws the error of the object's last attempt while it is too soon to ask the service for the same again, whatever
- * caused this reconcile. Sends nothing. To ask for something else is never too soon.
+ * Throws the error of the object's last attempt while it is too soon to send the same request again, whatever triggered
+ * this reconcile. Sends nothing. A request for something else is never too soon.
  */
 export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   const { object, lane } = context;
@@ -20,26 +20,27 @@ export async function refuseTooSoon(context: ReconcileContext): Promise<void> {
   const failures = account?.failures;
   const last = failures?.of(uid);
   if (!failures || !last) return;
-  // It was tried, and postponed until now.
+  // The object had its turn and was postponed until now.
   if (context.account.turns.has(uid)) return;
-  // A change that asks for nothing else may be one of a label of a Secret, or of an object of somebody else.
+  // The trigger may be a change that affects nothing here, such as a label of a Secret or an edit of somebody else's
+  // object.
   if (lane === "edit" && last.isTransient) failures.retrySooner(uid);
   const isSoon = failures.secondsLeft(uid) > 0 && last.asked === askedBy(object);
   if (isSoon && (await hasSameInputs(context, last))) throw last.error;
   failures.recordAttempt(uid);
 }
 
-/** Throws why that failed which the reconcile before has waited for. */
+/** Throws the error of the wait for which the previous reconcile was postponed. */
 export function refuseFailedWait(context: ReconcileContext): void {
   if (context.turn) accountOf(context)?.turns.resume(context.turn);
 }
 
-/** Records that the attempt failed, if it was the service that did not do what was asked. */
+/** Records that the attempt failed, if it failed because of the service's answer. */
 export function recordFailure(context: ReconcileContext, error: ReconcileError): void {
   const { object, state } = context;
   const { cause } = error;
   const isOwnWait = error instanceof Waiting && error.reason !== "InUse";
-  // after a 429 the budget waits for all, and what the circuit breaker holds back was no attempt
+  // After a 429 the budget delays all objects, and a request that the circuit breaker holds back is no attempt.
   if (isOwnWait || !isGatewayError(cause) || cause.kind === "limited") return;
   const account = accountOf(context);
   if (!account || cause === account.breaker.problem || failureOf(context, error)) return;
@@ -63,14 +64,14 @@ export function failureOf(context: ReconcileContext, error: ReconcileError): Fai
 }
 
 /**
- * What tells one set of values that a spec refers to from another. The values themselves are compared, so that a Secret
- * whose labels change all the time is no reason to send a refused request again.
+ * Digest of the values to which the spec refers. It leaves out everything else, so that a Secret whose labels keep
+ * changing does not cause a refused request to be sent again.
  */
 export const inputsOf = ({ body }: Desired): string => confidentialDigestOf(body);
 
 /**
- * Whether the failure may end although the object asks for the same as before. What is deleted may be in use, a name may
- * be taken, and a list may be shared.
+ * Whether the failure may end although the object asks for the same as before: a remote that is to be deleted may be in
+ * use, a name taken, or a list shared.
  */
 const isTransient = ({ kind, object, state }: ReconcileContext, error: ReconcileError): boolean =>
   error instanceof Retry ||
@@ -88,7 +89,7 @@ const askedBy = (object: ManagedObject): string =>
 
 const failuresOf = (context: ReconcileContext): Failures | undefined => accountOf(context)?.failures;
 
-/** Undefined when it is not known which account the object has, or it has none: the reconcile says so itself. */
+/** Undefined when the object has no account, or its account is unknown. The reconcile reports that itself. */
 function accountOf(context: ReconcileContext): Account | undefined {
   try {
     return context.account;

@@ -6,11 +6,16 @@ import { appliedSecretsOf, has, now, type ReconcileContext, serviceNow } from ".
 import { nextStatus } from "../status/report.ts";
 
 /**
- * Writes into the status, before an update is sent, what the next process needs if this one dies: the fields that are
- * about to be set, so that they are cleared when a later spec drops them, and where their modules came from; Secret values that are about to be replaced
- * by those of other keys, so that they are sent again when a later spec goes back to them; and the id of a remote that
- * an interrupted create made, since a remote without an owner mark is found by its values, which the update changes. A
- * create needs no checkpoint: its fields are in its intent.
+ * Writes into the status, before an update is sent, what the next process needs if this one dies:
+ *
+ * - the fields that are about to be set, so that they are cleared when a later spec drops them, and the origin of their
+ *   modules;
+ * - Secret values that are about to be replaced by those of other keys, so that they are sent again when a later spec
+ *   goes back to them;
+ * - the id of a remote that an interrupted create made: a remote without an owner mark is found by its values, which
+ *   the update changes.
+ *
+ * A create needs no checkpoint, because its fields are in its intent.
  */
 export async function checkpointUpdate(context: ReconcileContext, secrets: readonly SecretVersion[]): Promise<void> {
   const { kind, object, cluster, state } = context;
@@ -36,7 +41,7 @@ export async function checkpointUpdate(context: ReconcileContext, secrets: reado
   context.object = written;
 }
 
-/** Writes the id of the remote into the status, and throws Outdated: the next reconcile goes on from there. */
+/** Writes the id of the remote into the status and throws Outdated. The next reconcile continues from there. */
 export async function checkpointID(context: ReconcileContext, message: string): Promise<never> {
   const error = new Waiting("Updating", message);
   await context.cluster.writeStatus(

@@ -6,9 +6,9 @@ import { membersOf } from "../../schema/wire/compare.ts";
 import type { ReconcileContext } from "../context.ts";
 
 /**
- * Takes values of Secrets out of the create intent. Earlier versions of the operator recorded there what they had sent,
- * except for members that are secret by their names, so that everybody who may read objects could read certificates,
- * and whatever else a Secret held in their place.
+ * Removes values of Secrets from the create intent. Earlier versions of the operator recorded there what they had sent,
+ * and left out only members that are secret by name. So everybody who may read objects could read certificates and
+ * other values from Secrets.
  */
 export async function cleanIntent(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster } = context;
@@ -16,12 +16,12 @@ export async function cleanIntent(context: ReconcileContext): Promise<void> {
   const { sent = {}, fields } = written ?? {};
   const open = Object.entries(sent).filter(([member]) => !isFromSecret(kind, member, fields));
   if (!intent || open.length === Object.keys(sent).length) return;
-  // What nobody has signed goes as a whole.
+  // An intent without a signature is removed whole.
   const cleaned: Intent = intent.signed ? { ...intent, sent: Object.fromEntries(open) } : intent;
   context.object = await cluster.annotate(kind, object, { intent: cleaned });
 }
 
-/** Whether a member has the value of a Secret, if these fields of the spec were sent. */
+/** Whether a member has the value of a Secret, given that these fields of the spec were sent. */
 function isFromSecret({ spec }: Kind, member: string, sent: SignedIntent["fields"] = []): boolean {
   const { fields = [] } = membersOf(spec).get(member) ?? {};
   return fields.some((field) => {

@@ -32,9 +32,9 @@ import { isPreexisting, noteEntryOrigin } from "../find/sharing.ts";
 import { checkOutputSecret, writeOutputSecret } from "./output-secret.ts";
 
 /**
- * Creates the remote of an object, so that no crash can lose it: the finalizer and the intent are stored before the
- * request is sent, and while there is an intent without an id, each reconcile searches before it creates (find.ts).
- * `old`: id of the remote that the new one replaces. It becomes the retiring one.
+ * Creates the remote of an object in such a way that no crash can lose it: the finalizer and the intent are stored
+ * before the request is sent, and while there is an intent without an id, each reconcile searches before it creates
+ * (find.ts). `old`: id of the remote that the new one replaces. It is then deleted as soon as nothing uses it.
  */
 export async function create(context: ReconcileContext, desired: Desired, old?: string): Promise<Remote> {
   const { account } = context;
@@ -55,12 +55,12 @@ export async function create(context: ReconcileContext, desired: Desired, old?: 
   }
   const sending = { remotes, account, body, intent, options: changeOptions(context, desired) };
   const remote = await sendCreate(context, sending, old);
-  // From here on both ids reach the status, even when a later step fails.
+  // From here on, both ids reach the status even when a later step fails.
   context.state.remote = remote;
   if (has(context, "Created")) context.state.appliedSecrets = desired.secrets;
   if (old !== undefined) retire(context, old);
   if (context.kind.output?.shownOnce) await writeOutputSecret(context, remote);
-  // An answer that could not be read gives nothing but the id.
+  // An unreadable answer gives nothing but the id.
   return Object.keys(remote).length > 1 ? remote : await readBack(context, remote.id);
 }
 
@@ -70,7 +70,10 @@ async function readBack(context: ReconcileContext, id: string): Promise<Remote> 
   return remote;
 }
 
-/** A create that is about to be sent. `account`: the one that it is for, also if the object belongs to another by then. */
+/**
+ * A create that is about to be sent. `account`: the account that it goes to, even if the object moves to another
+ * account meanwhile.
+ */
 interface Sending {
   remotes: CreatableRemotes;
   account: Account;
@@ -85,7 +88,7 @@ async function sendCreate(context: ReconcileContext, sending: Sending, old?: str
     return noteCreated(context, await sending.remotes.create(sending.body, sending.options), old);
   } catch (error) {
     if (!isGatewayError(error)) throw error;
-    // An unreadable answer with an id: the remote was created.
+    // The answer cannot be read but has an id, so the remote was created.
     if (error.id !== undefined) return noteCreated(context, { id: error.id }, old);
     return await handleFailure(context, sending, error);
   }
@@ -107,12 +110,12 @@ function createBodyOf({ kind, owner, object }: ReconcileContext, wanted: Body): 
   return accepted.includes("metadata") && metadata ? { ...body, metadata } : body;
 }
 
-/** `open`: the body without the values of Secrets, since many may read annotations. */
+/** `open`: the body without the values of Secrets, because many people may read annotations. */
 async function recordIntent(context: ReconcileContext, open: Body): Promise<SignedIntent> {
   const { kind, object, owner } = context;
   const before = signedIntentOf(object);
   const time = serviceNow(context);
-  // An intent is known by its time. The clock of the service may be set back, or tell the same time twice.
+  // The time identifies an intent. The clock of the service may be set back, or give the same time twice.
   const last = time === before?.last ? time + 1 : time;
   const isRecognisable = kind.location.type === "entry" || ownerMarkOf(open) === ownerMark(owner);
   const intent: SignedIntent = {
@@ -129,7 +132,10 @@ async function recordIntent(context: ReconcileContext, open: Body): Promise<Sign
   return intent;
 }
 
-/** It is certain that no create of this object has made anything, so what is in the account by now is somebody else's. */
+/**
+ * Whether it is certain that no create of this object has made anything. What the account has by now then belongs to
+ * somebody else.
+ */
 const hasMadeNothing = ({ account, object }: ReconcileContext, before: SignedIntent): boolean =>
   object.status?.id === undefined && before.old === undefined && account.isCreateRefused(object, before);
 
@@ -144,7 +150,10 @@ async function handleFailure(
   throw error;
 }
 
-/** Services have several status codes for a name that is taken, so the account is searched for who has it. */
+/**
+ * Services have several status codes for a name that is taken, so this searches the account for the remote that has the
+ * name.
+ */
 async function takeExistingOrThrow(context: ReconcileContext, error: GatewayError): Promise<Remote> {
   const mayBeTaken = [400, 409, 422].includes(error.status ?? 0);
   const remote = mayBeTaken && context.kind.location.type === "entry" ? await findSharedEntry(context) : undefined;
@@ -154,7 +163,7 @@ async function takeExistingOrThrow(context: ReconcileContext, error: GatewayErro
   throw error;
 }
 
-/** An entry has no owner, so one that somebody else has created meanwhile serves as well. */
+/** An entry has no owner, so an entry that somebody else has created meanwhile will do. */
 async function findSharedEntry(context: ReconcileContext): Promise<Remote | undefined> {
   const id = idFromSpec(context.kind, context.object, context.cluster);
   const remote = id === undefined ? undefined : await readRemote(context, id);

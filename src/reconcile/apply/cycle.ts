@@ -8,8 +8,8 @@ import { refusedAsInUse } from "./delete-remote.ts";
 import { findAllUsers, findUsers, isBeingRemoved, type Target, type Users } from "./users.ts";
 
 /**
- * Whether the target and all that uses it, however indirectly, is being deleted, and each waits for another. Nearly
- * always the answer is no, and is known without a request.
+ * Whether the target and all its direct and indirect users are being deleted, and each waits for another. The answer is
+ * nearly always no, and then it takes no request.
  */
 export async function isCycle(context: ReconcileContext, target: Target): Promise<boolean> {
   const { object, cluster } = context;
@@ -22,11 +22,11 @@ export async function isCycle(context: ReconcileContext, target: Target): Promis
   return members.length > 0 && !keepRemotes.includes(true);
 }
 
-/** The target and all its users. Empty where one of them stays, or goes by itself because nothing uses it. */
+/** The target and all its users. Empty if one of them stays, or can be deleted without the others. */
 async function cycleOf(target: Target, search: (target: Target) => Promise<Users>): Promise<Target[]> {
   const members = new Map([[target.id, target]]);
   let isClosed = false;
-  // What is added to a map while it is iterated is visited as well.
+  // Iterating over a map also visits members that are added meanwhile.
   for (const member of members.values()) {
     const users = usersBeingRemoved(await search(member));
     if (users.length === 0) return [];
@@ -36,7 +36,7 @@ async function cycleOf(target: Target, search: (target: Target) => Promise<Users
   return isClosed ? [...members.values()] : [];
 }
 
-/** All users, or none where one of them is not about to end. */
+/** All users, or none if one of them is not about to be deleted. */
 function usersBeingRemoved({ users, unseen }: Users): Target[] {
   const ending = users.flatMap((user) =>
     isBeingRemoved(user) && user.id !== undefined ? [{ ...user, id: user.id }] : [],
@@ -44,7 +44,7 @@ function usersBeingRemoved({ users, unseen }: Users): Target[] {
   return unseen.length === 0 && ending.length === users.length ? ending : [];
 }
 
-/** Takes all that refers to others out of a remote, so that these can be deleted before it. */
+/** Removes all references to other remotes from a remote, so that those can be deleted before it. */
 export async function emptyRemote(context: ReconcileContext, id: string): Promise<void> {
   const { kind, changes } = context;
   const remotes = updatableRemotesOf(context);

@@ -6,15 +6,17 @@ import { refuseDeletionInMassLoss } from "../find/mass-loss.ts";
 import { refuseNewForeignMark } from "../find/unlisted-marks.ts";
 
 /**
- * Deletes one remote, or finds it deleted. Its DNS records go first. `assertValid` is called right before the request and throws if it must not be
- * sent. Throws Waiting while records remain, or the limit of deletions a minute is reached. False when the service cannot delete it.
+ * Deletes one remote, or finds it deleted. Its DNS records are deleted first. `assertValid` is called right before the
+ * request, and throws if the request must not be sent. Throws Waiting while DNS records remain, or when the limit of
+ * deletes per minute is reached. Returns false when the service lacks the delete operation.
  */
 export async function deleteRemote(context: ReconcileContext, id: string, assertValid: () => void): Promise<boolean> {
   const { account, kind } = context;
-  // A person may have deleted it by hand.
+  // The service lacks the operation. A person may have deleted the remote by hand.
   if (!account.supports(kind.resource, "delete")) return isGone(context, id);
   await withdrawRecords(context);
-  // A reconcile that was postponed after its turn would lose the turn.
+  // Takes its place in the request budget first: a reconcile that was postponed after its turn to delete would lose
+  // that turn.
   await account.turns.hold(requestOptions(context));
   waitForTurn(context, id);
   try {
@@ -38,8 +40,8 @@ function accepted({ account, kind }: ReconcileContext): true {
 }
 
 /**
- * The error to throw when `deleteRemote` returned false. One refusal may come from a gateway in maintenance, so it is
- * Retry until it is certain that the service cannot delete such a remote, and then Blocked with `message`.
+ * The error to throw when `deleteRemote` returned false. A single refusal may come from a gateway in maintenance. So it
+ * is Retry until it is certain that the service cannot delete such a remote, and then Blocked with `message`.
  */
 export function deleteUnsupported({ account, kind }: ReconcileContext, message: string): ReconcileError {
   if (account.support(kind.resource, "delete") === "unsupported") return new Blocked("DeleteUnsupported", message);
@@ -60,7 +62,7 @@ function waitForTurn({ account: { deleteLimiter }, object }: ReconcileContext, i
   throw new Waiting("Deleting", message, { afterSeconds: seconds });
 }
 
-/** Services answer 400, 409 or 422 when something uses the remote, so each of these counts as in use. */
+/** Services answer 400, 409 or 422 when something uses the remote, so this treats each of them as "in use". */
 export function refusedAsInUse({ kind }: ReconcileContext, error: GatewayError): Waiting | undefined {
   if (error.status !== 400 && error.status !== 409 && error.status !== 422) return undefined;
   const words = error.serviceMessage ?? "it is still in use";
@@ -69,7 +71,7 @@ export function refusedAsInUse({ kind }: ReconcileContext, error: GatewayError):
   });
 }
 
-/** No edit of the spec can make a refused deletion succeed, so it is Retry and not Blocked. */
+/** No edit of the spec can make a refused deletion succeed, so this is Retry and not Blocked. */
 function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
   if (error.kind !== "refused" || error.status === 401 || error.status === 403) return error;
   const words = error.serviceMessage ?? error.message;
@@ -78,9 +80,9 @@ function refusedDelete({ kind }: ReconcileContext, error: GatewayError): Error {
 }
 
 /**
- * Deletes one remote, if `assertValid` does not throw. False when the service answered 404. Throws Blocked
- * (AccountMismatch) when the remotes of the other objects are missing as well: then the API key belongs to another
- * account, and nothing has been deleted.
+ * Deletes one remote, unless `assertValid` throws. Returns false when the service answered 404. Throws Blocked
+ * (AccountMismatch) after a 404 if the remotes of other objects are missing as well: the API key then belongs to
+ * another account, and nothing has been deleted.
  */
 export async function deleteWithLossGuard(
   context: ReconcileContext,

@@ -6,13 +6,13 @@ import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import { emptyRemote, isCycle } from "./cycle.ts";
 import { findUsers, isBeingRemoved, leavesReferences, type Target, type Unseen, type User } from "./users.ts";
 
-/** A request that deletes may wait for the budget. Beyond this its users are searched for anew. */
+/** A delete may wait for the request budget. After this time, its users have to be searched for again. */
 const CHECK_VALID_MS = 30_000;
 
-/** A watch tells when the last spec no longer refers to the remote. */
+/** Seconds between two looks when a watch will report that the last spec no longer refers to the remote. */
 const WATCHED_SECONDS = 300;
 
-/** Remotes use the one that is to be deleted. */
+/** Thrown when other remotes use the one that is to be deleted. */
 export class StillUsed extends Waiting {
   readonly users: readonly User[];
 
@@ -24,13 +24,13 @@ export class StillUsed extends Waiting {
 
 export interface Usage {
   users: readonly User[];
-  /** Kinds that may use the remote, cannot be seen, and would be open to others without it. */
+  /** Kinds that may use the remote and cannot be read, and whose remotes would be open to everybody without it. */
   hidden: readonly Unseen[];
-  /** Throws Outdated when all this was found out too long ago to delete the remote. */
+  /** Throws Outdated when this result is too old to rely on for a delete. */
   assertValid: () => void;
 }
 
-/** What is known to use a remote of the object, or what cannot be seen. `maxAgeMs`: see `findUsers`. */
+/** What is known to use a remote of the object, and which kinds cannot be seen. `maxAgeMs`: see `findUsers`. */
 export async function usageOf(context: ReconcileContext, id: string, maxAgeMs: number): Promise<Usage> {
   const { kind, object, clock, cluster } = context;
   const kinds = cluster.kindsReferringTo(kind);
@@ -44,7 +44,10 @@ export async function usageOf(context: ReconcileContext, id: string, maxAgeMs: n
   return { users, hidden: unseen.filter((one) => isExposedWithout(one.kind.spec, kind.kind)), assertValid };
 }
 
-/** Throws while something in the account has this remote in it, or may have. Returns `assertValid` of `Usage`. */
+/**
+ * Throws Waiting while a remote in the account refers to this one, or may refer to it. Returns `assertValid` of
+ * `Usage`.
+ */
 export async function refuseWhileUsed(context: ReconcileContext, id: string): Promise<() => void> {
   const { kind, object } = context;
   const { users, hidden, assertValid } = await usageOf(context, id, secondsBetween(context, 4, 10, 300) * 1000);
@@ -53,7 +56,9 @@ export async function refuseWhileUsed(context: ReconcileContext, id: string): Pr
   return assertValid;
 }
 
-/** A remote that is gone needs no protection. What refers to it in its spec is told apart, since it waits for an object. */
+/**
+ * A remote that is gone needs no protection. An object whose spec refers to it is different: it waits for this object.
+ */
 const isGone = async (context: ReconcileContext, id: string, users: readonly User[]): Promise<boolean> =>
   !users.some(({ bySpec }) => bySpec) &&
   remotesOf(context).cached(id) === undefined &&
@@ -74,14 +79,17 @@ async function refuse(context: ReconcileContext, target: Target, users: readonly
   throw new StillUsed(users, "Deleting", message, { afterSeconds: secondsBetween(context, 10, 1, 60) });
 }
 
-/** A share of the time that the object has waited, within bounds, in seconds. So it asks less and less often. */
+/**
+ * Seconds until the next look: a share of the time that the object has waited already, within bounds. So the looks
+ * become less frequent.
+ */
 function secondsBetween(context: ReconcileContext, share: number, least: number, most: number): number {
   const { deletionTimestamp } = context.object.metadata;
   const waited = deletionTimestamp === undefined ? most * share : (now(context) - Date.parse(deletionTimestamp)) / 1000;
   return Math.min(Math.max(waited / share, least), most);
 }
 
-/** What cannot be seen may be open to everybody once the remote is deleted. */
+/** The error when users may exist that cannot be seen. They could be open to everybody once the remote is deleted. */
 function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): ReconcileError {
   const titles = [...new Set(unseen.map((one) => `${one.kind.resource.title}s`))].join(" and ");
   if (unseen.some(({ why }) => why === "forbidden"))
@@ -96,8 +104,8 @@ function usersUnseen({ kind }: ReconcileContext, unseen: readonly Unseen[]): Rec
 }
 
 /**
- * Of what uses a remote, whatever nothing under way will end. Asked for an object whose namespace is being deleted, and
- * all its objects with it, or that `uninstall` has deleted, as it deletes all objects of all namespaces.
+ * The users that stay although a namespace is being deleted, or the operator is being uninstalled. In both cases other
+ * objects that are being deleted need not be waited for: `uninstall` deletes all objects of all namespaces.
  */
 export async function remainingUsers({ cluster, object }: ReconcileContext, users: readonly User[]): Promise<User[]> {
   const home = object.metadata.namespace;
@@ -115,7 +123,7 @@ export async function remainingUsers({ cluster, object }: ReconcileContext, user
 const MESSAGE_CHARACTERS = 200;
 const MOST_NAMED = 3;
 
-/** `Kind "name"`, with the namespace where it is another one. A remote without an object goes by its title and id. */
+/** `Kind "name"`, with the namespace if it is another one. A remote without an object is named by its title and id. */
 export function namesOf(users: readonly User[], { metadata: { namespace } }: ManagedObject): string[] {
   const names = users.map(({ kind, id, object }) => {
     if (!object) return `${kind.resource.title} ${id}`;
@@ -127,7 +135,7 @@ export function namesOf(users: readonly User[], { metadata: { namespace } }: Man
   return [...new Set(names)].sort();
 }
 
-/** A message about several things, as many by name as there is room for. */
+/** A message about several objects. It names as many as there is room for. */
 export function sentence(before: string, names: readonly string[], after: string): string {
   const room = MESSAGE_CHARACTERS - before.length - after.length;
   const text = (shown: number) => {

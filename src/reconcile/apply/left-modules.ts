@@ -8,10 +8,11 @@ import { fieldsReferringTo } from "../../schema/wire/uses.ts";
 import type { ReconcileContext } from "../context.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
-// No list shows a remote of which objects only set modules. When such an object goes and its modules stay, nobody knows
-// any more that the remote uses an IP policy, for example. So that is written into the status of the policy's object.
+// Some kinds only set modules of remotes that other clients create, and no list shows such a remote. When an object of
+// such a kind is deleted and its modules stay, nothing would show that the remote still uses an IP policy, for example.
+// So the status of the policy's object records it.
 
-/** Whether a module that refers to other remotes stays in the account when its object goes. */
+/** Whether a module that refers to other remotes stays in the account when its object is deleted. */
 export const leavesReferringModule = (kind: Kind, object: ManagedObject): boolean =>
   kind.location.type === "modules" &&
   appliedModulesOf(object).some((field) => isReferring(kind, field) && staysBehind(object, field));
@@ -25,8 +26,8 @@ const isReferring = ({ spec }: Kind, field: string): boolean =>
 const appliedModulesOf = ({ status }: ManagedObject): string[] => withoutHidden(status?.appliedFields ?? []);
 
 /**
- * Writes down which remotes the modules refer to that stay when the object goes. `all`: all of its modules stay. Reads no
- * remote, since the account may be gone.
+ * When modules of an object stay after its deletion, records it in the status of each object to which they refer.
+ * `all`: all its modules stay. Reads no remote, because the account may be gone.
  */
 export async function recordLeftModules(context: ReconcileContext, all: boolean): Promise<void> {
   const { kind, object, cluster } = context;

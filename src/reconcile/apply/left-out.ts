@@ -3,19 +3,19 @@ import type { Kind } from "../../schema/define.ts";
 import { isExposedWithout, membersReferringTo } from "../../schema/wire/uses.ts";
 import { type ReconcileContext, requestOptions } from "../context.ts";
 
-/** As many remotes are read one by one to see what uses a remote. */
+/** How many remotes are read one by one, at most, to find the users of a remote. */
 const MOST_READ = 20;
 
 interface Completed {
   remotes: readonly Remote[];
-  /** False when the list leaves out what only more reads than that would show. */
+  /** False when lists leave out members that only further reads would show. */
   areAllSeen: boolean;
 }
 
 /**
- * The listed remotes of a kind, to see which of them have a remote of the kind `target` in them. A member that is not set
- * is null in a list. Where a row leaves it out, and the remote would be open to others without the target, it is read.
- * Callers in the same burst of deletions share these reads.
+ * The listed remotes of a kind, complete enough to see which of them refer to a remote of the kind `target`. A list
+ * shows an unset member as null. A row that lacks the member is read if the remote would be open to everybody without
+ * the target. Callers in the same burst of deletions share these reads.
  */
 export async function completed(context: ReconcileContext, kind: Kind, target: Kind): Promise<Completed> {
   const { account } = context;
@@ -28,7 +28,7 @@ export async function completed(context: ReconcileContext, kind: Kind, target: K
   const first = incomplete.slice(0, MOST_READ);
   const read = ({ id }: Remote) => collection.readSince(id, since, requestOptions(context));
   const answers = (await Promise.all(first.map(read))).flatMap((remote) => remote ?? []);
-  // Where a GET leaves these members out as well, the service does so with what is not set.
+  // If a GET leaves out these members as well, the service leaves out members that are not set.
   const showsMore = answers.some((remote) => members.some((member) => remote[member] !== undefined));
   return {
     remotes: [...listed.filter((remote) => !first.includes(remote)), ...answers],

@@ -19,11 +19,11 @@ export async function checkOutputSecret(context: ReconcileContext): Promise<void
   if (!kind.output || name === undefined) return;
   await readOwnSecret(context, name);
   if (!kind.output.shownOnce) return;
-  // A value that is shown once and cannot be stored would make the operator create remotes again and again.
+  // A value that is shown once and could not be stored would make the operator create remotes again and again.
   await cluster.tryWriteSecret(object, { name, data: { [kind.output.key]: "" }, annotations: {}, ownership: "owned" });
 }
 
-/** Writes the value in an answer to the Secret. Does nothing when the answer has no value. */
+/** Writes the value from an answer to the Secret. Does nothing when the answer has no value. */
 export async function writeOutputSecret(context: ReconcileContext, remote: Remote): Promise<void> {
   const { output } = context.kind;
   const name = nameOf(context);
@@ -33,9 +33,9 @@ export async function writeOutputSecret(context: ReconcileContext, remote: Remot
 }
 
 /**
- * Brings the Secret to the value of the remote, and discards the Secret of a name that the spec no longer says. False
- * when the value was shown once and is lost, so that only a new remote would have one. Reads one Secret, and writes it
- * only when it differs. Throws Blocked when somebody has changed a value that is shown once.
+ * Brings the Secret to the value of the remote, and discards the former Secret if the spec has come to name another
+ * one. Returns false when the value was shown once and is lost, so that only a new remote would have one. Reads one
+ * Secret, and writes it only when it differs. Throws Blocked when somebody has changed a value that is shown once.
  */
 export async function ensureOutputSecret(context: ReconcileContext, remote: Remote): Promise<boolean> {
   const { cluster, object, state } = context;
@@ -45,14 +45,14 @@ export async function ensureOutputSecret(context: ReconcileContext, remote: Remo
   const name = nameOf(context);
   const former = await readFormerSecret(context);
   if (name !== undefined && !(await hasValue(context, { name, remote, former }))) return false;
-  // The new Secret has the value before the old one goes.
+  // The new Secret gets the value before the old one is deleted.
   if (former) await cluster.bindSecret(object, { name: former.name, annotations: {}, ownership: "discarded" });
   state.outputSecret = name ?? "";
   return true;
 }
 
 /**
- * Keeps a value that is shown once beyond the end of its object: with an owner reference, the garbage collector would
+ * Keeps a value that is shown once after its object is deleted. With an owner reference, the garbage collector would
  * delete the only copy.
  */
 export async function keepOutputSecret(context: ReconcileContext): Promise<void> {
@@ -113,7 +113,10 @@ const annotationsOf = ({ object }: ReconcileContext, value: string, { id }: Remo
 
 const digestOf = (value: string): string => createHash("sha256").update(value).digest("hex");
 
-/** Foreground deletion collects what is owned before the operator sees it, so the Secret is kept in time. */
+/**
+ * Foreground deletion collects owned objects before the operator sees the deletion, so the Secret must have no owner
+ * reference before that.
+ */
 const ownershipOf = ({ kind, object }: ReconcileContext): SecretOwnership =>
   kind.output?.shownOnce && leavesItsRemote(object) ? "kept" : "owned";
 

@@ -50,7 +50,7 @@ async function tryRemove(context: ReconcileContext, member: string, module: Modu
   return removed;
 }
 
-/** Sends the DELETE. False: the service has no such operation. */
+/** Sends the DELETE of a module. Returns false when the service has no such operation. */
 async function isRemoved(context: ReconcileContext, member: string, module: Module, { id }: Remote): Promise<boolean> {
   const sending = updatableRemotesOf(context).deleteModule(id, member, module, requestOptions(context));
   const answer = await sending.catch((error: unknown) => {
@@ -58,8 +58,8 @@ async function isRemoved(context: ReconcileContext, member: string, module: Modu
     return "unsupported";
   });
   if (answer === "unsupported") return false;
-  // A 404 can mean that the module is not there, or that the service has no such operation. After success, a module that
-  // is there was set by somebody else since, such as a request of a former process that arrived late.
+  // A 404 can mean that the module is not set, or that the service has no such operation. If the module is set after a
+  // successful DELETE, another client has set it since, for example by a late request of a former process.
   return answer === true || module.verbs.delete === "documented" || !(await isStillSet(context, member, id));
 }
 
@@ -69,12 +69,13 @@ async function isStillSet(context: ReconcileContext, member: string, id: string)
 }
 
 /**
- * Removes from a remote that the operator does not create the modules that this object has set, and no others. One that
- * was there before stays, unless the spec says that it goes.
+ * Removes the modules that this object has set from a remote that the operator does not create, and no other modules. A
+ * module that was there before stays, unless the spec says otherwise.
  */
 export async function releaseModules(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, changes } = context;
-  // Without an id in the status, a reconcile was interrupted before it could record what it sent: count the whole spec.
+  // Without an id in the status, a reconcile was interrupted before it could record what it sent. So the whole spec
+  // counts as sent.
   const applied = withoutHidden(
     object.status?.appliedFields ?? (object.status?.id ? [] : appliedFields(kind, object.spec)),
   );
@@ -101,8 +102,8 @@ export async function releaseModules(context: ReconcileContext): Promise<void> {
 }
 
 /**
- * The plan of an update without the modules that the object no longer sets and leaves to another one. An object that
- * still sets a module stays the holder, so the other one has to wait, and gets nothing.
+ * The plan of an update, without removing modules that the object no longer sets and another object wants. While the
+ * object sets any module it holds the remote, so the other object has to wait, and the modules are removed.
  */
 export function withoutHandedOverModules(context: ReconcileContext, planned: Plan, id: string): Plan {
   const { kind, object } = context;
@@ -118,7 +119,7 @@ export function withoutHandedOverModules(context: ReconcileContext, planned: Pla
   };
 }
 
-/** What this object has set first counts as created by the next one. */
+/** A module that this object has created counts as created by the object that sets it next. */
 function leaveModulesToOthers({ object, account }: ReconcileContext, id: string, wanted: readonly string[]): void {
   account.leaveModules(
     id,
@@ -127,8 +128,8 @@ function leaveModulesToOthers({ object, account }: ReconcileContext, id: string,
 }
 
 /**
- * Fields that other objects of the same remote set. Their modules stay as they are until the next object sets them:
- * without its sign-on, for example, the route would be open to everybody in between.
+ * Fields that other objects set on the same remote. Their modules stay until the next object sets them. Otherwise the
+ * route would be open to everybody in between, for example without its sign-on.
  */
 function wantedByOthers({ kind, object, cluster }: ReconcileContext, id: string): string[] {
   const others = cluster.othersWithRemoteID(kind, id, object);
@@ -137,7 +138,7 @@ function wantedByOthers({ kind, object, cluster }: ReconcileContext, id: string)
 }
 
 /**
- * Whether every request before the deletion was answered, and its outcome is in the status. The deletion itself raises
+ * Whether every request before the deletion was answered and its outcome is in the status. The deletion itself raises
  * the generation by one.
  */
 function isAnswered({ metadata, status }: ManagedObject): boolean {
@@ -145,7 +146,7 @@ function isAnswered({ metadata, status }: ManagedObject): boolean {
   return synced?.reason !== "ServiceUnavailable" && (synced?.observedGeneration ?? -1) >= metadata.generation - 1;
 }
 
-/** An interrupted change that arrives after the object is gone would set a module that nobody removes. */
+/** An interrupted change could arrive after the object is gone, and would then set a module that nobody removes. */
 function waitForInterruptedChanges({ account }: ReconcileContext): void {
   const seconds = account.unansweredChangeSeconds;
   if (seconds === 0) return;

@@ -13,8 +13,8 @@ import { checkpointUpdate } from "./checkpoint.ts";
 import { removeModule } from "./release-modules.ts";
 
 /**
- * Sends an update, and returns the remote as the service answered last. "refused": the service does not take such a
- * change, and the spec allows to recreate the remote. Undefined: it lacks the update operation.
+ * Sends an update and returns the remote as the last answer shows it. Returns "refused" when the service refuses such a
+ * change and the spec allows to recreate the remote, and undefined when the service lacks the update operation.
  */
 export async function sendPlan(
   context: ReconcileContext,
@@ -33,13 +33,13 @@ export async function sendPlan(
 }
 
 /**
- * A wrong value would be refused again, after the remote is gone. Its name, if it has one, could then be taken by somebody
- * else, so such a remote is never deleted because of a refused value.
+ * A wrong value would be refused again after the remote is deleted, and somebody else could then take its name. So a
+ * remote with a name is never deleted because of a refused value.
  */
 const mayBeRecreated = ({ kind, object }: ReconcileContext): boolean =>
   object.spec.replacement === "Recreate" && kind.naturalKey === undefined;
 
-/** Undefined when the service turns out to lack the update operation. */
+/** Undefined when the service lacks the update operation. */
 async function applyPlan(
   context: ReconcileContext,
   desired: Desired,
@@ -88,8 +88,8 @@ function canBeSent({ account, kind }: ReconcileContext, { body, frozen, undocume
 }
 
 /**
- * The API page does not show that updates take these members, and the service refused an update that has one. Nobody
- * knows whether the value is wrong or the member is taken on create only. Undefined: the error means something else.
+ * The API page does not show that updates take these members, and the service refused an update that has one. The value
+ * may be wrong, or the member may be accepted on create only. Undefined: the error has another cause.
  */
 function refusedChange({ kind }: ReconcileContext, { undocumented, fields }: Plan, error: unknown) {
   const isRefused = isGatewayError(error) && reconcileErrorOf(error)?.reason === "InvalidSpec";

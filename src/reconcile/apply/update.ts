@@ -16,17 +16,17 @@ import { withoutHandedOverModules } from "./release-modules.ts";
 import { recreate, replace } from "./replace.ts";
 import { sendPlan } from "./send-plan.ts";
 
-/** After this many equal corrections in a row, the service evidently does not keep the value. */
+/** After this many equal corrections in a row, the service does not keep the value. */
 const ROUNDS = 3;
 
-/** Changes a remote until it matches its object, and returns the remote as the service answered last. */
+/** Changes a remote until it matches its object, and returns the remote as the last answer shows it. */
 export async function update(context: ReconcileContext, desired: Desired, found: Remote): Promise<Remote> {
   let needed = planFor(context, desired, found);
   if (isEmpty(needed)) return found;
   let remote = found;
   const drifted = isDrift(context, desired);
   if (drifted || sendsShared(context, needed)) {
-    // A list may lag behind, so a GET has to confirm what others did before it is corrected or overwritten.
+    // A list may lag behind. So a GET has to confirm a change by another client before it is corrected or overwritten.
     remote = await readAgain(context, remote);
     needed = planFor(context, desired, remote);
   }
@@ -46,8 +46,8 @@ export async function update(context: ReconcileContext, desired: Desired, found:
 }
 
 /**
- * The service lacks the update operation. Planned again, since the plan no longer has what only that operation could do
- * and what may be left undone.
+ * The service lacks the update operation. Plans again without it: some changes have another operation, and some may be
+ * left undone.
  */
 async function withoutUpdate(context: ReconcileContext, desired: Desired, remote: Remote): Promise<Remote> {
   const needed = planFor(context, desired, remote);
@@ -57,7 +57,10 @@ async function withoutUpdate(context: ReconcileContext, desired: Desired, remote
 const sendsShared = ({ kind }: ReconcileContext, { body }: Plan): boolean =>
   sharedLists(kind.spec).some(({ member }) => member in body);
 
-/** Throws Retry when the answer to an update differs from what was sent. After ROUNDS times, reports drift instead. */
+/**
+ * Throws Retry when the answer to an update differs from what was sent. After ROUNDS such answers, reports drift
+ * instead.
+ */
 function checkAnswer(
   context: ReconcileContext,
   desired: Desired,
@@ -67,7 +70,7 @@ function checkAnswer(
 ): Remote {
   const applied = withoutHidden(appliedOf(context));
   const planned = planFor(context, { ...desired, secrets: [] }, remote, applied);
-  // A module that the service cannot remove was disabled instead. Nothing more can be done about it.
+  // A module that the service cannot remove was disabled instead. No more can be done.
   const remaining = { ...planned, remove: planned.remove.filter((member) => !sent.remove.includes(member)) };
   const rounds = context.account.corrections.record(context.object, sent.fields, drifted || !isEmpty(remaining));
   if (isEmpty(remaining)) return remote;
@@ -95,9 +98,7 @@ function planFor(context: ReconcileContext, desired: Desired, remote: Remote, ap
   );
 }
 
-/**
- * The metadata to send: that of the spec or, when the spec sets none, that of the remote; with the owner mark added.
- */
+/** The metadata to send: that of the spec or, if the spec sets none, that of the remote, with the owner mark added. */
 function ownedMetadata(
   { kind, owner }: ReconcileContext,
   wanted: Body,
@@ -112,9 +113,9 @@ function ownedMetadata(
 }
 
 /**
- * An adopted remote gets the owner mark with its first update, so that no other cluster adopts it as well. When
- * somebody has removed the mark, the remote gets it back, unless changes of others are only reported. The mark of an
- * object that is no more is replaced.
+ * Whether the owner mark has to be written. An adopted remote gets it with its first update, so that no other cluster
+ * adopts it as well. A mark that somebody has removed is restored, unless the spec says to report drift only. The mark
+ * of an object that no longer exists is replaced.
  */
 function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolean): boolean {
   const { object, owner, account, kind } = context;
@@ -129,8 +130,8 @@ function mustBeMarked(context: ReconcileContext, remote: Remote, drifted: boolea
 }
 
 /**
- * Whether a difference is somebody else's change: the account had all that this object asks for, and the operator has
- * sent nothing since. Only the generation of `Synced` counts, not its status, which is False after an outage.
+ * Whether a difference is a change by another client: the account once matched the object, and the operator has sent
+ * nothing since. Only the generation of `Synced` counts. Its status does not, since it is False after an outage.
  */
 function isDrift(context: ReconcileContext, desired: Desired): boolean {
   const { status, metadata } = context.object;
@@ -153,7 +154,8 @@ async function readAgain(context: ReconcileContext, { id }: Remote): Promise<Rem
 type DriftReason = "RemoteDiffers" | "RemoteNormalises";
 
 /**
- * Why a difference is reported and not corrected: the spec says so, or corrections do not last. Undefined: correct it.
+ * Why a difference is reported instead of corrected: the spec says so, or corrections do not last. Undefined: correct
+ * it.
  */
 function reasonToReport(
   context: ReconcileContext,
@@ -184,7 +186,10 @@ function reportDrift({ state }: ReconcileContext, plan: Plan, reason: DriftReaso
   state.drift = { fields, reason, message };
 }
 
-/** The remote cannot be changed in place: replaces it where that is safe or the spec allows it, and else blocks. */
+/**
+ * For a remote that cannot be changed in place: replaces it if that is safe or the spec allows it, and blocks
+ * otherwise.
+ */
 async function replaceOrBlock(
   context: ReconcileContext,
   desired: Desired,
@@ -210,8 +215,8 @@ async function recreateInPlace(
 }
 
 /**
- * Throws Retry until it is certain that the service cannot update such a remote, so that nothing is replaced before.
- * One refusal may come from a gateway in maintenance.
+ * Throws Retry until it is certain that the service cannot update such a remote, so that it is not replaced too early.
+ * A single refusal may come from a gateway in maintenance.
  */
 function refuseUntilUnsupported({ kind, account }: ReconcileContext, { frozen, undocumented }: Plan): void {
   if (frozen.length > 0 || (undocumented.length > 0 && !account.triesUndocumented)) return;
@@ -223,7 +228,10 @@ function refuseUntilUnsupported({ kind, account }: ReconcileContext, { frozen, u
   );
 }
 
-/** When the new remote differs as well, it is kept and the drift reported: replacing it would never end. */
+/**
+ * When the new remote differs from the spec as well, it is kept and the drift is reported. Replacing it would never
+ * end.
+ */
 function checkReplacement(context: ReconcileContext, desired: Desired, created: Remote): Remote {
   const remaining = planFor(context, { ...desired, secrets: [] }, created, withoutHidden(appliedOf(context)));
   if (!isEmpty(remaining)) reportDrift(context, remaining, "RemoteNormalises");

@@ -15,27 +15,27 @@ import { type ReconcileContext, requestOptions } from "../context.ts";
 import { leavesReferringModule } from "./left-modules.ts";
 import { completed } from "./left-out.ts";
 
-/** A remote that may be used, and the object that stands for it, if any. */
+/** A remote whose users are searched for, and its object, if any. */
 export interface Target {
   kind: Kind;
   id: string;
   object: ManagedObject | undefined;
 }
 
-/** What has a remote in it, or is about to. */
+/** A remote that refers to the target, or will as soon as its object is carried out. */
 export interface User {
   kind: Kind;
-  /** Unset while its create may be under way. */
+  /** Unset while the create may be under way. */
   id: string | undefined;
-  /** Undefined: nothing in the cluster stands for it. */
+  /** Undefined: the remote has no object in the cluster. */
   object: ManagedObject | undefined;
-  /** The spec of the object refers to the remote, so a watch tells when it no longer does. */
+  /** Set when the spec of the object refers to the target, so that a watch reports when it no longer does. */
   bySpec?: true;
 }
 
 export interface Users {
   users: readonly User[];
-  /** Kinds that may use the remote and cannot be seen, or not completely. */
+  /** Kinds that may use the remote and cannot be seen completely. */
   unseen: readonly Unseen[];
 }
 
@@ -45,9 +45,8 @@ export interface Unseen {
 }
 
 /**
- * Some of what in the account has the target in it, whether an object stands for that or not. Nothing is found only when
- * `findAllUsers` finds nothing. But no request is sent while an object is known to use the target, nor while a list that
- * is no older than `maxAgeMs` shows a user.
+ * Some of the target's users, with or without an object. None are found only when `findAllUsers` finds none. Sends no
+ * request if an object is known to use the target, or if a list no older than `maxAgeMs` shows a user.
  */
 export async function findUsers(context: ReconcileContext, target: Target, maxAgeMs: number): Promise<Users> {
   const referring = referringUsers(context, target);
@@ -58,7 +57,7 @@ export async function findUsers(context: ReconcileContext, target: Target, maxAg
   return cached.length > 0 ? { users: cached, unseen: [] } : findAllUsers(context, target);
 }
 
-/** All that has the target in it. Each kind that can refer to it is listed, once in a burst of deletions. */
+/** All users of the target. Lists each kind that can refer to it, once in a burst of deletions. */
 export async function findAllUsers(context: ReconcileContext, target: Target): Promise<Users> {
   const kinds = context.cluster.kindsReferringTo(target.kind);
   const found = await Promise.all(kinds.map((kind) => listUsers(context, target, kind)));
@@ -68,14 +67,17 @@ export async function findAllUsers(context: ReconcileContext, target: Target): P
   };
 }
 
-/** Objects whose specs refer to the target and stay so, may just be sent, or are not carried out yet. */
+/**
+ * Objects whose specs refer to the target, and that keep this reference, may have just been sent, or are not carried
+ * out yet.
+ */
 function referringUsers(context: ReconcileContext, target: Target): User[] {
   const { cluster, account } = context;
   const { kind, object: own } = target;
   if (!own) return [];
   return cluster.referrersOf(kind, own).flatMap(({ kind: userKind, object }): User[] => {
     const user: User = { kind: userKind, id: object.status?.id, object };
-    // What refers by name moves with an object that stays.
+    // A reference by name moves on when an object of that name stays.
     const stays = !isDeleting(object) && (isDeleting(own) || namesID(userKind, object, target.id));
     if (stays || mayBeCreating(context, object)) return [{ ...user, bySpec: true }];
     const remote = user.id === undefined ? undefined : account.remotes(userKind).cached(user.id);
@@ -86,7 +88,10 @@ function referringUsers(context: ReconcileContext, target: Target): User[] {
 const namesID = (kind: Kind, { spec }: ManagedObject, id: string): boolean =>
   needsOf(kind.spec, spec).some((need) => need.type === "reference" && need.to.id === id);
 
-/** Whether an object may have sent a create whose outcome is not known, and whose body may refer to all that its spec does. */
+/**
+ * Whether an object may have sent a create whose outcome is unknown. Its body may have everything to which the spec
+ * refers.
+ */
 function mayBeCreating({ account }: ReconcileContext, object: ManagedObject): boolean {
   const intent = isDeleting(object) || object.status?.id === undefined ? openIntentOf(object) : undefined;
   return intent !== undefined && !account.isCreateRefused(object, intent);
@@ -98,7 +103,7 @@ function isListRecent({ account, clock }: ReconcileContext, kind: Kind, maxAgeMs
   return listedAt !== undefined && clock.now() - listedAt <= maxAgeMs;
 }
 
-/** Users of one kind, as far as lists and answers have told. */
+/** The users of one kind that lists and answers have shown. */
 const cachedUsers = (context: ReconcileContext, target: Target, kind: Kind): User[] =>
   usersAmong(context, target, kind, context.account.remotes(kind).allCached());
 
@@ -109,7 +114,7 @@ async function listUsers(context: ReconcileContext, target: Target, kind: Kind):
   const { cluster, account, object } = context;
   const { location } = kind;
   if (location.type === "entry" && location.parent.kind === target.kind.kind) {
-    // Entries are in the target itself and go with it, so only objects that want one of them count.
+    // Entries are part of the target and are deleted with it, so only objects that want one of them count.
     const owners = cluster.othersWithRemoteID(kind, target.id, object);
     return { users: owners.map((owner) => ({ kind, id: owner.status?.id, object: owner })), unseen: [] };
   }
@@ -131,7 +136,8 @@ async function listCollection(context: ReconcileContext, target: Target, kind: K
     await collection.listed(account.deletionBurst.beganAt, requestOptions(context));
   const before = cachedUsers(context, target, kind);
   await collection.listedSurely(account.deletionBurst.beganAt, requestOptions(context));
-  // A list may leave out a remote, for example when others are deleted between two of its pages. Only a 404 means gone.
+  // A list may skip a remote, for example when others are deleted between two of its pages. Only a 404 proves that it
+  // is gone.
   const absent = before.flatMap(({ id = "" }) => (collection.isMissing(id) ? [id] : []));
   await Promise.all(absent.map((id) => collection.read(id, requestOptions(context))));
   const { remotes, areAllSeen } = await completed(context, kind, target.kind);
@@ -141,7 +147,10 @@ async function listCollection(context: ReconcileContext, target: Target, kind: K
   };
 }
 
-/** Without a list, each remote that an object has or names is read, and each that was left with a module of an object. */
+/**
+ * For kinds without a list: reads each remote that an object has or names, and each on which an object has left a
+ * module.
+ */
 async function readUsers(context: ReconcileContext, target: Target, kind: Kind): Promise<Users> {
   const { account, cluster, object } = context;
   const modules = account.remotes(kind) as Modules;
@@ -154,15 +163,15 @@ async function readUsers(context: ReconcileContext, target: Target, kind: Kind):
   return { users: usersAmong(context, target, kind, remotes), unseen: [] };
 }
 
-/** Whether the remote of a user is about to be deleted, and nothing that a person has asked for keeps it. */
+/** Whether the remote of a user is about to be deleted, and nobody has asked to keep or pause it. */
 export const isBeingRemoved = ({ kind, object }: User): boolean =>
   object !== undefined && isDeleting(object) && !isPaused(object) && !leavesReferences(kind, object);
 
-/** Whether what the object stands for goes on using other remotes when the object is gone. */
+/** Whether the remote of the object, or a module of it, still refers to other remotes after the object is deleted. */
 export const leavesReferences = (kind: Kind, object: ManagedObject): boolean =>
   leavesItsRemote(object) || leavesReferringModule(kind, object);
 
-/** The object that stands for a remote; among several, one that stays. */
+/** The object of a remote. If there are several, one that is not being deleted. */
 function objectOf({ cluster, kind: own, object }: ReconcileContext, kind: Kind, id: string): ManagedObject | undefined {
   if (kind.kind === own.kind && remoteIDsOf(kind, object).includes(id)) return object;
   const objects = cluster.othersWithRemoteID(kind, id, object);
@@ -170,7 +179,10 @@ function objectOf({ cluster, kind: own, object }: ReconcileContext, kind: Kind, 
   return managing.find((one) => !isDeleting(one)) ?? managing[0] ?? objects[0];
 }
 
-/** Tells whether a remote of this kind has the target in it: its id, or what else a reference to it sends. */
+/**
+ * Returns a test whether a remote of this kind refers to the target, by its id or by another value that references
+ * send.
+ */
 function userTest(context: ReconcileContext, target: Target, kind: Kind): (remote: Remote) => boolean {
   const values = statusesOf(context, target).flatMap((status) =>
     valuesReferencing(kind.spec, { kind: target.kind.kind, status }),
@@ -181,7 +193,7 @@ function userTest(context: ReconcileContext, target: Target, kind: Kind): (remot
   };
 }
 
-/** The status fields of a remote that references may send, as the status has them and as the account had them last. */
+/** The status fields of a remote that references may send: as the status has them, and as the account had them last. */
 function statusesOf({ account }: ReconcileContext, { kind, id, object }: Target): Status[] {
   const remote = account.remotes(kind).cached(id);
   const answered = remote ? [toStatus(answerFieldsOf(kind), remote) as Status] : [];

@@ -12,13 +12,13 @@ import type { Cluster } from "../cluster.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
 import { digestOf } from "./digest.ts";
 
-/** What an object asks for, with everything that its spec refers to resolved. */
+/** What an object asks for. References and Secrets of its spec are resolved. */
 export interface Desired {
-  /** The whole request with the values of Secrets, so never keep it longer than one reconcile. */
+  /** The whole request, with values of Secrets. Never keep it longer than one reconcile. */
   body: Body;
-  /** The request without the values of Secrets. What is recorded of a request is made of this. */
+  /** The request without values of Secrets. Whatever is recorded of a request comes from this. */
   open: Body;
-  /** Members of the request that have a value of a Secret. */
+  /** Members of the request that hold values of Secrets. */
   secretMembers: ReadonlySet<string>;
   /** The Secrets whose values are in the request. */
   secrets: SecretVersion[];
@@ -28,7 +28,7 @@ export interface Desired {
 
 /**
  * Resolves the references and Secrets of a spec, and shapes the request. Throws Waiting while one of them is missing,
- * so that nothing is sent before all of them are there, and Blocked when the spec says whose the remote is.
+ * so that nothing is sent before all are there. Throws Blocked when the spec sets the owner mark.
  */
 export async function resolveDesired(kind: Kind, object: ManagedObject, cluster: Cluster): Promise<Desired> {
   refuseOwnerKey(object);
@@ -46,7 +46,10 @@ export async function resolveDesired(kind: Kind, object: ManagedObject, cluster:
   };
 }
 
-/** Only the operator says whose a remote is. A text that is too long to be marked would be sent with the mark that it has. */
+/**
+ * Throws Blocked when the spec sets the owner mark: only the operator may. Text that is too long for another mark would
+ * be sent with the one that it has.
+ */
 function refuseOwnerKey({ spec }: ManagedObject): void {
   if (!hasOwnerKey(spec["metadata"])) return;
   throw new Blocked("InvalidSpec", `Remove the key ${OWNER_KEY} from spec.metadata: the operator sets it itself`);
@@ -75,7 +78,7 @@ function resolveReference(
   if (to.id !== undefined) return to.id;
   const kind = to.kind ?? trait.kinds[0] ?? "";
   const { name } = to;
-  // The definition of a later release may have dropped the only member that a stored object has.
+  // A later version of the definition may have dropped the only member that a stored object has set.
   if (name === undefined) throw new Blocked("InvalidSpec", `Set spec.${path}.name, the name of a ${kind}`);
   const target = cluster.get(kind, object.metadata.namespace, name);
   if (!target) throw missing(cluster, kind, name, path);
@@ -141,7 +144,7 @@ async function readSecrets(
   return { secrets, values };
 }
 
-/** Nothing broken is sent: the remote goes on with what it has until the Secret is corrected. */
+/** Throws Waiting when the content of a Secret is invalid. The remote keeps its value until the Secret is corrected. */
 function refuseInvalidSecrets(
   { spec: schema }: Kind,
   { spec }: ManagedObject,
@@ -159,7 +162,7 @@ function refuseInvalidSecrets(
   }
 }
 
-/** As above, for the value of one key. */
+/** Like `refuseInvalidSecrets`, for the value of one key. */
 function refuseInvalidKeys(needs: readonly Need[], values: ReadonlyMap<string, unknown>): void {
   for (const need of needs) {
     if (need.type === "reference") continue;
@@ -180,5 +183,5 @@ function keyValue(data: Readonly<Record<string, string>>, name: string, key: str
   return value;
 }
 
-/** Spec fields whose values the remote has from the object once this spec is sent. */
+/** Spec fields that this object sets on the remote once this spec is sent. */
 export const appliedFields = (kind: Kind, spec: Answer): string[] => appliedPaths(kind.spec, spec);

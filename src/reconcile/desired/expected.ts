@@ -5,7 +5,7 @@ import { type Body, toRequest } from "../../schema/wire/request.ts";
 import type { ReconcileContext } from "../context.ts";
 import { resolveDesired } from "./desired.ts";
 
-/** The values by which the remote of an object can be recognised, and the spec fields that they come from. */
+/** The values that identify the remote of an object, and the spec fields from which they come. */
 export interface Expected {
   body: Body;
   fields: string[];
@@ -21,8 +21,9 @@ export async function expectedOf(context: ReconcileContext): Promise<Expected> {
 }
 
 /**
- * Of what an interrupted create sent: `sent` from its intent, and what the Secrets of the spec hold now, which is in no
- * intent. Without them the remote of somebody else might match. Of an object that is being deleted they may be gone.
+ * The values that an interrupted create sent: `sent` from its intent, plus the present values of the Secrets of the
+ * spec, which no intent contains. Without those, the remote of somebody else could match. The Secrets of an object that
+ * is being deleted may be gone.
  */
 export async function expectedOfIntent(context: ReconcileContext, sent: Body): Promise<Expected> {
   const { kind, object, cluster } = context;

@@ -24,7 +24,7 @@ export interface PlanInput {
   seen: Body;
   /** Spec fields whose values the remote has from this object, and which are cleared when the spec drops them. */
   applied: readonly string[];
-  /** Members that have to be sent although no difference shows, such as those with a value of a changed Secret. */
+  /** Members that have to be sent although they show no difference, such as those with a value of a changed Secret. */
   renewed: readonly string[];
   /** Entries that other objects want in the lists that they share with this object. */
   claims?: Claims;
@@ -47,7 +47,7 @@ export function plan(kind: Kind, given: PlanInput): Plan {
 export const isEmpty = ({ body, remove, frozen }: Plan): boolean =>
   Object.keys(body).length === 0 && remove.length === 0 && frozen.length === 0;
 
-/** Answers never have the value of a Secret, so a new version of the Secret counts as a difference. */
+/** Answers never show the value of a Secret, so a new version of a Secret counts as a difference. */
 function withRenewed(kind: Kind, { wanted, renewed }: PlanInput, found: readonly Difference[]): Difference[] {
   const members = membersOf(kind.spec);
   const added = renewed
@@ -60,8 +60,8 @@ function withRenewed(kind: Kind, { wanted, renewed }: PlanInput, found: readonly
 }
 
 /**
- * The update has each module that differs, whole; the service keeps modules that are left out. All other members are
- * sent with any change, because the service may clear a map or list that is left out.
+ * The body of an update. It has each module that differs, whole; the service keeps modules that are left out. If
+ * anything differs, it has all other members too, because the service may clear a map or list that is left out.
  */
 function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Difference[]): Body {
   const body: Body = {};
@@ -78,8 +78,8 @@ function bodyOf(kind: Kind, { wanted, seen }: PlanInput, changes: readonly Diffe
 }
 
 /**
- * Members with a value of a Secret that was not sent yet. `unsent`: the paths of their fields. Members that only a
- * create accepts are left out: answers show their value, so they are compared like any other.
+ * Members with a value of a Secret that was not sent yet. `unsent`: the paths of their fields. Leaves out members that
+ * only a create accepts: answers show their value, so they are compared like any other.
  */
 export function renewedMembers(kind: Kind, spec: Record<string, unknown>, unsent: readonly string[]): string[] {
   const members = membersOf(kind.spec);

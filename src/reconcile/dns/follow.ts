@@ -10,11 +10,11 @@ import { now, type ReconcileContext, requestOptions, serviceNow } from "../conte
 import type { RecordCheck } from "../dns.ts";
 import { endpointFor, settingsOf } from "./settings.ts";
 
-/** When the records are looked at again: while something is missing or wrong, and while all is well. */
+/** Seconds until the next look at the records: while one is missing or wrong, and while all are right. */
 const WAITING_SECONDS = 60;
 const SETTLED_SECONDS = 300;
 
-/** For so long after the records were first seen, the service is asked about the certificate at each look. */
+/** For this long after the records were first seen, each look asks the service about the certificate. */
 const CERTIFICATE_MS = 10 * 60_000;
 
 export interface DNSOutcome {
@@ -26,8 +26,8 @@ export interface DNSOutcome {
 }
 
 /**
- * Has the DNS records of a remote made, looks whether they are there, and then asks the service again about a
- * certificate that waits for them. What goes wrong with DNS is told by the condition DNSReady, and stops nothing else.
+ * Has the DNS records of a remote created, and checks whether they exist. If a certificate waits for them, asks the
+ * service about it again. Problems with DNS appear in the condition DNSReady, and stop nothing else.
  */
 export async function followDNS(context: ReconcileContext, remote: Remote): Promise<DNSOutcome> {
   const { object, dns } = context;
@@ -46,21 +46,21 @@ export async function followDNS(context: ReconcileContext, remote: Remote): Prom
   return afterSeen(context, remote, condition);
 }
 
-/** An answer that could not be read has nothing but the id, and says nothing about records. */
+/** An unreadable answer has nothing but the id, and says nothing about records. */
 function recordsOf({ kind, object }: ReconcileContext, remote: Remote): DNSRecord[] {
   if (Object.keys(remote).length > 1) return kind.dnsRecords?.(remote) ?? [];
   return (object.status?.["dnsRecords"] ?? []) as DNSRecord[];
 }
 
-/** Without it, nothing would tell later that a DNSEndpoint may be there. */
+/** Without this condition, nothing would show later that a DNSEndpoint may exist. */
 const unseen: KindCondition = {
   ...{ type: "DNSReady", status: "Unknown", reason: "Pending" },
   message: "The DNSEndpoint is written, and nobody looks for the records (spec.dns.check: false)",
 };
 
 /**
- * The condition is there only if a DNSEndpoint may have been written before, or the records are looked at. It is looked
- * for once by each process: a look at the records costs no request to Kubernetes.
+ * Deletes the DNSEndpoint of an object that no longer has one. It can exist only if the object has this condition or
+ * its records are checked. Each process looks for it once. Checking records costs no request to Kubernetes.
  */
 async function removeFormer({ cluster, dns, object }: ReconcileContext): Promise<void> {
   if (!conditionOf(object.status, "DNSReady") || dns.withoutEndpoint.has(object.metadata.uid)) return;
@@ -90,7 +90,7 @@ interface Seen {
   check: RecordCheck;
 }
 
-/** What is wrong for certain comes before what could not be found out. */
+/** Records that are certainly wrong come before those that could not be checked. */
 function conditionFor(seen: readonly Seen[], writes: boolean): KindCondition {
   const wrong = seen.find(({ check }) => check.state === "missing" || check.state === "elsewhere");
   const [problem = seen.find(({ check }) => check.state !== "right")] = wrong ? [wrong] : [];
@@ -113,7 +113,7 @@ const notReady = (reason: Reason, message: string): KindCondition => ({
   ...{ type: "DNSReady", status: "False", reason, message },
 });
 
-/** Reads the remote again when the records have just come, and at each look for a while after that. */
+/** Reads the remote again when the records have just appeared, and at each look for a while after that. */
 async function afterSeen(context: ReconcileContext, remote: Remote, condition: KindCondition): Promise<DNSOutcome> {
   const { kind, object, account, clock } = context;
   const settled = { remote, conditions: [condition], afterSeconds: SETTLED_SECONDS };
@@ -126,7 +126,7 @@ async function afterSeen(context: ReconcileContext, remote: Remote, condition: K
   return { ...settled, remote: latest ?? remote, afterSeconds: WAITING_SECONDS };
 }
 
-/** Whether the service says of the certificate, a first one or its renewal, that a record is missing. */
+/** Whether the service says that a first certificate or a renewal waits for a missing record. */
 function waitsForDNS(context: ReconcileContext, remote: Remote): boolean {
   const { readiness } = readinessOf(context.kind, remote, context.object.spec, serviceNow(context));
   return readiness.state === "failing" || (readiness.state === "usable" && readiness.reason !== undefined);

@@ -3,9 +3,9 @@ import type { DNSEndpointContent } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
 
 export interface DNSSettings {
-  /** The operator writes a DNSEndpoint for the object. */
+  /** Whether the operator writes a DNSEndpoint for the object. */
   writes: boolean;
-  /** The resolver is asked for the records. */
+  /** Whether the resolver is asked for the records. */
   looks: boolean;
   externalDNS: NonNullable<DNSSpec["externalDNS"]>;
 }
@@ -16,7 +16,10 @@ export function settingsOf({ object, dns }: Pick<ReconcileContext, "object" | "d
   return { writes, looks: check ?? writes, externalDNS: externalDNS ?? {} };
 }
 
-/** The DNSEndpoint for the records. An object that leaves its remote owns none: the record has to outlive the object. */
+/**
+ * The DNSEndpoint for the records. An object that leaves its remote in the account owns none, because the records have
+ * to stay when the object is deleted.
+ */
 export function endpointFor(
   records: readonly DNSRecord[],
   { ttl, labels = {}, annotations = {} }: DNSSettings["externalDNS"],

@@ -5,19 +5,19 @@ import type { ReconcileContext } from "../context.ts";
 import type { RecordCheck, Withdrawal } from "../dns.ts";
 import { settingsOf } from "./settings.ts";
 
-/** The longest that a released name waits for its records to go. */
+/** The longest time that the release of a name waits until its records are gone. */
 const LONGEST_MS = 10 * 60_000;
 
-/** external-dns looks once a minute unless it is told otherwise, so it has seen the change after two looks. */
+/** By default, external-dns looks once a minute. After two looks it has seen the change. */
 const PROVIDER_MS = 2 * 60_000;
 
-/** When to look again if the resolver did not say. The resolver is asked once a minute at the most. */
+/** Seconds until the next look if the resolver did not say. The resolver is asked at most once a minute. */
 const LOOK_SECONDS = 60;
 
 /**
- * Call it before the remote is released. Deletes the DNSEndpoint of the object, and throws Waiting until the resolver no
- * longer finds the records: a record that outlives its domain would point to a name that somebody else can reserve. The
- * wait ends after ten minutes, or after the TTL of the records and two looks of external-dns if that is less.
+ * Call it before the remote is released. Deletes the DNSEndpoint of the object, and throws Waiting until the resolver
+ * no longer finds the records. A record that is left would point to a name that somebody else can reserve. The wait
+ * ends after ten minutes, or after the TTL of the records and two looks of external-dns if that is less.
  */
 export async function withdrawRecords(context: ReconcileContext): Promise<void> {
   const { kind, object, cluster, clock } = context;
@@ -40,7 +40,7 @@ export async function withdrawRecords(context: ReconcileContext): Promise<void> 
   withdrawal.ended = true;
 }
 
-/** The records of an object that keeps its remote stay, so its DNSEndpoint outlives it. */
+/** For an object whose remote stays in the account: keeps the DNSEndpoint and so the records. */
 export async function keepRecords({ kind, object, dns, cluster }: ReconcileContext): Promise<void> {
   if (kind.dnsRecords && settingsOf({ object, dns }).writes) await cluster.keepDNSEndpoint(object);
 }
@@ -57,7 +57,7 @@ interface Remaining {
   check: RecordCheck;
 }
 
-/** The first record that the resolver still finds, or that it has not said to be gone. */
+/** The first record that the resolver still finds, or has not yet confirmed to be gone. */
 async function remainingOf(
   { dns }: ReconcileContext,
   records: readonly DNSRecord[],

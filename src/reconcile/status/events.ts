@@ -7,7 +7,7 @@ import { specFields } from "../desired/plan.ts";
 
 /**
  * The events of a reconcile: changes that somebody may want to know of later. A create whose remote is ready at once
- * gives none, because the status says it all, and each event is one more write to the API server.
+ * makes no event: the status says it all, and each event costs the API server a write.
  */
 export function eventsOf(
   object: ManagedObject,
@@ -54,7 +54,7 @@ function eventOf(
   }
 }
 
-/** Undefined for the first remote of an object: the status shows that it was created. */
+/** Undefined for the first remote of an object, because the status shows that it was created. */
 function replacementEvent(
   object: ManagedObject,
   { id, replaces }: Extract<Change, { type: "Created" }>,
@@ -76,11 +76,11 @@ function transitionEvents(object: ManagedObject, after: Status): EventDraft[] {
       return type === "Drifted" ? [transitionEvent(object, is)] : [];
     return [transitionEvent(object, is)];
   });
-  // Ready and Synced mostly change together, for the same reason: one event is enough.
+  // Ready and Synced usually change together and for the same reason, so one event is enough.
   return drafts.filter((one, index) => drafts.findIndex(({ reason }) => reason === one.reason) === index);
 }
 
-/** Reasons that pass by themselves or were asked for, so their events are Normal and not Warning. */
+/** Reasons that end by themselves or were asked for. Their events are Normal instead of Warning. */
 const expectedReasons = new Set([
   "ReferenceNotReady",
   "Pending",

@@ -5,10 +5,10 @@ import type { KindReadiness } from "../../schema/define.ts";
 import { endOf, readinessOf, servedUntil, withIssuedMessage } from "../../schema/readiness.ts";
 import { type ReconcileContext, serviceNow } from "../context.ts";
 
-/** When to look again at a remote whose certificate no list has shown yet. */
+/** Seconds until the next look at a remote whose certificate no list has shown yet. */
 const UNKNOWN_SECONDS = 300;
 
-/** Whether the remote can be used, by itself and by the certificate with which it is served. Sends nothing. */
+/** Whether the remote can be used: by its own state, and by the certificate with which it is served. Sends nothing. */
 export function assessReadiness(context: ReconcileContext, remote: Remote): KindReadiness {
   const { kind, object, cluster, account } = context;
   const now = serviceNow(context);
@@ -26,7 +26,10 @@ export function assessReadiness(context: ReconcileContext, remote: Remote): Kind
   return { ...known, readiness: { ...readiness, afterSeconds: UNKNOWN_SECONDS } };
 }
 
-/** Before this process has read the list, the end is the one that the process before has told of the same certificate. */
+/**
+ * Before this process has read the list of certificates, uses the end that the previous process has recorded for the
+ * same certificate.
+ */
 function withKnownEnd(
   judged: KindReadiness,
   { status }: ManagedObject,

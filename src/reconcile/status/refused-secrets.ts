@@ -3,15 +3,15 @@ import { conditionOf, type ManagedObject } from "../../objects/object.ts";
 import { Blocked, type ReconcileError } from "../../objects/reconcile-error.ts";
 import type { ReconcileContext } from "../context.ts";
 
-/** Whether the remote was as the present spec says, when the object was looked at last. */
+/** Whether the remote matched the present spec at the last look. */
 export function wasReady({ status, metadata }: ManagedObject): boolean {
   const ready = conditionOf(status, "Ready");
   return ready?.status === "True" && ready.observedGeneration === metadata.generation;
 }
 
 /**
- * The service refused a request that carries a new value of a Secret, for a spec that it has taken before: then it is the
- * Secret that has to be corrected.
+ * When the service refuses a request with a new value of a Secret, for a spec that it has accepted before, the error
+ * names the Secret as what has to be corrected.
  */
 export function attributeToSecrets(
   { object, state: { newSecrets = [] } }: Pick<ReconcileContext, "object" | "state">,

@@ -19,24 +19,24 @@ import { wasReady } from "./refused-secrets.ts";
 
 /** How a reconcile ended. */
 export type Outcome =
-  /** `afterSeconds`: when the DNS records are looked at again. */
+  /** `afterSeconds`: seconds until the next look at the DNS records. */
   | { type: "settled"; readiness: Readiness; conditions: readonly KindCondition[]; afterSeconds?: number | undefined }
   | { type: "unfinished"; error: ReconcileError }
   | { type: "paused" }
-  /** Nothing is written for the object, so that another one can take its remote. */
+  /** The operator does not manage the remote for this object any more, so that another object can take it. */
   | { type: "released"; message: string; isHandedOver: boolean };
 
 /** The parts of the context that a status is made from. */
 type StatusInput = Pick<ReconcileContext, "kind" | "object" | "accountName" | "state" | "changes">;
 
 /**
- * The whole status after a reconcile. Equal to the status before, apart from unset members, when nothing has changed.
- * `serviceTime`: by the clock of the service, which dates certificates.
+ * The whole status after a reconcile. Equal to the previous status, apart from unset members, when nothing has changed.
+ * `serviceTime`: epoch milliseconds by the clock of the service, which dates certificates.
  */
 export function nextStatus(context: StatusInput, outcome: Outcome, now: number, serviceTime = now): Status {
   const status = statusWithoutColumns(context, outcome, now, serviceTime);
   const isLeftAlone = outcome.type === "paused" || outcome.type === "released";
-  // What an edit during a pause says is not so yet.
+  // An edit during a pause is not carried out yet.
   const { spec } = context.object;
   const texts = isLeftAlone ? status.columns : columnTexts(context.kind.columns, { spec, status });
   return { ...status, columns: { ...texts, ...noteOf(status.conditions) } };
@@ -61,7 +61,7 @@ function statusWithoutColumns(context: StatusInput, outcome: Outcome, now: numbe
   };
 }
 
-/** Status fields that the operator needs itself. An undefined member removes the field. */
+/** Status fields that the operator itself needs. An undefined member removes the field. */
 function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outcome): Partial<Status> {
   const { drift, remote } = state;
   const settled = outcome.type === "settled";
@@ -75,7 +75,7 @@ function bookkeeping({ object, accountName, state }: StatusInput, outcome: Outco
   };
 }
 
-/** Only what this reconcile has found out. */
+/** Fields that this reconcile has found out. Others stay as they are. */
 const whatIsThere = (state: RemoteState): Partial<Status> => ({
   ...whoseItIs(state),
   ...whatItHas(state),
@@ -95,8 +95,8 @@ const whatItHas = ({ retiring, moduleOrigins, outputSecret }: RemoteState): Part
 });
 
 /**
- * Whether reconcile-requested-at is answered by this outcome. AccountMismatch answers it too, so that not every look at
- * the object reads its remote while the whole account waits for a person.
+ * Whether this outcome answers the annotation reconcile-requested-at. AccountMismatch does as well. Otherwise each
+ * reconcile would read its remote while the whole account waits for a person.
  */
 const answersRequest = (outcome: Outcome): boolean =>
   outcome.type === "settled" || (outcome.type === "unfinished" && outcome.error.reason === "AccountMismatch");
@@ -113,7 +113,8 @@ function observedFields(kind: Kind, before: Status, state: RemoteState): Partial
     ...(current && { ...(complete ? cleared : unchanged), ...current }),
     ...(appliedFields && { appliedFields: appliedFields.length > 0 ? appliedFields : undefined }),
     ...(appliedSecrets && { appliedSecrets: appliedSecrets.length > 0 ? appliedSecrets : undefined }),
-    // When something was sent and the reconcile did not finish, nobody knows what the account has, so clear the digest.
+    // When a request was sent and the reconcile did not finish, the state of the account is unknown, so the digest is
+    // cleared.
     ...((appliedDigest || sent) && { appliedDigest }),
   } as Partial<Status>;
 }
@@ -136,8 +137,8 @@ function conditionsFor(
 }
 
 /**
- * What the table of `kubectl get` says. Ready stays True through a pause, an outage or drift, so the first of these that
- * holds is told in place of it.
+ * The message column of `kubectl get`. Ready stays True during a pause, an outage or drift, so the first of these
+ * conditions that holds is shown instead.
  */
 function noteOf(conditions: readonly Condition[] = []): { reason?: string; message?: string } {
   const reported = noted.map((fits) => conditions.find(fits)).find((one) => one !== undefined);
@@ -151,12 +152,15 @@ const noted: readonly ((condition: Condition) => boolean)[] = [
   ({ type, status }) => type === "Synced" && status === "False",
   ({ type, reason }) => type === "Ready" && reason !== synced.reason,
   ({ type, status }) => type === "Drifted" && status === "True",
-  // conditions of the kind, such as DNSReady
+  // Conditions of the kind, such as DNSReady.
   ({ status }) => status === "False",
   ({ type }) => type === "Ready",
 ];
 
-/** The other conditions stay as they are, but `Ready` must not call an edit applied that waits for the pause to end. */
+/**
+ * The other conditions stay as they are. But `Ready` must not say that an edit was applied which waits for the end of
+ * the pause.
+ */
 const pausedConditions = (object: ManagedObject, draft: ConditionDraft, now: number): Condition[] => [
   ...(object.status?.conditions ?? [])
     .filter(({ type }) => type !== paused.type)
@@ -193,7 +197,7 @@ function settledConditions(
 ): ConditionDraft[] {
   if (readiness.state === "usable") {
     const { reason = "Available" } = readiness;
-    // A failing renewal needs a person more than a difference does, which `Drifted` tells.
+    // A failing renewal is more urgent than drift, which `Drifted` reports as well.
     const message = (readiness.reason === undefined && otherThanSpecified(context)) || readiness.message;
     return [{ type: "Ready", status: "True", reason, message }, synced, ...more];
   }
@@ -203,14 +207,16 @@ function settledConditions(
   return [{ type: "Ready", status: "False", reason, message }, synced, progress, ...more];
 }
 
-/** What Ready says when the remote is not as the spec asks for. Undefined when it is. */
+/** What Ready says when the remote differs from the spec. Undefined when it does not. */
 function otherThanSpecified({ object, state: { drift, remote } }: StatusInput): string | undefined {
   if (drift) return differs(drift.fields);
   const [id, asked] = [remote?.id ?? object.status?.id, object.spec.adopt?.id];
   return id === undefined || asked === undefined || id === asked ? undefined : notAdopted(id, asked);
 }
 
-/** The object had a remote before the spec named another one, or has replaced the one that it adopted. */
+/**
+ * Why the object does not have the remote that it asks for: it had another one before, or has replaced the adopted one.
+ */
 const notAdopted = (id: string, asked: string): string =>
   `The resource exists in the account. spec.adopt.id has no effect: this object has ${id}, not ${asked}`;
 
@@ -219,8 +225,9 @@ function driftedConditions({ drift }: RemoteState): ConditionDraft[] {
 }
 
 /**
- * A ready object whose spec has not changed stays ready while the service or a Secret cannot be read: its traffic is
- * not affected. It stops being ready when its remote is missing or expired, or when the error is in the object.
+ * A ready object whose spec has not changed stays ready while the service or a Secret cannot be read, because its
+ * traffic is not affected. It stops being ready when its remote is missing or expired, or when the error is in the
+ * object.
  */
 function unfinishedConditions(context: StatusInput, error: ReconcileError, now: number): ConditionDraft[] {
   const { object } = context;
@@ -228,7 +235,7 @@ function unfinishedConditions(context: StatusInput, error: ReconcileError, now: 
   const failed: ConditionDraft = { ...synced, status: "False", reason, message };
   if (!isGone(context) && !isExpired(context.kind, object.status, now) && staysReady(object, error))
     return [...currentConditions(object, ["Ready"]), failed];
-  // Waiting: this reconcile has not got as far as a call, so Synced stays as it was.
+  // With Waiting, this reconcile sent no request, so Synced stays as it was.
   const call = error instanceof Waiting ? currentConditions(object, ["Synced"]) : [failed];
   const progress: ConditionDraft = {
     type: error instanceof Blocked ? "Stalled" : "Reconciling",
@@ -239,17 +246,17 @@ function unfinishedConditions(context: StatusInput, error: ReconcileError, now: 
   return [{ type: "Ready", status: "False", reason, message }, ...call, progress];
 }
 
-/** The remote of the status is not there any more, and this reconcile has found or made no other. */
+/** Whether the remote of the status no longer exists, and this reconcile has found or created no other. */
 function isGone({ object, state, changes }: StatusInput): boolean {
   const id = object.status?.id;
   const wasDeleted = changes.some((change) => change.type === "Deleted" && change.id === id);
   return wasDeleted || (changes.some(({ type }) => type === "Missing") && !state.remote);
 }
 
-/** Reasons that concern the account and not the object: the remote serves as before. */
+/** Reasons that concern the account and not the object. The remote works as before. */
 const ACCOUNT_REASONS: ReadonlySet<string> = new Set(["Unauthorized", "Forbidden", "AccountMismatch"]);
 
-/** Reasons of a refused change. It changes nothing about the remote. */
+/** Reasons of a refused change, which leaves the remote as it was. */
 const REFUSALS: ReadonlySet<string> = new Set(["InvalidSpec", "QuotaExceeded", "SecretNotReady", "UpdateUnsupported"]);
 
 function staysReady(object: ManagedObject, error: ReconcileError): boolean {
@@ -258,7 +265,7 @@ function staysReady(object: ManagedObject, error: ReconcileError): boolean {
   return REFUSALS.has(error.reason) && isGatewayError(error.cause);
 }
 
-/** They stay as they are, but a certificate may have ended meanwhile. */
+/** The conditions of the kind. They stay as they are, except that a certificate may have expired meanwhile. */
 function ownConditions({ kind, object }: StatusInput, now: number): ConditionDraft[] {
   const current = currentConditions(object, kind.ownConditions);
   if (!isExpired(kind, object.status, now)) return current;
@@ -266,6 +273,6 @@ function ownConditions({ kind, object }: StatusInput, now: number): ConditionDra
   return [...current.filter(({ type }) => type !== ended?.type), ...(ended ? [ended] : [])];
 }
 
-/** Conditions as they are, each with the generation for which it was set. */
+/** These conditions unchanged, each with the generation for which it was set. */
 const currentConditions = ({ status }: ManagedObject, types: readonly string[]): ConditionDraft[] =>
   types.flatMap((type) => conditionOf(status, type) ?? []);

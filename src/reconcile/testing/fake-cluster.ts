@@ -29,19 +29,19 @@ export class FakeCluster implements Cluster {
   /** The operator's writes, in order. */
   readonly writes: string[] = [];
   readonly events: EventDraft[] = [];
-  /** Objects that ended although they had the finalizer, as a reconcile has told. */
+  /** Objects that a reconcile has reported as deleted in spite of their finalizer. */
   readonly unfinalized: ManagedObject[] = [];
   /** Names of the Secrets that were read. */
   readonly secretReads: string[] = [];
   namespaceDeleting = false;
-  /** False: as after a restart, which has seen no object end. */
+  /** Whether the cluster knows which objects were deleted. False after a restart of the operator. */
   knowsEnds = true;
   /** Other namespaces that are being deleted. */
   readonly otherNamespacesDeleting = new Set<string>();
-  /** Kinds whose CustomResourceDefinition is being deleted. */
+  /** Whether the objects of a kind can be read, by kind. Default: Visible. */
   readonly visibility = new Map<string, Visibility>();
   readonly kindsDeleting = new Set<string>();
-  /** Called before each of the operator's writes. What it throws, the write throws. */
+  /** Called before each write of the operator. An error that it throws is the outcome of the write. */
   beforeWrite: (write: string) => void | Promise<void> = () => {};
   intentSignatures = new IntentSignatures(SIGNING_KEY, "c1");
   readonly kinds: readonly Kind[];
@@ -58,12 +58,12 @@ export class FakeCluster implements Cluster {
     this.#clock = clock;
   }
 
-  /** Intents are signed with another id of the cluster from now on. */
+  /** From now on, create intents are signed with this id of the cluster. */
   sign(clusterID: string, ...formerClusterIDs: string[]): void {
     this.intentSignatures = new IntentSignatures(SIGNING_KEY, clusterID, formerClusterIDs);
   }
 
-  // What users do.
+  // Actions of users.
 
   apply(kind: Kind, name: string, spec: ManagedObject["spec"] = {}, metadata: Metadata = {}): ManagedObject {
     const { namespace = "team-a" } = metadata;
@@ -98,7 +98,7 @@ export class FakeCluster implements Cluster {
     });
   }
 
-  /** As the operator would write it, or a version of it before. */
+  /** Records an intent as this or an earlier version of the operator would. */
   recordIntent(object: ManagedObject, text: string): void {
     const signature = this.intentSignatures.sign(object, text);
     this.annotateByHand(object, annotations.createIntentSignature, signature);
@@ -115,18 +115,18 @@ export class FakeCluster implements Cluster {
     });
   }
 
-  /** Ends the object in spite of its finalizers, as a DELETE does that has read it before it had any. */
+  /** Deletes the object in spite of its finalizers, like a DELETE that the API server began before they were added. */
   vanish(object: ManagedObject): void {
     this.#objects.delete(keyOf(object));
   }
 
-  /** Removes the status, as a restore from a backup does that has only metadata and spec. */
+  /** Removes the status, like a restore from a backup that has only metadata and spec. */
   loseStatus(object: ManagedObject): void {
     const { status: _, ...rest } = this.now(object);
     this.#store(rest);
   }
 
-  /** What a version leaves of the status and the annotations that knows neither origins nor signatures. */
+  /** Reduces status and annotations to what an earlier version leaves, without origins and signatures. */
   forgetOrigin(object: ManagedObject): void {
     this.removeAnnotation(object, annotations.createIntentSignature);
     const { status, ...rest } = this.now(object);
@@ -135,7 +135,7 @@ export class FakeCluster implements Cluster {
     this.#store({ ...rest, status: known });
   }
 
-  /** Puts an object back as it was, whatever is there now, as a restore of etcd does. */
+  /** Restores an earlier state of an object in place of the present one, like a restore of etcd. */
   restore(object: ManagedObject): void {
     this.#store(object);
   }
@@ -154,7 +154,7 @@ export class FakeCluster implements Cluster {
     this.#secrets.delete(name);
   }
 
-  /** Puts a Secret back with the resourceVersion that it had. */
+  /** Restores a Secret with its earlier resourceVersion. */
   restoreSecret(name: string, secret: SecretValue | undefined): void {
     if (secret) this.#secrets.set(name, secret);
   }
@@ -163,7 +163,7 @@ export class FakeCluster implements Cluster {
     this.#configMaps.set(name, data);
   }
 
-  // What tests look at.
+  // For assertions of tests.
 
   /** The object as it is now. Throws when it does not exist. */
   now({ kind, metadata }: ManagedObject): ManagedObject {
@@ -180,7 +180,7 @@ export class FakeCluster implements Cluster {
     return this.#secrets.get(name);
   }
 
-  // What a reconcile needs.
+  // The interface `Cluster`.
 
   get(kind: string, namespace: string, name: string): ManagedObject | undefined {
     return this.#objects.get(`${kind}/${namespace}/${name}`);
@@ -353,7 +353,7 @@ export class FakeCluster implements Cluster {
     return this.kindsDeleting.has(kind);
   }
 
-  /** All objects have one account. */
+  /** All objects belong to one account. */
   inAccount({ kind }: Kind): ManagedObject[] {
     return [...this.#objects.values()].filter((object) => object.kind === kind && object.status?.id !== undefined);
   }

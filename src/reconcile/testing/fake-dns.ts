@@ -6,11 +6,11 @@ const code = (name: string): Error => Object.assign(new Error(name), { code: nam
 
 /** The zone of the tests, asked as the operator asks a resolver. */
 export class FakeDNS extends RecordChecker {
-  /** What is there, by type and name. */
+  /** The existing records: targets by type and name. */
   readonly zone: Map<string, readonly string[]>;
-  /** The names that were asked for, in order. */
+  /** The names that were queried, in order. */
   readonly asked: string[];
-  /** The code with which every query fails. Undefined: none does. */
+  /** The error code of every query. Undefined: queries succeed. */
   failure: string | undefined;
   /** Whether objects have a DNSEndpoint by default. */
   override externalDNS = false;

@@ -24,7 +24,7 @@ export interface Call {
   resource: string;
   id?: string;
   body?: Body;
-  /** As the client was told. */
+  /** The option `confidential` of the call. */
   confidential?: boolean | undefined;
 }
 
@@ -34,10 +34,10 @@ interface Fault {
   failure: Pick<Failure, "kind"> & Partial<Failure>;
 }
 
-/** A service that works as the API page says, with one account, kept in memory. */
+/** A service that behaves as the API page says. It has one account, in memory. */
 export class FakeGateway {
   readonly calls: Call[] = [];
-  /** Also those that a test has taken. */
+  /** All calls, including those that `takeCalls` has returned. */
   readonly everyCall: Call[] = [];
   /** By resource, the member whose value must be unique in the account. */
   readonly unique: Record<string, string> = { reserved_domains: "domain" };
@@ -53,7 +53,7 @@ export class FakeGateway {
   readonly #clock: Clock;
   /** The calendar of the service. */
   calendar = (): Date => this.#clock.date();
-  /** Called with the header `Date` of each answer, by the process that may have asked. */
+  /** By the client: called with the header `Date` of each answer to it. */
   readonly onDate = new Map<object, (date: string) => void>();
   readonly #remotes = new Map<string, Map<string, FakeRemote>>();
   readonly #faults: { verb: Verb; fault: Fault }[] = [];
@@ -84,7 +84,7 @@ export class FakeGateway {
     this.#faults.push({ verb, fault: { done: false, failure: { kind } } });
   }
 
-  /** What was planned and has not happened yet does not happen any more. */
+  /** Drops all planned faults that have not occurred yet. */
   forgetFaults(): void {
     this.#faults.length = 0;
   }
@@ -97,24 +97,24 @@ export class FakeGateway {
     return this.#collection(resource).get(id);
   }
 
-  /** Somebody else creates a remote. */
+  /** Another client creates a remote. */
   seed(resource: Resource, body: Body): FakeRemote {
     return this.#createRemote(resource, body);
   }
 
-  /** Somebody else changes a remote. */
+  /** Another client changes a remote. */
   change(resource: Resource, id: string, members: Record<string, unknown>): void {
     const remote = this.remote(resource, id);
     if (!remote) throw new TypeError(`no ${id} to change`);
     this.#collection(resource).set(id, { ...remote, ...members });
   }
 
-  /** Somebody else deletes a remote. */
+  /** Another client deletes a remote. */
   drop(resource: Resource, id: string): void {
     this.#collection(resource).delete(id);
   }
 
-  /** Somebody else creates a remote with this id. */
+  /** Another client creates a remote with this id. */
   put(resource: Resource, remote: FakeRemote): void {
     this.#store(resource, remote);
   }
@@ -124,7 +124,7 @@ export class FakeGateway {
     return this.calls.splice(0).map(({ verb, id }) => (id ? `${verb} ${id}` : verb));
   }
 
-  // The calls of the client.
+  // The calls of the operator's client.
 
   create = async (resource: Resource, body: Body, { confidential }: CallOptions = {}): Promise<never> => {
     this.#receive({ verb: "create", resource: resource.name, body, confidential });
@@ -163,7 +163,7 @@ export class FakeGateway {
   async *list(resource: Resource, _options?: CallOptions): AsyncGenerator<Page<never>, void, void> {
     for (let [from, last] = [0, false]; !last; from += this.pageSize) {
       this.#receive({ verb: "list", resource: resource.name });
-      // A row that was removed since the page before shifts the others.
+      // If a row was deleted since the previous page, the others have moved.
       const remotes = this.remotesOf(resource).reverse();
       const page: FakeRemote[] = this.#perform("list", resource, () => remotes.slice(from, from + this.pageSize));
       last = from + this.pageSize >= remotes.length;
@@ -297,7 +297,7 @@ export class FakeGateway {
   }
 }
 
-/** The remote itself if nothing is left out. */
+/** The same remote if no member is left out. */
 const withoutMembers = (remote: FakeRemote, left: ReadonlySet<string>): FakeRemote =>
   left.size === 0
     ? remote

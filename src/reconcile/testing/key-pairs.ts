@@ -1,4 +1,4 @@
-/** Certificates with their keys, of no use outside of tests. The simulator makes such pairs, and sources import nothing of it. */
+/** Certificates with their keys, for tests only. The simulator creates such pairs, but `src` may not import it. */
 const pairs: readonly (readonly [certificate: string, key: string])[] = [
   [
     `-----BEGIN CERTIFICATE-----

@@ -8,7 +8,9 @@ export interface KeyOfAccount {
   gateway: FakeGateway;
 }
 
-/** A client that reads the API key for each request, as that of the operator does, and asks once more before it sends. */
+/**
+ * A client that reads the API key for each request, like the operator's client, and once more right before it sends.
+ */
 export function keyedClient(keyNow: () => KeyOfAccount, onKey: (key: string) => void): GatewayClient {
   const begin = (options: CallOptions | undefined): FakeGateway => {
     const { key, gateway } = keyNow();

@@ -3,12 +3,12 @@ import { type Subject, subjects } from "./random-subjects.ts";
 import type { Scene } from "./scene.ts";
 
 /**
- * Those that are found again whatever the account has by then. A certificate that was made since the backup would stay:
- * the one of the backup may still be there.
+ * Subjects whose remotes are found again whatever the account has by then. Certificates are left out: one that was
+ * issued after the backup would stay beside the one of the backup.
  */
 const restorable = subjects.filter(({ foundBy, kind }) => foundBy === "mark" && kind.replacement === undefined);
 
-/** Objects with all that is in them, the status too, as a backup of etcd has them. */
+/** Objects with their status, as a backup of etcd holds them. */
 export class Backups {
   readonly #scene: Scene;
   #taken = new Map<string, ManagedObject>();

@@ -4,10 +4,10 @@ import type { faults, verbs, writes } from "./random-steps.ts";
 import { resources } from "./random-subjects.ts";
 import { DEADLINE_MS, type Scene } from "./scene.ts";
 
-/** The process died in the middle of a reconcile. */
+/** Thrown when the process is killed in the middle of a reconcile. */
 export class Killed extends Error {}
 
-/** A create whose answer the operator no longer waits for, and which the service may carry out before `until`. */
+/** A create for which the operator no longer waits, and which the service may carry out until `until`. */
 interface Late {
   kind: Kind;
   body: Record<string, unknown>;
@@ -17,7 +17,7 @@ interface Late {
 /** A service may carry out a request a little later than the operator's deadline for it. */
 export const LATEST_MS = DEADLINE_MS + 4000;
 
-/** What goes wrong at the service, at the API server and in the process. */
+/** Faults of the service, of the API server and of the process. */
 export class Faults {
   readonly #scene: Scene;
   /** The faults that are planned for the next creates. */
@@ -66,7 +66,7 @@ export class Faults {
     if (this.#planned.shift() === "late" && kind) this.#late.push({ kind, body, until });
   }
 
-  /** Late creates are carried out. Returns whether there was one. */
+  /** Carries out the late creates. Returns whether there were any. */
   arrive(): boolean {
     const { gateway, clock } = this.#scene;
     const arriving = this.#late.splice(0).filter(({ kind: { naturalKey, resource }, body, until }) => {

@@ -3,10 +3,10 @@ import type { KeyOfAccount } from "./keyed-client.ts";
 import { opaque, resources } from "./random-subjects.ts";
 import type { Scene } from "./scene.ts";
 
-/** Which API key the operator reads: the right one or, by mistake, that of another account. */
+/** Which API key the operator reads: the right one, or by mistake that of another account. */
 export class Keys {
   readonly #right: FakeGateway;
-  /** The account of the other key. It has what looks like ours, since marks and values prove nothing. */
+  /** The account of the wrong key. Its remotes look like ours, so marks and values prove nothing. */
   readonly strange: FakeGateway;
   #isWrong = false;
   #planned: { isWrong: boolean; after: number } | undefined;
@@ -20,12 +20,12 @@ export class Keys {
         this.strange.put(resource, { ...answer, id: `${resource.idPrefix}strange${index}`, metadata });
   }
 
-  /** From the request after so many others, this key is read. */
+  /** After this many further requests, the operator reads the right or the wrong key. */
   plan(isWrong: boolean, after: number): void {
     this.#planned = { isWrong, after };
   }
 
-  /** The right key is read from now on. */
+  /** From now on, the operator reads the right key. */
   correct(): void {
     this.#planned = undefined;
     this.#isWrong = false;

@@ -4,10 +4,10 @@ import { annotations } from "../../schema/contract.ts";
 import { isOurMark, type Subject, subjects } from "./random-subjects.ts";
 import type { Scene } from "./scene.ts";
 
-/** The subjects whose remotes are moved: those that are known by a mark. */
+/** The subjects whose remotes move between objects: those that are found by their owner mark. */
 const moved = subjects.filter(({ name }) => name === "policy" || name === "group");
 
-/** A remote goes from one object of a pair to the other one and back: `team-a/policy` and `team-c/heir-policy`. */
+/** Moves a remote from one object of a pair to the other and back: `team-a/policy` and `team-c/heir-policy`. */
 export class Moves {
   readonly #scene: Scene;
 
@@ -15,7 +15,7 @@ export class Moves {
     this.#scene = scene;
   }
 
-  /** `to`: the object that is to have the remote. `says`: which of both objects say so. */
+  /** `to`: the object that gets the remote. `says`: which of the two objects has the annotation or spec for it. */
   begin(one: Subject, to: "heir" | "subject", says: "both" | "giver" | "taker"): void {
     const [giver, taker] = this.#pair(one, to);
     const id = giver?.status?.id;
@@ -28,13 +28,13 @@ export class Moves {
     if (says !== "giver") cluster.apply(one.kind, name, spec, { namespace });
   }
 
-  /** Deletes the object that gives a remote. If it has not been taken yet, the deletion waits. */
+  /** Deletes the object that gives the remote away. The deletion waits until the other object has taken it. */
   finish(one: Subject): void {
     for (const giver of this.#givers(one))
       if (this.#takerOf(one, giver) && !isDeleting(giver)) this.#scene.cluster.delete(giver);
   }
 
-  /** A person finishes what goes on, and gives up the rest. */
+  /** A person completes the moves that have begun, and cancels the others. */
   settle(): void {
     const { cluster } = this.#scene;
     for (const one of moved) {
@@ -74,7 +74,7 @@ export class Moves {
       .filter((remote) => isOurMark(ownerMarkOf(remote), `team-c/heir-${name}`))
       .map(({ id }) => id);
 
-  /** Whether the heir has this remote: it alone, or it is the one that is marked. */
+  /** Whether the heir holds this remote: no other object has it, or the owner mark names the heir. */
   holds(one: Subject, id: string): boolean {
     const [subject, heir] = [this.#subjectOf(one), this.heirOf(one)];
     if (heir?.status?.id !== id) return false;

@@ -3,14 +3,17 @@ import { ownerMarkOf } from "../../objects/ownership.ts";
 import { isOurMark, type Subject, subjects } from "./random-subjects.ts";
 import { Scene } from "./scene.ts";
 
-/** Whose object wants a remote of another: that of a second namespace of the cluster, or of a second cluster. */
+/** The owner of the rival object: a second namespace of the cluster, or a second cluster. */
 export const players = ["namespace", "cluster"] as const;
 export type Player = (typeof players)[number];
 
-/** The subjects whose remotes are wanted: those that are known by a mark, and that nothing waits for when they stay. */
+/**
+ * The subjects whose remotes rivals want: those that are found by their owner mark, and whose deletion nothing waits
+ * for.
+ */
 const wanted = subjects.filter(({ name }) => name === "policy" || name === "group");
 
-/** Objects that are to adopt remotes of the subjects, and to delete them with themselves. */
+/** Objects of others that adopt remotes of the subjects, and delete them when they are deleted. */
 export class Rivals {
   readonly #scenes: Readonly<Record<Player, Scene>>;
 
@@ -19,12 +22,12 @@ export class Rivals {
     this.restart();
   }
 
-  /** The process of the second cluster starts anew; the second namespace has that of the first. */
+  /** Restarts the process of the second cluster. The second namespace shares the process of the first. */
   restart(): void {
     this.#scenes.cluster.restart();
   }
 
-  /** `observes`: it only looks at the remote, and may want it later. */
+  /** `observes`: the rival only observes the remote at first. */
   want(player: Player, subject: Subject, id: string, observes: boolean): void {
     if (!wanted.includes(subject)) return;
     const object = this.#object(player, subject);
@@ -48,7 +51,7 @@ export class Rivals {
     );
   }
 
-  /** Whether a rival has the remote: it alone, or it is the one that is marked. */
+  /** Whether a rival holds the remote: no other object has it, or the owner mark names the rival. */
   holds = (subject: Subject, id: string): boolean =>
     this.objects.some(({ player, object }) => hasOwnID(object, id) && !this.#isOfSubject(player, subject, id));
 
@@ -62,7 +65,7 @@ export class Rivals {
     return this.#isOfSubject(player, subject, remoteID) ? `${remoteID} is that of ${subject.name}` : undefined;
   }
 
-  /** An object that has lost its status finds its remote by the mark. One that was restored may have an old status. */
+  /** An object that has lost its status finds its remote by the mark. A restored object may have an old status. */
   #isOfSubject(player: Player, subject: Subject, remoteID: string): boolean {
     const { cluster, gateway } = this.#scenes.namespace;
     const object = cluster.get(subject.kind.kind, "team-a", subject.name);

@@ -8,21 +8,29 @@ import { ownerMarkOf } from "../../objects/ownership.ts";
 import type { Kind } from "../../schema/define.ts";
 import type { FakeRemote } from "./fake-gateway.ts";
 
-/** Metadata to which no owner mark can be added. */
+/** Metadata that has no room for an owner mark. */
 export const opaque = "ours, and not to be marked";
 
-/** An object of the random test, chosen for the way in which its remote is found. Each `variant` is another spec. */
+/**
+ * An object of the random test. Each stands for one way in which a remote is found again. `variant`: which spec it has.
+ */
 export interface Subject {
   kind: Kind;
   name: string;
   spec: (variant: number) => ManagedObject["spec"];
   /** Whether a remote belongs to this object, decided without the operator's code for finding it. */
   isOurs: (remote: FakeRemote) => boolean;
-  /** How it is found again. By values, it cannot be found once they have changed and the status is lost. */
+  /**
+   * How its remote is found again. With "values", it is not found after both its values changed and its status was
+   * lost.
+   */
   foundBy: "mark" | "name" | "values";
 }
 
-/** Whether a mark names this object, by any id that the cluster has had: c1, c1-2, c1-3. The second cluster is c2. */
+/**
+ * Whether an owner mark names this object, under any id that the cluster has had: c1, c1-2, c1-3. The second cluster is
+ * c2.
+ */
 export const isOurMark = (mark: string | undefined, object: string): boolean =>
   /^c1(-\d+)?$/.test(mark?.split("/")[0] ?? "") && mark?.slice(mark.indexOf("/") + 1) === object;
 

@@ -19,9 +19,9 @@ export const DEADLINE_MS = 30_000;
 export const RESYNC_SECONDS = 300;
 
 export interface SceneOptions {
-  /** Shares the account and the clock of this scene. */
+  /** Another scene whose account and clock this one shares. */
   beside?: Scene;
-  /** As in owner marks. Default: c1. */
+  /** The id of the cluster in owner marks. Default: c1. */
   clusterID?: string;
   formerClusterIDs?: readonly string[];
   /** Whether a person has set the id of the cluster. Default true. */
@@ -30,11 +30,11 @@ export interface SceneOptions {
   deletesPerMinute?: number;
   /** Whether operations that the API page does not document are tried. Default true. */
   undocumented?: boolean;
-  /** Kinds beside those of the operator. */
+  /** Kinds in addition to those of the operator. */
   extraKinds?: readonly Kind[];
-  /** Secrets are watched. */
+  /** Whether Secrets are watched. Default false. */
   secretsWatched?: boolean;
-  /** The API key that is read for each request. It has to be proved. Unset: one that needs no proof. */
+  /** The API key that is read for each request, and that has to be proved. Unset: a key that needs no proof. */
   keyNow?: () => KeyOfAccount;
 }
 
@@ -46,9 +46,9 @@ export class Scene {
   readonly dns: FakeDNS;
   /** Name of the GatewayAccount of all objects; empty for the operator's own account. */
   accountName = "";
-  /** What causes the reconciles. */
+  /** The lane of the reconciles. */
   lane: Lane = "edit";
-  /** What the specs of all objects ask for. Unset: `accountName`. */
+  /** The GatewayAccount that the specs of all objects name. Unset: `accountName`. */
   specifiedAccountName: string | undefined;
   readonly #options: SceneOptions;
   readonly #kinds: readonly Kind[];
@@ -69,20 +69,20 @@ export class Scene {
     this.#account = this.#start();
   }
 
-  /** Starts a new process, which knows only what is in the cluster and the account. */
+  /** Starts a new process, which knows only the cluster and the account. */
   restart(): void {
     for (const { resource } of this.#kinds) this.#listed.add(resource.name);
     this.#account = this.#start();
   }
 
-  /** A person gives the cluster another id, and declares the one that it had. */
+  /** A person gives the cluster another id, and declares the former one. */
   changeClusterID(id: string): void {
     this.#clusterIDs = [id, ...this.#clusterIDs];
     this.cluster.sign(...this.#clusterIDs);
     this.restart();
   }
 
-  /** Whether objects may adopt, of whichever namespace. */
+  /** Whether objects of any namespace may adopt. */
   set mayAdopt(value: boolean) {
     this.cluster.mayAdopt = () => value;
   }
@@ -176,7 +176,7 @@ export class Scene {
     return `${ready?.reason}: ${ready?.message}`;
   }
 
-  /** The service lacks an operation, and this process is certain of it. */
+  /** Makes this process certain that the service lacks an operation. */
   async confirmLack({ name }: { name: string }, verb: "update" | "delete"): Promise<void> {
     this.#operations.refused(`${name}:${verb}`);
     await this.clock.advance(5 * 60_000);
@@ -191,7 +191,7 @@ export class Scene {
     return kind;
   }
 
-  /** The first process lists each resource once without counting it. A process after `restart` counts its lists. */
+  /** The first process lists each resource once, uncounted. After `restart`, lists are counted. */
   async #listOnce({ location, resource }: Kind): Promise<void> {
     if (this.#listed.has(resource.name) || location.type !== "collection") return;
     this.#listed.add(resource.name);
