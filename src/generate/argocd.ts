@@ -2,8 +2,8 @@ import { GROUP } from "../schema/contract.ts";
 import type { Kind } from "../schema/define.ts";
 
 /**
- * Writes the Argo CD actions of all kinds into the text of its ConfigMap: the first kind, which is written by hand, has
- * them under an anchor, and each other kind is an alias of it.
+ * Writes the Argo CD actions of all kinds into the text of its ConfigMap. The first kind is written by hand, with its
+ * actions under a YAML anchor. Each other kind is an alias of that anchor.
  */
 export function withActions(text: string, kinds: readonly Pick<Kind, "kind">[]): string {
   const keys = kinds.map(({ kind }) => `resource.customizations.actions.${GROUP}_${kind}`);

@@ -74,8 +74,8 @@ function objectSchema(kind: CustomResource): JSONSchema {
 }
 
 /**
- * A remote that was adopted would be left changed, and unowned. Before an object has its remote, a wrong id can be
- * corrected.
+ * An object keeps the id that it has adopted: with another id, the first remote would stay changed and without an
+ * owner. Before an object has its remote, a wrong id can be corrected.
  */
 const adoptedID: Rule = {
   rule: [
@@ -101,8 +101,8 @@ function canBeEmpty({ required, "x-kubernetes-validations": rules }: JSONSchema)
  * member turns it into null, which the API server refuses. The spec itself has the default `{}` instead, so that
  * several appliers can share it. Lists are replaced as a whole anyway.
  *
- * The members of such an object have no defaults here, since a default would be a change of the whole by somebody else:
- * the operator fills them in when it makes a request.
+ * The members of such an object have no defaults here: a default would count as a change of the whole object by another
+ * applier. The operator fills the defaults in when it makes a request.
  */
 function appliedWhole(schema: JSONSchema): JSONSchema {
   if (schema["type"] !== "object") return schema;

@@ -1,4 +1,4 @@
-/** A line or several of a panel: an expression, and what the legend says of each of its series. */
+/** One or more lines of a panel: a PromQL expression, and the legend of its series. */
 interface Query {
   readonly expr: string;
   readonly legend: string;
@@ -8,7 +8,7 @@ interface Panel {
   readonly title: string;
   readonly about: string;
   readonly unit: "short" | "s" | "bytes" | "reqps" | "ops" | "cpm";
-  /** Areas on top of each other, where the sum says something. */
+  /** Whether areas are stacked, for series whose sum has a meaning. */
   readonly stacked?: boolean;
   readonly queries: readonly Query[];
 }
@@ -26,7 +26,7 @@ const rate = (metric: string, ...labels: string[]): string => `rate(${of(metric,
 const quantile = (share: number, histogram: string, by: string): string =>
   `histogram_quantile(${share}, sum by (${by}) (${rate(`${histogram}_bucket`)}))`;
 
-/** Each replica counts all objects. */
+/** Every replica counts all objects, so the maximum over replicas is the number of objects. */
 const objects = (by: string): string =>
   `sum by (${by}) (max by (kind, ready, reason) (${of("tunnelgateway_resources")}))`;
 
@@ -293,7 +293,7 @@ const panelOf = ({ title, about, unit, stacked = false, queries }: Panel) => ({
   })),
 });
 
-/** Panels as Grafana wants them: in one list, each row before its panels, with their places in a grid. */
+/** Panels in Grafana's form: one flat list, each row before its panels, with positions in a grid. */
 function placed(): object[] {
   let [id, y] = [0, 0];
   return rows.flatMap(({ title, panels }) => {

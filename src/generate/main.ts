@@ -20,7 +20,7 @@ const check = process.argv.includes("--check");
 
 const chart = "charts/tunnel-gateway-operator";
 
-/** Folders with generated files only. Any other file in them is left over, and is removed. */
+/** Folders that contain only generated files. Any other file in them is removed. */
 const owned = ["crds", "schemas", "docs/reference", `${chart}/templates/crds`, `${chart}/rules`];
 
 const toYAML = (value: unknown): string =>
@@ -30,12 +30,12 @@ const catalogue = { kinds, customResources };
 
 type Examples = ReturnType<typeof firstExamples>;
 
-/** Generated files in folders that have others as well. */
+/** Generated files in folders that also contain other files. */
 const beside: Readonly<Record<string, () => string>> = {
   [`${chart}/files/dashboard.json`]: () => `${JSON.stringify(dashboard(), null, 2)}\n`,
 };
 
-/** Files written by hand but for a part that follows from the kinds or the commands. */
+/** Files written by hand, except for one generated part. */
 const written: Readonly<Record<string, (text: string, examples: Examples) => string>> = {
   [`${chart}/Chart.yaml`]: (text, examples) => withArtifactHub(text, customResources, examples),
   "README.md": (text) => withKinds(text, kindTable(catalogue, "docs/reference/")),

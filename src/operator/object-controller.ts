@@ -77,8 +77,8 @@ function flowOf({ kind }: Kind, key: string, { cluster, unfinalizedObjects, acco
 }
 
 /**
- * A new object waits until the remote of the one before it, which has ended without its finalizer, is deleted or left.
- * Both have the same owner mark, so the new one would take that remote for its own.
+ * A new object waits until the remote of an earlier object of the same name, which was deleted in spite of its
+ * finalizer, is deleted or left. Both have the same owner mark, so the new object would adopt that remote.
  */
 async function reconcileRequest(kind: Kind, request: Request, options: ObjectControllerOptions): Promise<Result> {
   const { accounts, cluster, dns, unfinalizedObjects } = options;
@@ -93,7 +93,8 @@ async function reconcileRequest(kind: Kind, request: Request, options: ObjectCon
   // The object may have ended during this reconcile.
   if (ended()) return { stale: true };
   const latest = cluster.get(kind.kind, request.namespace, request.name);
-  // The object has ended during this reconcile and was forgotten. Forget what the reconcile has recorded for it since.
+  // The object was deleted during this reconcile and was forgotten. Forgets what the reconcile has recorded for it
+  // since.
   if (object && latest?.metadata.uid !== object.metadata.uid) {
     accounts.forget(object.metadata.uid);
     dns.withdrawals.delete(object.metadata.uid);

@@ -8,15 +8,15 @@ export type Request = "restart" | "stop" | "update";
 /** What is known about a request after trying to send it. */
 export type Answer =
   | { outcome: "done" }
-  /** Not done: it did not reach the service, or was rejected before it was processed. */
+  /** The request was not carried out: it did not reach the service, or was rejected before it was processed. */
   | { outcome: "nothing"; error: unknown }
-  /** The answer was lost: it may have been done. */
+  /** The answer was lost, so the request may have been carried out. */
   | { outcome: "doubt"; message: string }
   | { outcome: "refusal"; reason: ResultReason; message: string };
 
 /** The one place where a failed request becomes an answer. `error`: what sending it threw. */
 export function answerOf(request: Request, error: unknown): Answer {
-  // any other error was thrown before the gateway's client was called
+  // Any other error was thrown before the gateway's client was called.
   if (!isGatewayError(error)) return { outcome: "nothing", error };
   const message = error.serviceMessage ?? error.message;
   switch (error.kind) {

@@ -169,7 +169,7 @@ export class CommandReconciler {
     return new Map((collection.allCached() as Session[]).map((session) => [session.id, session]));
   }
 
-  /** A restart needs a list: the session before and the one after the restart have to be told apart. */
+  /** A restart needs a list, to tell the session before the restart from the one after it. */
   async #ensureListed(
     { spec }: CommandObject,
     sessions: Results,
@@ -258,7 +258,7 @@ const isPaused = ({ metadata }: CommandObject): boolean => metadata.annotations?
 
 const notListedYet = () => new Waiting("Pending", "Waiting for the first list of tunnel sessions, no action is needed");
 
-/** The calendar and the clock of the queue may differ a little. By both, this delay ends not before `seconds`. */
+/** The calendar and the queue's clock may differ slightly. By both, this delay is at least `seconds`. */
 const certainly = (seconds: number): number => Math.max(0, seconds) + 0.05;
 
 const backoffAfter = (atLeastSeconds: number | undefined): Result => ({

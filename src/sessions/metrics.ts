@@ -2,11 +2,14 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Answer, Request } from "./answer.ts";
 
 export interface SessionMetrics {
-  /** The objects show a list of this many sessions. `account`: `namespace/name` of the GatewayAccount, or "". */
+  /**
+   * Call it when the objects show a list of this many sessions. `account`: `namespace/name` of the GatewayAccount, or
+   * "".
+   */
   synced(account: string, online: number): void;
-  /** The sessions of this account are not shown any more. */
+  /** Call it when the sessions of this account are no longer shown. */
   ended(account: string): void;
-  /** The sessions could not be listed. */
+  /** Call it when the sessions could not be listed. */
   failed(): void;
   sent(request: Request, answer: Answer["outcome"]): void;
 }

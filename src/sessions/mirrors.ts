@@ -57,7 +57,7 @@ export class Mirrors {
     this.#syncing.set(key, syncing);
   }
 
-  /** Objects of a mirror that has ended would show their sessions as online for ever. */
+  /** Deletes the objects of a mirror that has ended. Otherwise they would show their sessions as online for ever. */
   async #endOthers(asking: readonly MirrorSource[]): Promise<void> {
     const { store, writer, log, metrics, shownByOthers } = this.#options;
     const shown = [...asking, ...shownByOthers()];
@@ -74,7 +74,7 @@ export class Mirrors {
     else log.info({ deleted: left.length }, "Deleted tunnel sessions of accounts that are not mirrored any more");
   }
 
-  /** Without an account, and elsewhere than here, another operator may have made it. */
+  /** An object without an account in another namespace may belong to another operator. */
   #isOurs(object: SessionObject): boolean {
     const { namespace, labels } = object.metadata;
     return (

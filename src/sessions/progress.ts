@@ -56,7 +56,7 @@ export function settleReturning(sessions: Results, { online, account }: Observat
     if (online.listedAt < Date.parse(one.sentAt ?? "") + RECONNECT_MS) return one;
     return withResult(one, "Failed", "NotReconnected", "Look at the agent: it did not reconnect within 5 minutes");
   });
-  // what kept one agent from reconnecting may do the same to the others
+  // The reason why one agent has not reconnected may affect the others too.
   return next.some(({ reason }) => reason === "NotReconnected") ? next.map(skipUnsent) : next;
 }
 
@@ -155,9 +155,9 @@ function applyRefusal(
 ): SessionResult {
   if (reason === "NoUpdateAvailable") return withResult(session, "Skipped", reason, message);
   if (reason !== "Updating" && reason !== "AwaitingRestart") return withResult(session, "Failed", reason, message);
-  // somebody else may have requested that update a moment ago, so the restart waits as well
+  // Somebody else may have requested the same update a moment ago, so the restart waits as well.
   if (command === "UpdateAndRestart") return markUpdated(session, now);
-  // an earlier request of this command, whose answer was lost, led to it
+  // Whether an earlier request of this command, whose answer was lost, has caused the update.
   const ours = (session.attempts ?? 1) > 1;
   return ours ? withResult(session, "Succeeded") : withResult(session, "Skipped", reason, message);
 }

@@ -8,7 +8,7 @@ export function fieldRemovals(kind: Kind, alwaysSet: readonly string[]): [fields
   return [...membersOf(kind.spec)].flatMap(([member, { fields, traits }]): [string, string][] => {
     const optional = fields.filter((field) => !alwaysSet.includes(field));
     if (optional.length === 0) return [];
-    // any value serves here: what is sent after the removal does not depend on it
+    // Any value will do: the request that follows the removal does not depend on it.
     const [difference] = differences(kind.spec, {}, { [member]: "set" }, fields);
     return [[codes(optional), difference ? effectOf(kind, traits, difference) : "Left as it is."]];
   });

@@ -20,7 +20,7 @@ interface FieldNode {
   schema: z.ZodType;
   json: JSONSchema;
   required: boolean;
-  /** A part of a value that is encoded before it is sent: the request then has no member for this field alone. */
+  /** Whether the value is a part of an encoded member, so that the request has no member for this field alone. */
   reshaped?: boolean;
 }
 
@@ -93,7 +93,7 @@ function rulesOf({ schema, json, required, reshaped }: FieldNode, known: readonl
   ].filter(Boolean);
 }
 
-/** Longer patterns are left out: they are harder to read than the error message of the API server. */
+/** Longer patterns are left out, because the error message of the API server is easier to read. */
 const PATTERN_CHARACTERS = 30;
 
 function limits(json: JSONSchema): string[] {
@@ -108,7 +108,7 @@ function limits(json: JSONSchema): string[] {
     range(json["minimum"], json["maximum"], ""),
     pattern && pattern.length <= PATTERN_CHARACTERS ? `matches ${code(pattern)}` : "",
     ...checks,
-    // plain values in a list have no row of their own
+    // Plain values in a list have no row of their own.
     ...(json.items && !json.items.properties ? limits(json.items).map((limit) => `each ${limit}`) : []),
   ].filter(Boolean);
 }

@@ -12,8 +12,8 @@ import type { AccountObject } from "./all-credentials.ts";
 import { WriteTurns } from "./write-turns.ts";
 
 /**
- * Writes GatewayAccounts and the finalizers of their Secrets. Throws what KubeCluster throws; a 404 is ignored. Does
- * nothing for a GatewayAccount that belongs to another installation.
+ * Writes GatewayAccounts and the finalizers of their Secrets. Throws the same errors as KubeCluster, and ignores a 404.
+ * Does nothing for a GatewayAccount that belongs to another installation.
  */
 export class AccountObjects {
   readonly #client: KubeClient;
@@ -36,7 +36,7 @@ export class AccountObjects {
     this.#turns = turns;
   }
 
-  /** `change`: the new status, from what it is when the write has its turn. Undefined: nothing is written. */
+  /** `change`: makes the new status from the status at the time of the write. Undefined: nothing is written. */
   async writeStatus(
     object: AccountObject,
     change: (before: AccountObject["status"]) => Readonly<Record<string, unknown>> | undefined,

@@ -76,7 +76,10 @@ export class AllCredentials {
     }
   }
 
-  /** Of a GatewayAccount: made at first use, and again when it was recreated or its base URL has changed. */
+  /**
+   * The credentials of a GatewayAccount: created at first use, and again when it was recreated or its base URL has
+   * changed.
+   */
   of(object: AccountObject): Credentials {
     const { namespace, name, uid } = object.metadata;
     const key = `${namespace}/${name}`;
@@ -105,7 +108,10 @@ export class AllCredentials {
     });
   }
 
-  /** Otherwise, whoever may create a GatewayAccount could make the operator send requests to any host. */
+  /**
+   * Throws Blocked for other base URLs. Otherwise, anybody who may create a GatewayAccount could make the operator send
+   * requests to any host.
+   */
   #allowedBaseURL(baseURL: string | undefined): string {
     const { config } = this.#options;
     if (baseURL === undefined) return config.baseURL;
@@ -135,7 +141,7 @@ function normalised(baseURL: string): string {
   return origin + prefix;
 }
 
-/** The pattern in the CRD also accepts some texts that are no URL, so parse it here. */
+/** The pattern in the CRD also accepts some text that is no URL, so it is parsed here. */
 function originOf(baseURL: string): string {
   try {
     return parseBaseURL(baseURL).origin;

@@ -3,7 +3,7 @@ import type { Clock } from "../../runtime/clock.ts";
 /** A key is used this long before its Secret is read again, unless it is invalidated earlier. */
 const KEY_SECONDS = 30;
 
-/** The API key of one account, cached for a short time. Callers that come during a read share it. */
+/** The API key of one account, cached for a short time. Callers during a read share it. */
 export class CachedApiKey {
   readonly #clock: Clock;
   readonly #fetch: () => Promise<string>;
@@ -27,7 +27,7 @@ export class CachedApiKey {
   }
 
   /**
-   * Makes the next `read` read the Secret again. A read under way still answers the callers that wait for it already.
+   * Makes the next `read` read the Secret again. A read under way still serves the callers that already wait for it.
    */
   invalidate(): void {
     this.#cached = undefined;

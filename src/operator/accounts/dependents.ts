@@ -9,8 +9,8 @@ export const unreadableAmong = (informers: Informers): string[] =>
   [...informers].flatMap(([kind, informer]) => (visibilityOf(informer) === "Unreadable" ? [kind] : []));
 
 /**
- * How many objects have a remote that cannot be deleted without this GatewayAccount, by its `namespace/name`. `ended`:
- * objects that are gone, and whose remotes are still to be deleted.
+ * How many objects have a remote that cannot be deleted without this GatewayAccount (`namespace/name`). `ended`:
+ * objects that are gone and whose remotes still have to be deleted.
  */
 export function countDependents(
   key: string,

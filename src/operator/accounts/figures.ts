@@ -5,10 +5,10 @@ import type { Reason } from "../../schema/contract.ts";
 import type { AccountFigures } from "../kubernetes/account-figures.ts";
 import type { SharedAccount } from "./credentials.ts";
 
-/** Most accounts on a Lease. It is short because the Lease is written every two seconds. */
+/** The most accounts that a Lease lists. The list is short, because the Lease is written every two seconds. */
 const MOST = 20;
 
-/** Facts about the accounts with most requests: names of objects, numbers, times and reasons only, never a key. */
+/** Facts about the accounts with the most requests: names of objects, numbers, times and reasons. Never a key. */
 export function figuresOf(all: readonly SharedAccount[], requestsPerMinute: number, clock: Clock): AccountFigures {
   const accounts = all
     .flatMap(({ account, requests: { lastMinute: requests }, credentials }) => {

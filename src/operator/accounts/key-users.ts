@@ -14,8 +14,8 @@ interface KeyUsersOptions {
 }
 
 /**
- * Who uses an API key for which an object stands. A GatewayAccount that is being deleted, and waits for this object alone,
- * does not: the key deletes itself as the last one.
+ * Who uses the API key for which an object stands. Leaves out a GatewayAccount that is being deleted and waits for this
+ * object alone: then the key deletes itself last.
  */
 export function keyUsersOf(
   { accounts, store, countDependents, unreadableKinds }: KeyUsersOptions,

@@ -12,8 +12,8 @@ export interface ProberOptions {
 const POLL_MS = 1000;
 
 /**
- * Sends the probes of all accounts until the signal aborts: whether a service that was away answers again, a refused
- * key is accepted, or remotes are back whose loss stopped the account. Objects that wait for this send no requests
+ * Sends the probes of all accounts until the signal aborts. A probe finds out whether a service that was away answers
+ * again, a refused key is accepted, or missing remotes are back. Objects that wait for this send no requests
  * themselves. The accounts are probed side by side, so that a service that hangs delays no other account.
  */
 export async function probe({ accounts, readOwnKey, clock }: ProberOptions, signal: AbortSignal): Promise<void> {
@@ -40,8 +40,8 @@ async function probeAccount(account: Account, signal: AbortSignal): Promise<void
 }
 
 /**
- * Makes a probe due as soon as there is another key. A new key is no reason to wait for the next probe, and nothing else
- * would tell: the kubelet replaces the file of a mounted Secret in silence.
+ * Makes a probe due as soon as there is another key, which should not wait for the next probe. The key is polled,
+ * because the kubelet replaces the file of a mounted Secret without a notice.
  */
 function followKey(read: () => Promise<string>, { breaker }: Pick<Account, "breaker">): () => Promise<void> {
   let known: string | undefined;

@@ -21,6 +21,6 @@ export function recordedIn(key: string, kinds: readonly Kind[], stores: Stores):
   return recorded;
 }
 
-/** The id in the list. An entry is found in the list of its parent, so it counts with the parent's id. */
+/** The id under which a list shows the remote. An entry is part of its parent, so it counts with the parent's id. */
 const listedID = ({ location }: Kind, id: string): string =>
   location.type === "entry" ? id.slice(0, id.indexOf("/")) : id;

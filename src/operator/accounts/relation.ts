@@ -1,9 +1,9 @@
 import type { Credentials } from "./credentials.ts";
 
-/** How the account of other credentials relates to the one in which a remote was made. */
+/** How the account of other credentials relates to the account in which a remote was created. */
 export type Relation = "same" | "other" | "unknown";
 
-/** One key belongs to one account for ever, so a key that the former credentials had as well leads to their account. */
+/** A key belongs to one account for ever. So a key that the former credentials also had leads to their account. */
 export function relationOf(former: Credentials, wanted: Credentials): Relation {
   if (former.baseURL !== wanted.baseURL) return "other";
   const { digest } = wanted;

@@ -7,19 +7,19 @@ import { type Credentials, isOwn, KEY_MISSING, type SharedAccount } from "./cred
 export interface SharedAccountsOptions {
   /** Opens an account for these credentials alone. */
   open: (credentials: Credentials) => SharedAccount;
-  /** How many remotes objects have by these credentials. */
+  /** How many remotes objects have with these credentials. */
   recorded: (credentials: Credentials) => number;
-  /** What is recorded of a key for the next process. */
+  /** The record of a key for the next process. */
   recordOf: (credentials: Credentials, apiKey: string) => string;
-  /** The credentials have another key than before. */
+  /** Called when the credentials have another key than before. */
   onKeyChange: (credentials: Credentials) => void;
 }
 
 /**
- * Which credentials lead to one account: those with the same base URL and the same key. Each begins with an account
- * of its own. It moves to the account of others when that is known to have what is recorded by these credentials, or
- * when nothing is recorded. So nobody who puts a wrong key into a Secret stops those who have it rightly, and a key
- * that others have proved is no proof for somebody whose remotes are elsewhere. Keys are compared by digest.
+ * Finds credentials that lead to one account: those with the same base URL and the same key. All credentials begin with
+ * an account of their own. They move to the account of others when that account is known to have their recorded
+ * remotes, or when they have none. So a wrong key in one Secret stops nobody who uses it rightly, and a key that others
+ * have proved proves nothing for credentials whose remotes are elsewhere. Keys are compared by digest.
  */
 export class SharedAccounts {
   readonly #options: SharedAccountsOptions;
@@ -41,7 +41,7 @@ export class SharedAccounts {
     return credentials;
   }
 
-  /** The credentials are gone. The account ends with the last of its credentials, and all requests to it. */
+  /** Removes credentials. With the last ones, the account is closed and its requests are aborted. */
   remove(credentials: Credentials): void {
     const { shared } = credentials;
     credentials.isGone = true;
@@ -49,7 +49,7 @@ export class SharedAccounts {
     if (shared.credentials.size === 0) this.#close(shared);
   }
 
-  /** Reads the key. If it has changed or is gone, the credentials leave the account that they share with others. */
+  /** Reads the key. Credentials whose key has changed or is gone leave the account that they share with others. */
   async readKey(credentials: Credentials): Promise<string> {
     this.#reads += 1;
     const read = this.#reads;
@@ -65,7 +65,9 @@ export class SharedAccounts {
     }
   }
 
-  /** The key of the next request to the account: of the operator's own credentials, else of any that can be read. */
+  /**
+   * The key for the next request to the account: of the operator's own credentials, else of any whose key can be read.
+   */
   async keyFor(shared: SharedAccount): Promise<string> {
     const own = [...shared.credentials].find(isOwn);
     if (own) return this.readKey(own);
@@ -84,7 +86,7 @@ export class SharedAccounts {
 
   /**
    * Reads the key, and moves the credentials to the account of others with the same key. Rejects while the service does
-   * not tell whether it is the same.
+   * not answer whether it is the same account.
    */
   async settle(credentials: Credentials): Promise<void> {
     await this.readKey(credentials).catch(() => undefined);
@@ -105,7 +107,8 @@ export class SharedAccounts {
   }
 
   /**
-   * A person asked for a check: let the next request through, also in the account to which these credentials may move.
+   * Lets the next request through, also in the account to which these credentials may move. Call it when a person asks
+   * for a check.
    */
   probeSoon(credentials: Credentials): void {
     for (const shared of [credentials.shared, this.#targetOf(credentials)]) shared?.account.breaker.probeSoon();
@@ -121,7 +124,7 @@ export class SharedAccounts {
   }
 
   async #search(credentials: Credentials): Promise<void> {
-    // Credentials never wait until others are proved: each proves its key by the remotes that are recorded for itself.
+    // Credentials never wait until others are proved: each set proves its key by its own recorded remotes.
     if (credentials.shared.account.keyProof.problem) this.#leave(credentials);
     const target = this.#targetOf(credentials);
     const { digest } = credentials;
@@ -135,12 +138,15 @@ export class SharedAccounts {
       throw error;
     }
     if (credentials.isGone || credentials.digest !== digest) throw new Outdated("the API key has changed");
-    // While this waited, another account may have been proved, or this one.
+    // During this wait, another account or this one may have been proved.
     if (this.#targetOf(credentials) !== target) await this.#search(credentials);
     else this.#move(credentials, target);
   }
 
-  /** The account of others with the same key. Of several, the operator's own, or one that is proved, or that of the most. */
+  /**
+   * The account of other credentials with the same key. If there are several: the operator's own, a proved one, or the
+   * one with the most remotes, in this order.
+   */
   #targetOf({ baseURL, digest, shared }: Credentials): SharedAccount | undefined {
     if ([...shared.credentials].some(isOwn)) return undefined;
     const fitting = this.all.filter((one) => one.baseURL === baseURL && one.digest === digest && isUsable(one));
@@ -162,13 +168,16 @@ export class SharedAccounts {
     if (!isFirst) this.#options.onKeyChange(credentials);
   }
 
-  /** Those with another key leave; all, if the account is that of the operator's own credentials and their key is gone. */
+  /**
+   * Credentials with another key leave. All leave if the account is that of the operator's own credentials and their
+   * key is gone.
+   */
   #divide(shared: SharedAccount): void {
     const lacksOwn = [...shared.credentials].some((one) => isOwn(one) && one.digest === undefined);
     for (const one of [...shared.credentials]) if (lacksOwn || one.digest !== shared.digest) this.#leave(one);
   }
 
-  /** Without effect for the operator's own credentials and for the last ones of an account: these stay in it. */
+  /** Does nothing for the operator's own credentials and for the last ones of an account, which stay in it. */
   #leave(credentials: Credentials): void {
     const { shared } = credentials;
     if (isOwn(credentials) || shared.credentials.size === 1) return;
@@ -181,9 +190,9 @@ export class SharedAccounts {
 
   #move(credentials: Credentials, target: SharedAccount): void {
     const { shared, digest } = credentials;
-    // What is recorded by these credentials counts for the account from now on, and so does its proof.
+    // The recorded remotes of these credentials count for the target account from now on, and so does its proof.
     if (digest !== undefined && shared.account.keyProof.isProved) target.account.keyProof.accept(digest);
-    // The lists of the target may be older than what these credentials have changed.
+    // The lists of the target may be older than the changes that were made with these credentials.
     const former = [shared, ...this.all.filter(({ successors }) => successors.has(shared))];
     for (const one of former) if (one !== target) one.successors.add(target);
     target.account.invalidateLists(Math.max(...former.map(({ account }) => account.changedAt)));
@@ -216,7 +225,7 @@ function setKey(shared: SharedAccount, digest: string | undefined): void {
   shared.account.keyProof.use(digest);
 }
 
-/** Proves the key by the list that objects need first, so that the proof costs no request of its own. */
+/** Proves the key with the list that objects need first, so that the proof costs no extra request. */
 async function proveByList({ account, recorded }: SharedAccount): Promise<void> {
   if (account.keyProof.holds) return;
   const [first, ...others] = recorded();
@@ -232,11 +241,14 @@ async function proveByList({ account, recorded }: SharedAccount): Promise<void> 
   await account.keyProof.ensure();
 }
 
-/** Then the key is read again for each request, since a person may be about to replace it. */
+/**
+ * Whether the account has a problem. The key is then read again for each request, since a person may be about to
+ * replace it.
+ */
 const isInTrouble = ({ account: { breaker, lossGuard, keyProof } }: SharedAccount): boolean =>
   isUnauthorized(breaker.problem) || lossGuard.problem !== undefined || keyProof.problem !== undefined;
 
-/** A rank that is higher than any number of credentials. */
+/** A rank above any number of remotes. */
 const PROVED = 1_000_000;
 
 function rankOf({ account, credentials }: SharedAccount): number {
@@ -244,6 +256,6 @@ function rankOf({ account, credentials }: SharedAccount): number {
   return (account.keyProof.isProved ? PROVED : 0) + credentials.size;
 }
 
-/** Whether others may move to the account. */
+/** Whether other credentials may move to the account. */
 const isUsable = ({ account, credentials, digest }: SharedAccount): boolean =>
   digest !== undefined && !account.keyProof.problem && [...credentials].some((one) => one.digest === digest);

@@ -1,12 +1,12 @@
 /**
- * Lets writes to the same GatewayAccount wait for each other. An object records the key in the status while the
- * GatewayAccount is reconciled: of two writes at the same time, the API server would refuse one, and its reconcile would
- * come back later.
+ * Makes writes to the same GatewayAccount wait for each other. An object records the key in the status while the
+ * GatewayAccount is reconciled. Of two writes at the same time, the API server would refuse one, and its reconcile
+ * would be repeated later.
  */
 export class WriteTurns {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Runs the write when those before it for this key have ended, well or not. */
+  /** Runs the write after the earlier ones for this key, whether those succeed or fail. */
   async run<T>(key: string, write: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const writing = before.catch(() => undefined).then(write);

@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { DNSRecord } from "../../schema/dns.ts";
 import { hostname } from "../../schema/fields.ts";
 
-/** Shortest time between two queries for one name. */
+/** Shortest time between two queries for one name. Milliseconds. */
 const BETWEEN_MS = 60_000;
 
 export type Queries = Pick<Resolver, "resolveCname" | "resolveNs" | "resolve4" | "resolve6">;
@@ -15,7 +15,7 @@ export interface RecordCheckerOptions {
   externalDNS: boolean;
 }
 
-/** The answer of the resolver for a record. `aliased`: the name has the addresses of the target, without a CNAME. */
+/** The resolver's answer for a record. `aliased`: the name has the target's addresses instead of a CNAME. */
 type Found = { names: readonly string[]; aliased: boolean } | { problem: string };
 
 interface Answer {
@@ -93,7 +93,7 @@ async function orNone(query: Promise<string[]>): Promise<string[]> {
   }
 }
 
-/** A record is right when it has all targets, and none beside them. */
+/** A record is right when it has all targets and no others. */
 function checkOf({ targets }: DNSRecord, found: Found): RecordCheck {
   if ("problem" in found) return { state: "failed", message: found.problem };
   const { names, aliased } = found;

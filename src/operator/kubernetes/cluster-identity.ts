@@ -15,8 +15,9 @@ export interface IdentityOptions {
 
 /**
  * The id of this cluster in owner marks: `clusterID` of the configuration, else the uid of the namespace kube-system,
- * which lives as long as the cluster. An operator that watches a list of namespaces may not read kube-system, so it
- * takes the uid of its own namespace. What it may read does not decide: the id must not change while objects exist.
+ * which exists as long as the cluster. An operator that watches a list of namespaces may not read kube-system, so it
+ * takes the uid of its own namespace. The choice never depends on a right that may be granted later: the id must not
+ * change while objects exist.
  */
 export class ClusterIdentity extends StartStep<string> {
   constructor({ client, config, clock, log, random }: IdentityOptions) {

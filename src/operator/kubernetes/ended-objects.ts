@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../runtime/clock.ts";
 import { keyOf } from "../../runtime/object.ts";
 
-/** An object whose end nobody saw counts as ended when it has been absent for this long. */
+/** An absent object whose deletion nobody saw counts as deleted after this time. */
 const ABSENT_MS = 3_600_000;
 
 const MOST_REMEMBERED = 10_000;
@@ -16,7 +16,10 @@ interface EndedObjectsOptions {
   exists: (kind: string, key: string) => boolean;
 }
 
-/** Objects that this process saw end, or that have been absent for long. Owner marks with their names are void. */
+/**
+ * Objects whose deletion this process saw, or that have been absent for long. Owner marks with their names no longer
+ * count.
+ */
 export class EndedObjects {
   readonly #options: EndedObjectsOptions;
   readonly #ended = new LRUCache<string, true>({ max: MOST_REMEMBERED });

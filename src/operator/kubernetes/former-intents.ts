@@ -12,7 +12,7 @@ import type { Informers } from "./indexes.ts";
 import { secrets, typeOf } from "./resource-types.ts";
 import { StartStep } from "./start-step.ts";
 
-/** Objects that are patched at a time. */
+/** How many objects are patched at the same time. */
 const AT_A_TIME = 16;
 
 export interface FormerIntentsOptions {
@@ -33,10 +33,10 @@ export interface FormerIntentsOptions {
 }
 
 /**
- * Signs the intents that a version before has written, which signed none. The first leader does it, before its
- * controllers start, and notes it on the Secret of the key when all are signed: what comes later without a signature
- * was not written by an operator. An intent is the same when it is signed twice, so the next leader does it all again
- * after one that was killed. An intent that is edited meanwhile does not fit its signature.
+ * Signs the intents of an earlier version that signed none. The first leader does so before its controllers start, and
+ * records on the Secret of the key when all are signed. A later intent without a signature was then not written by an
+ * operator. Signing an intent twice gives the same result, so the next leader can repeat the step after a crash. An
+ * intent that somebody edits meanwhile does not match its signature.
  */
 export class FormerIntents extends StartStep<void> {
   constructor(options: FormerIntentsOptions) {

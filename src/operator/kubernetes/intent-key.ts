@@ -25,9 +25,9 @@ export interface IntentKeyOptions {
 }
 
 /**
- * The key that signs create intents. The first process makes it and keeps it in a Secret, which is created only if there
- * is none: of several that start at once, all take the one that came first. A Secret that has no whole key is never
- * replaced, since nobody else knows the key that it had.
+ * The key that signs create intents. The first process creates it in a Secret. If several processes start at once, all
+ * use the key that was stored first. A Secret with an incomplete key is never replaced, because its original key is
+ * unknown.
  */
 export class IntentKey extends StartStep<KeyObject> {
   constructor({ client, namespace, clock, log, random }: IntentKeyOptions) {

@@ -33,7 +33,7 @@ import type { UnfinalizedObjects } from "./unfinalized-objects.ts";
 
 const UNFINALIZED = "Kubernetes deleted the object while it got its finalizer: what was made for it is deleted";
 
-/** Discovery may show the end of a definition this much later than the watch shows the deletion of its objects. */
+/** How much later discovery may show the deletion of a definition than the watch shows the deletion of its objects. */
 const DISCOVERY_LAG_MS = 1_000;
 
 /** Questions of a reconcile about the API keys of accounts. */
@@ -157,7 +157,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
     if (this.#unfinalizedObjects.record(object)) this.#log.warn(aboutObject(object), UNFINALIZED);
   }
 
-  /** Stores the answer of the API server. Its intent has to be checked as in any object that comes in. */
+  /** Stores the answer of the API server. Its intent is checked as in any object that arrives. */
   #keep({ kind }: Kind, written: ManagedObject): ManagedObject {
     const object = this.#intentSignatures().admit(written);
     this.store(kind).put(object);
@@ -198,10 +198,7 @@ export class KubeCluster extends CachedObjects implements Cluster {
     });
   }
 
-  /**
-   * Shares reads between objects that ask at the same time. A caller gets the answer of a read that began after its
-   * call.
-   */
+  /** Shares reads between objects that ask at the same time. The answer comes from a read that began after the call. */
   #shareRead(key: string, read: () => Promise<boolean>): Promise<boolean> {
     const shared = this.#deletionReads.get(key) ?? new SharedCall(read);
     this.#deletionReads.set(key, shared);

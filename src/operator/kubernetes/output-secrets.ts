@@ -87,8 +87,8 @@ const isWrittenFor = ({ metadata }: ManagedObject, { ownerReferences, annotation
   annotations?.[secretAnnotations.objectUID] === metadata.uid;
 
 /**
- * The operator has no right to delete Secrets, since it would be a right to delete all of them. The garbage collector
- * deletes what is owned by an object that is gone, or that never was.
+ * The operator has no right to delete Secrets, since that would be a right to delete all of them. To discard a Secret,
+ * it makes an object that is gone, or never existed, its owner, so that the garbage collector deletes it.
  */
 function ownersFor(
   { kind, metadata }: ManagedObject,

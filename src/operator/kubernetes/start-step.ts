@@ -18,11 +18,11 @@ export interface StartStepOptions<T> {
 }
 
 /**
- * Something that has to succeed once before other parts start. Started and awaited like an informer: it is tried again
- * until it succeeds.
+ * Something that has to succeed once before other parts start. It is repeated until it succeeds. Start and await it
+ * like an informer.
  */
 export class StartStep<T> {
-  /** Resolves when it has succeeded; rejects if stopped before. */
+  /** Resolves when the step has succeeded. Rejects if it is stopped before. */
   readonly synced: Promise<void>;
   readonly #options: StartStepOptions<T>;
   readonly #synced = Promise.withResolvers<void>();

@@ -6,12 +6,12 @@ import { secrets } from "./resource-types.ts";
 import { StartStep } from "./start-step.ts";
 
 /**
- * The format of the data that this version keeps in statuses, annotations and marks. Raise it with a change that the
- * previous version would misread: once this version has led, that one refuses to start.
+ * The format of the data that this version keeps in statuses, annotations and owner marks. Raise it with a change that
+ * the previous version would misread. Once this version has led, the previous one refuses to start.
  */
 export const STATE_FORMAT = 1;
 
-/** The format of versions that recorded none. */
+/** The format of versions that did not record one. */
 const FIRST_FORMAT = 1;
 
 export interface StateFormatOptions {
@@ -28,8 +28,8 @@ export interface StateFormatOptions {
 }
 
 /**
- * Refuses to go back to a version that would misread what a newer one has written. The leader does it before its
- * controllers start: it records its format on the Secret with the key of intents, and waits while a higher one is there.
+ * Prevents a return to a version that would misread data of a newer one. The leader records its format on the Secret
+ * with the key that signs intents before its controllers start, and waits while a higher format is recorded there.
  */
 export class StateFormat extends StartStep<void> {
   constructor({ client, namespace, after, clock, log, format = STATE_FORMAT, random }: StateFormatOptions) {

@@ -4,15 +4,18 @@ import type { Clock } from "../../runtime/clock.ts";
 import { keyOf } from "../../runtime/object.ts";
 import { FINALIZER } from "../../schema/contract.ts";
 
-/** An API server ends a DELETE after 60 s, so none that began before the finalizer takes effect later than this. */
+/**
+ * The API server ends a DELETE after 60 s. So a DELETE that began before the finalizer was added takes effect within
+ * this time.
+ */
 const LATEST_MS = 120_000;
 
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Objects that the API server has deleted although they had the finalizer. A DELETE that has read an object without
- * finalizers deletes it, even if it gets one in between. The operator then deletes what it made for the object, as if
- * the finalizer had kept the object. If the process dies before that, the remote stays, with the owner mark.
+ * Objects that the API server has deleted although they had the finalizer. A DELETE that read an object without
+ * finalizers deletes it, even if the object gets one meanwhile. The operator then deletes the remote as it would have
+ * done with the finalizer. If the process dies before that, the remote stays, with its owner mark.
  */
 export class UnfinalizedObjects {
   readonly #clock: Clock;
@@ -36,7 +39,7 @@ export class UnfinalizedObjects {
     this.#added.set(metadata.uid, this.#clock.now());
   }
 
-  /** Call it with the last state of an ended object. False: nothing has to be deleted for it. */
+  /** Call it with the last state of a deleted object. Returns false if nothing has to be deleted for it. */
   record(object: ManagedObject): boolean {
     const { uid, finalizers = [] } = object.metadata;
     if (this.has(object)) return true;
@@ -57,7 +60,7 @@ export class UnfinalizedObjects {
     return this.#objects.get(nameOf(object))?.metadata.uid === object.metadata.uid;
   }
 
-  /** Call it instead of writing the status, for an object that `has` knows. */
+  /** Call it instead of writing the status, for an object for which `has` is true. */
   setStatus(object: ManagedObject, status: Status): void {
     const known = this.#objects.get(nameOf(object));
     if (known) this.#objects.set(nameOf(object), { ...known, status });

@@ -7,9 +7,9 @@ const labelNames = ["kind", "object_namespace", "object_name", "account"] as con
 type Labels = Partial<Record<(typeof labelNames)[number], string>>;
 
 /**
- * From when until when certificates are valid: for each object as its status says and, for each kind and account, one
- * certificate that is served and for which no object stands, as the latest list says. The service shows those that it
- * has issued itself, and those that people uploaded.
+ * The validity of certificates: of each object as its status says and, for each kind and account, of one served
+ * certificate without an object, as the latest list says. The service also shows certificates that it has issued itself
+ * or that people have uploaded.
  */
 export function certificateMetrics(registers: Registry[], sources: () => MetricSources | undefined): void {
   const gauge = (name: string, help: string, end: keyof Validity) =>

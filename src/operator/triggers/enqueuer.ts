@@ -10,7 +10,7 @@ import type { Informers } from "../kubernetes/indexes.ts";
 import { priorities } from "./priority.ts";
 import { type EnqueueRequest, requestsByIndex } from "./watch-mapping.ts";
 
-/** How many objects are woken in a second when an account answers again. */
+/** How many objects are enqueued per second when an account answers again. */
 const WOKEN_PER_SECOND = 50;
 
 export interface EnqueuerOptions {
@@ -34,8 +34,8 @@ export class Enqueuer {
   }
 
   /**
-   * Objects that are not Ready and Synced or are being deleted, one after the other. Default: of all namespaces. They
-   * may all have waited for the same, and would send all their requests at the same moment.
+   * Enqueues objects that are not Ready and Synced, or are being deleted, at a limited rate. Otherwise all would send
+   * their requests at the same moment. Default: of all namespaces.
    */
   enqueueUnfinished(namespace?: string): void {
     let count = 0;
@@ -44,7 +44,7 @@ export class Enqueuer {
         if (isUnfinished(object)) this.#enqueue(kind, keyOf(object), "retry", count++ / WOKEN_PER_SECOND);
   }
 
-  /** Objects whose spec means a GatewayAccount, by its `namespace/name`, or whose remote is in its account. */
+  /** Enqueues objects whose spec names a GatewayAccount (`namespace/name`), or whose remote is in its account. */
   enqueueUsers(key: string): void {
     const { namespace, name } = splitKey(key);
     const uses = ({ spec, status }: ManagedObject) =>
@@ -58,14 +58,14 @@ export class Enqueuer {
       for (const object of store.list(namespace)) if (which(object)) this.#enqueue(kind, keyOf(object), "sync");
   }
 
-  /** Everything that reads the Secret or has it written, by its `referenceKey`. */
+  /** Enqueues everything that reads the Secret (a `referenceKey`), or whose output it holds. */
   enqueueSecretUsers(secret: string): void {
     const { informers, accountStore, enqueueAccount } = this.#options;
     for (const object of accountStore.by("references", secret)) enqueueAccount(keyOf(object));
     this.enqueue(requestsByIndex(informers, "references", secret));
   }
 
-  /** The objects of the remotes that a list showed changed or gone, and those that wait to adopt one of these. */
+  /** Enqueues the objects of remotes that a list showed changed or gone, and objects that wait to adopt one of them. */
   enqueueListed({ changed, absent }: ListDelta): void {
     for (const id of [...changed, ...absent])
       for (const index of ["remoteID", "wantedID"] as const)

@@ -27,8 +27,8 @@ export function listedResources(kinds: readonly Kind[]): ListedResource[] {
 }
 
 /**
- * The kinds whose remotes may serve what a kind stands for, if that runs out: also a certificate that the service has
- * issued itself, and one for which no object stands, end some day, and the list says when.
+ * The kinds whose remotes a kind may be served with. A certificate that the service has issued itself, or that has no
+ * object, expires too, and only the list shows when.
  */
 const servers = (kind: Kind, kinds: readonly Kind[]): Kind[] =>
   kind.validity ? kinds.filter(({ spec }) => targetKindsOf(spec).includes(kind.kind)) : [];

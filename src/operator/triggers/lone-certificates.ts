@@ -12,19 +12,19 @@ export interface Validity {
   readonly until: number;
 }
 
-/** Certificates of one kind that are served in an account and for which no object stands. */
+/** Certificates of one kind that an account serves and that have no object. */
 export interface LoneCertificates {
   kind: string;
   account: Account;
   /** Whether the lists that show them were read. */
   isListed: boolean;
-  /** The one that ends first. Those that should have been renewed by now come before others. */
+  /** The certificate that ends first. Those that should have been renewed by now come before others. */
   first: (Validity & { id: string }) | undefined;
 }
 
 /**
- * As the latest lists say, for each kind and account, or for one account only. The service shows certificates that it
- * has issued itself, and those that people uploaded. `now` in milliseconds since 1970.
+ * For each kind and account, or for one account only, as the latest lists say. Includes certificates that the service
+ * has issued itself or that people have uploaded. `now`: epoch milliseconds.
  */
 export function* loneCertificates(
   { kinds, ...lookup }: AccountLookup & { kinds: readonly Kind[] },
@@ -48,7 +48,7 @@ export function* loneCertificates(
   }
 }
 
-/** Of all kinds, the one that ends first in an account. Unknown: not all lists that tell it were read. */
+/** The certificate of any kind that ends first in an account. Unknown: not all lists of certificates were read. */
 export function firstLoneCertificate(
   sources: AccountLookup & { kinds: readonly Kind[] },
   now: number,
@@ -79,8 +79,8 @@ function isListed(account: Account, listed: ListedResource): boolean {
 }
 
 /**
- * Whether a certificate is served: a remote in the lists of the account uses it. Nothing in the account tells who uses a
- * host certificate: each counts until it ends.
+ * Whether a certificate is served: a remote in the lists of the account uses it. The account does not show who uses a
+ * host certificate, so each one counts until it ends.
  */
 function servedIn(account: Account, listed: ListedResource, now: number) {
   const servers = serversOf(listed);
@@ -94,7 +94,10 @@ function usedByRemotes(kind: Kind, account: Account): string[] {
   return remotes.flatMap((remote) => [...referencedValues(kind.spec, remote)]);
 }
 
-/** A certificate is usually renewed before so little of its validity is left. The alerts of the chart ask for it too. */
+/**
+ * A certificate is usually renewed before less than this share of its validity is left. The alerts of the chart use the
+ * same share.
+ */
 const SHARE_LEFT = 0.25;
 
 function mostUrgent<V extends Validity>(all: readonly V[], now: number): V | undefined {

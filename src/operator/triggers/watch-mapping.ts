@@ -63,7 +63,7 @@ const affectsReferrers = (old: ManagedObject, object: ManagedObject, sentFields:
   sentFields.some((field) => !isDeepStrictEqual(old.status?.[field], object.status?.[field])) ||
   old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp;
 
-/** Objects being deleted to which this one no longer refers: they may have waited for that. */
+/** Objects that are being deleted and to which this object no longer refers: they may have waited for that. */
 function forDeletingTargets(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added") return [];
   const before = change.type === "updated" ? change.old : change.object;
@@ -85,8 +85,8 @@ function targetsOfReference(reference: string, informers: Informers): ManagedObj
 }
 
 /**
- * Other objects of a remote, or of a natural key, that this one got or let go of: only one of them may manage it, and the
- * others wait for that.
+ * Other objects of a remote or natural key that this object has taken or released. Only one of them may manage it, and
+ * the others wait for it.
  */
 function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers: Informers): EnqueueRequest[] {
   if (change.type === "added" && change.initial) return [];
@@ -105,13 +105,13 @@ function forSharersOfRemote(kind: Kind, change: Change<ManagedObject>, informers
 const none = { ids: [], names: [] };
 
 /**
- * The id and natural key that this object reserves, so that other objects wait for it. None if the object only
- * observes, sets no module, or is released to another object.
+ * The id and natural key that this object claims, so that other objects have to wait. None if the object only observes,
+ * sets no module, or is released to another object.
  */
 function claimsOf(kind: Kind, object: ManagedObject): { ids: string[]; names: string[] } {
   if (isObserver(object) || isReleased(object) || setsNoModule(kind, object)) return none;
   const name = naturalKeyOf(kind, object.spec);
-  // A name is taken as long as the remote exists, so it is free when the object has ended.
+  // A name is taken as long as the remote exists. When the object is deleted it is free.
   return { ids: remoteIDsOf(kind, object), names: name === undefined ? [] : [name] };
 }
 

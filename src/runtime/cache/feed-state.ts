@@ -1,4 +1,4 @@
-/** How far one feed has got. */
+/** How far one feed has come. */
 export class FeedState {
   #revision = 0n;
   #lists = 0;
@@ -24,8 +24,8 @@ export class FeedState {
   }
 
   /**
-   * Ends a list. True when it is older than what the feed has delivered: since lists are consistent, the server then
-   * has gone back in time, for example to a backup, and nothing in the store is valid any more.
+   * Ends a list. Returns true when the list is older than the objects that the feed has delivered. Lists are consistent
+   * reads, so the server has gone back in time, for example to a backup, and the whole store is invalid.
    */
   endList(revision: bigint): boolean {
     const rewound = revision < this.#revision;

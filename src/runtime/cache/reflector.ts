@@ -24,7 +24,7 @@ export interface ReflectorOptions {
   timing?: Partial<ReflectorTiming> | undefined;
   /** Called each time the feed has received a complete list. */
   onListed?: () => void;
-  /** Called at each attempt when the server has refused the list or the watch for some time. */
+  /** Called at each attempt while the server has refused the list or the watch for some time. */
   onRefused?: () => void;
 }
 
@@ -54,7 +54,7 @@ export class Reflector {
   #problem: string | undefined;
   /** Clock time since which the feed has been up to date; undefined while it is not. */
   #healthySince: number | undefined;
-  /** Clock time since which it has not been; undefined while it is. */
+  /** Clock time since which the feed has been out of date; undefined while it is not. */
   #brokenSince: number | undefined;
   #refusal: { why: Refusal; since: number } | undefined;
 
@@ -76,7 +76,7 @@ export class Reflector {
     return this.#refusal?.why;
   }
 
-  /** Whether the feed is up to date, as far as this side can tell. */
+  /** Whether the feed is up to date as far as the client can know. */
   get isConnected(): boolean {
     return this.#brokenSince === undefined;
   }
@@ -194,14 +194,14 @@ export class Reflector {
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock, log, random } = this.#options;
     const listing = this.#resourceVersion === undefined;
-    // something may cut all long connections: that must not make the delays grow each time
+    // A proxy may cut all long connections regularly. That must not make the delays grow each time.
     if (this.#healthySince !== undefined && clock.now() - this.#healthySince >= this.#timing.healthySeconds * 1000)
       this.#backoff.reset();
     this.#healthySince = undefined;
     this.#brokenSince ??= clock.now();
     this.#noteRefusal(error);
     if (listing && this.#streamsLists && cannotStreamLists(error)) {
-      // One odd answer may have been an accident, and pages cost the server more.
+      // One unexpected answer may be an accident, and pages cost the server more.
       this.#pagesUntil = clock.now() + this.#timing.pagesSeconds * 1000;
       log.info({ error }, "Listing in pages, since the server did not stream the list");
       return;
@@ -223,7 +223,7 @@ export class Reflector {
     const why = refusalOf(error);
     const since = this.#refusal?.since ?? clock.now();
     this.#refusal = why && { why, since };
-    // A definition or a right that was granted a moment ago may not have arrived everywhere.
+    // A definition or right that was granted a moment ago may not have reached all API servers.
     if (why && clock.now() - since >= this.#timing.refusedSeconds * 1000) onRefused?.();
   }
 
@@ -263,7 +263,7 @@ const cannotStreamLists = (error: unknown): boolean =>
   error instanceof WatchIdle ||
   (error instanceof KubeError && [400, 405, 415, 422].includes(error.status));
 
-/** Whether a watch from the same resourceVersion would only fail again. */
+/** Whether another watch from the same resourceVersion would fail in the same way. */
 function mustRelist(error: unknown): boolean {
   if (error instanceof WatchIdle || error instanceof MalformedWatch || isGone(error)) return true;
   return error instanceof KubeError && error.status < 500 && ![401, 403, 429].includes(error.status);

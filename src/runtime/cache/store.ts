@@ -20,15 +20,15 @@ export interface StoreOptions<T extends KubeObject> {
   onError?: (error: unknown) => void;
 }
 
-/** How a reflector writes to the store: everything of one namespace, or of all namespaces. */
+/** How a reflector writes to the store. A feed covers one namespace, or all namespaces. */
 export interface Feed {
   /** A list is about to be requested. */
   beginList(): void;
-  /** The complete list, as it was at this resourceVersion. */
+  /** Delivers the complete list, as it was at this resourceVersion. */
   replace(objects: readonly KubeObject[], resourceVersion: string): void;
   upsert(object: KubeObject): void;
   remove(object: KubeObject): void;
-  /** Everything up to this resourceVersion has been delivered. */
+  /** Declares that everything up to this resourceVersion has been delivered. */
   advance(resourceVersion: string): void;
 }
 
@@ -84,7 +84,7 @@ export class Store<T extends KubeObject = KubeObject> {
     const known = this.#objects.get(keyOf(object));
     const revision = revisionOf(object);
     if (feed?.hasTombstone(uidOf(object)) || (known && revision <= revisionOf(known))) return false;
-    // the watch is past this write, so an object that the store does not have is deleted
+    // The watch is past this write, so an object that the store does not have was deleted.
     if (!isSame(known, object) && feed && revision <= feed.revision) return false;
     this.#accept(object, false);
     return true;
@@ -96,7 +96,7 @@ export class Store<T extends KubeObject = KubeObject> {
    */
   forget(key: string, uid: string): void {
     const known = this.#objects.get(key);
-    // the watch was faster
+    // The watch has delivered the deletion already.
     if (!known || uidOf(known) !== uid) return;
     this.#feedOf(known)?.addTombstone(uid);
     this.#drop(key, known);
@@ -140,7 +140,7 @@ export class Store<T extends KubeObject = KubeObject> {
   #replace(feed: FeedState, vanished: Map<string, T>, objects: readonly T[], revision: bigint): void {
     const initial = !feed.listed;
     const rewound = feed.endList(revision);
-    // an own write may be newer than the list, and stays
+    // An own write may be newer than the list. Then it stays.
     const isOutdated = (known: T | undefined) => !known || rewound || revisionOf(known) <= revision;
 
     for (const object of objects) {

@@ -5,15 +5,15 @@ export interface ReflectorTiming {
   backoff: BackoffOptions & { resetAfter: number };
   /** A watch is requested for a random time between this and twice this. */
   watchSeconds: number;
-  /** A watch that the server has not ended so long after that is ended here. */
+  /** A watch that the server should have ended is ended by the client after this further time. */
   graceSeconds: number;
   /** A watch without events is broken after this. An idle server sends bookmarks after 120 s, then every 60 s. */
   idleSeconds: number;
-  /** The same while the initial objects are streamed. */
+  /** Like `idleSeconds`, while the initial objects are streamed. */
   initialIdleSeconds: number;
-  /** After a stream of initial objects that the server refused or let stand still, lists are requested in pages for so long. */
+  /** For this long after a failed stream of initial objects, lists are requested in pages. */
   pagesSeconds: number;
-  /** When a watch was open for so long before it broke, the delays after failures start anew. */
+  /** When a watch was open for this long before it broke, the delays after failures start anew. */
   healthySeconds: number;
   /** A watch that ends sooner, without any event, counts as a failure. */
   minWatchSeconds: number;
@@ -21,9 +21,9 @@ export interface ReflectorTiming {
   minListIntervalSeconds: number;
   /** Longest time between two attempts to list a kind that the server does not serve. */
   notServedSeconds: number;
-  /** After the server has refused the list for so long, nobody waits for it any more. */
+  /** After the server has refused the list for this long, other parts start without it. */
   refusedSeconds: number;
-  /** After so long without a list or a watch, the feed counts as dead. */
+  /** After this long without a list or a watch, the feed counts as dead. */
   deadSeconds: number;
 }
 

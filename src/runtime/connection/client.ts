@@ -27,7 +27,7 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends WriteOptions {
-  /** The server stores nothing, as for a review of rights, so the request is sent again where a read would be. */
+  /** Whether the server stores nothing, as for a review of rights, so that the request may be repeated like a read. */
   repeatable?: true;
 }
 
@@ -232,7 +232,8 @@ export class KubeClient {
       return await replace("/status", before ?? null);
     } catch (error) {
       if (!isFailedTest(error)) throw error;
-      // another version of the CRD may show the same stored status differently, for example with a new default
+      // Another version of the CRD may show the same stored status differently, for example with a new default. So the
+      // test compares resourceVersions instead.
       return replace("/metadata/resourceVersion", metadata.resourceVersion);
     }
   }

@@ -35,7 +35,7 @@ export class CredentialCache {
     }
   }
 
-  /** Newer credentials than those that the server refused. */
+  /** Loads newer credentials than those that the server refused. */
   async renew(refused: Loaded): Promise<Loaded> {
     if (this.#loaded && this.#loaded.at > refused.at) return this.#loaded;
     return this.#load(true);

@@ -32,7 +32,9 @@ export class KubeError extends Error {
   }
 }
 
-/** No answer arrived: no connection, no credentials, a lost connection or a timeout. A write may have been done. */
+/**
+ * No answer arrived: no connection, no credentials, a lost connection or a timeout. A write may have been carried out.
+ */
 export class KubeUnreachable extends Error {
   override readonly name = "KubeUnreachable";
   /** `ECONNREFUSED`, `UND_ERR_SOCKET`...; `ETIMEDOUT` when the deadline passed. */
@@ -61,7 +63,7 @@ export const isGone = (error: unknown): error is KubeError =>
   error instanceof KubeError &&
   (error.status === 410 || error.causes.some((c) => c.reason === "ResourceVersionTooLarge"));
 
-/** Somebody else has written the object, or another object has its name by now. */
+/** Another client has written the object, or another object has taken its name. */
 export const isConflict = (error: unknown): error is KubeError =>
   error instanceof KubeError && error.status === 409 && error.reason !== "AlreadyExists";
 

@@ -3,11 +3,11 @@ import type { KubeClient } from "./client.ts";
 import { isNotFound } from "./errors.ts";
 
 /**
- * Takes one finalizer off an object, and no other. Resolves with the object as it is then, or with undefined where
+ * Removes one finalizer from an object, and no other. Resolves with the new state of the object, or with undefined if
  * there is nothing to do: `object` does not have the finalizer, or is gone from the API server.
  *
- * Rejects with an error that `isFailedTest` recognizes, and changes nothing, when another object has the name by now or
- * somebody has changed the list of finalizers. Read the object again then.
+ * Rejects with an error that `isFailedTest` recognizes, and changes nothing, when another object has taken the name or
+ * another client has changed the list of finalizers. Read the object again then.
  */
 export async function removeFinalizer<T extends KubeObject>(
   client: Pick<KubeClient, "patchJSON">,

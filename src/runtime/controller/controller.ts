@@ -50,10 +50,10 @@ export type Result =
 /** How long a reconcile may go on after its timeout before it counts as stuck. */
 const STUCK_SECONDS = 60;
 
-/** The watch usually delivers within milliseconds, but may be interrupted for minutes. */
+/** A watch usually delivers within milliseconds, but may be interrupted for minutes. */
 const STALE_BACKOFF: BackoffOptions = { base: 0.4, cap: 10 };
 
-/** A reconcile that comes before its time would be in vain, and one that ends a certificate must not come days late. */
+/** A reconcile before its time would be in vain, and one that renews a certificate must not come days late. */
 const JITTER = 0.2;
 const LONGEST_JITTER_SECONDS = 60;
 
@@ -106,7 +106,7 @@ export class Controller {
   readonly #log: Logger;
   readonly #queue: Queue;
   readonly #observer: ControllerObserver | undefined;
-  /** What each key waits for that is to run again then. */
+  /** For each postponed key: the promise after which it runs again. */
   readonly #waitsFor = new Map<string, { settled: Promise<unknown>; priority: number }>();
   #workers: Promise<void>[] = [];
   #stop: AbortSignal | undefined;
@@ -120,7 +120,7 @@ export class Controller {
     this.#log = options.log.child({ controller: name });
     this.#observer = options.metrics?.controller(name, {
       concurrency,
-      // Before the start, no worker is due to take keys: a standby would count every object as waiting.
+      // Before the start there are no workers: a standby replica would count every object as waiting.
       depth: () => (this.#workers.length > 0 ? this.#queue.depth() : new Map()),
       runningSeconds: () => this.#queue.runningSeconds(),
     });
@@ -209,7 +209,7 @@ export class Controller {
     }
   }
 
-  /** Does with the key what the result asks for: the only place that decides this. */
+  /** Handles the result of a reconcile. No other code decides when a key runs again. */
   #settle({ key, priority }: WorkItem, result: Result, signal: AbortSignal, log: Logger): Outcome {
     const { requeuePriority = priority } = this.#options;
     if ("when" in result) {
@@ -244,7 +244,7 @@ export class Controller {
 
   #runAgainWhen(settled: Promise<unknown>, key: string, priority: number): void {
     const known = this.#waitsFor.get(key);
-    // Events may run the key any number of times meanwhile. One callback is enough for all of these runs.
+    // Events may run the key any number of times meanwhile. One callback is enough for all these runs.
     if (known?.settled === settled) {
       known.priority = Math.max(known.priority, priority);
       return;

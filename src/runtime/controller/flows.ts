@@ -1,8 +1,8 @@
 import { Heap } from "./heap.ts";
 
 /**
- * Items in order, divided into flows that take turns. A flow is any value: those that are the same are one. Knows how many
- * items of each flow are taken and not ended.
+ * Ordered items, divided into flows that take turns. A flow can be any value; equal values are one flow. Counts the
+ * items of each flow that are taken and not ended.
  */
 export class Flows<T> {
   readonly #before: (a: T, b: T) => boolean;
@@ -22,7 +22,7 @@ export class Flows<T> {
     return this.#heaps.get(flow)?.has(item) === true;
   }
 
-  /** Adds the item, or moves it to its new place when what it is ordered by has changed. */
+  /** Adds the item, or moves it after its order has changed. */
   put(item: T, flow: unknown): void {
     const heap = this.#heaps.get(flow) ?? new Heap<T>(this.#before);
     heap.put(item);
@@ -41,7 +41,7 @@ export class Flows<T> {
       const taken = this.#taken.get(flow) ?? 0;
       if (taken >= most) continue;
       const item = heap.pop();
-      // The others have their turns before this flow has another one.
+      // Removed and added at the end, so that the other flows have their turns first.
       this.#heaps.delete(flow);
       if (heap.peek() !== undefined) this.#heaps.set(flow, heap);
       this.#taken.set(flow, taken + 1);
@@ -50,7 +50,7 @@ export class Flows<T> {
     return undefined;
   }
 
-  /** An item that was taken from the flow is done with. */
+  /** Call it when an item that was taken from the flow is done. */
   ended(flow: unknown): void {
     const left = (this.#taken.get(flow) ?? 0) - 1;
     if (left > 0) this.#taken.set(flow, left);

@@ -20,7 +20,7 @@ export class Heap<T> {
     return this.#items[Symbol.iterator]();
   }
 
-  /** Adds the item, or moves it to its new place when what it is ordered by has changed. */
+  /** Adds the item, or moves it after its order has changed. */
   put(item: T): void {
     const at = this.#positions.get(item) ?? this.#items.length;
     this.#set(at, item);

@@ -27,13 +27,13 @@ export interface WorkItem {
   failures: number;
 }
 
-/** Told about each event of the queue. Metrics read its depth and the running work from the queue itself. */
+/** Called for events of the queue. Metrics read its depth and the running work from the queue itself. */
 export interface QueueObserver {
   added(): void;
   retried(): void;
-  /** A worker has taken a key that was ready for so long. */
+  /** A worker has taken a key that had been ready for this many seconds. */
   waited(seconds: number): void;
-  /** The work on a key took so long. */
+  /** The work on a key took this many seconds. */
   worked(seconds: number): void;
 }
 
@@ -44,8 +44,9 @@ export interface QueueOptions {
   backoff?: BackoffOptions;
   observer?: QueueObserver;
   /**
-   * What a key belongs to. Flows take turns, and a flow takes no further worker while it holds as many as are free: so
-   * others find a worker whatever the flow does. Asked when the key becomes ready. Default: one flow, which may hold all.
+   * The flow to which a key belongs. Flows take turns, and a flow gets no further worker while it has as many as are
+   * free. So other flows find a worker whatever one flow does. Called when the key becomes ready. Default: one flow,
+   * which may have all workers.
    */
   flowOf?: ((key: string) => unknown) | undefined;
 }
@@ -88,7 +89,7 @@ export class Queue {
   readonly #ready = new Flows<Entry>(
     (a, b) => a.priority > b.priority || (a.priority === b.priority && a.sequence < b.sequence),
   );
-  /** Keys that are ready, but that a worker still works on. */
+  /** Keys that are ready while a worker still works on them. */
   readonly #held = new Map<string, Entry>();
   /** Each key that is being worked on, its flow, and the clock time at which the work began. */
   readonly #running = new Map<string, { since: number; flow: unknown }>();

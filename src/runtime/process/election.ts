@@ -22,7 +22,7 @@ export interface ElectionOptions {
   /** Time between two attempts; default 2. */
   retrySeconds?: number;
   onChange?: (leading: boolean) => void;
-  /** Labels and annotations that the Lease is to have. Asked for at each write, the next of which is two seconds away. */
+  /** Labels and annotations for the Lease. Called at each write, every two seconds. */
   marks?: () => Pick<KubeObject["metadata"], "labels" | "annotations">;
   clock?: Clock;
   random?: Random;
