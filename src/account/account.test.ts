@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 describe("an operation", () => {
-  it("that a service does not have is never sent, and one that the page does not document only where it may be tried", () => {
+  it("is never sent when the service does not have it, and when the API page does not show it only where undocumented operations may be tried", () => {
     expect(account.supports(tunnelSessions, "delete")).toBe(false);
     expect(account.support(tunnelSessions, "delete")).toBe("unsupported");
     expect(account.supports(tlsEdges, "delete")).toBe(true);
@@ -21,7 +21,7 @@ describe("an operation", () => {
     expect(cautious.supports(ipPolicies, "delete")).toBe(true);
   });
 
-  it("that was refused is tried for one object at a time", async () => {
+  it("is tried for one object at a time after the service refused it", async () => {
     account.operationRefused(ipPolicies, "delete");
     expect(account.supports(ipPolicies, "delete")).toBe(false);
     await scene.clock.advance(account.secondsUntilTry(ipPolicies, "delete") * 1000);

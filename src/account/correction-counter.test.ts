@@ -34,7 +34,7 @@ describe("CorrectionCounter", () => {
     expect(corrections.count(other, fields)).toBe(0);
   });
 
-  it("forgets a correction that lasted", () => {
+  it("forgets a correction that held", () => {
     corrections.record(object(), ["labels"], true);
     expect(corrections.record(object(), ["labels"], false)).toBe(0);
     expect(corrections.count(object(), ["labels"])).toBe(0);

@@ -16,7 +16,7 @@ describe("six deletes a minute", () => {
     expect(ids(9).map((id) => limiter.secondsUntilTurn(id, "team-a"))).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30]);
   });
 
-  it("keep their turns when they are asked for again", async () => {
+  it("keep their turns when the same remotes ask again", async () => {
     const limiter = new DeleteRateLimiter(clock, 6);
     for (const id of ids(8)) limiter.secondsUntilTurn(id, "team-a");
     await clock.advance(5000);
@@ -70,7 +70,7 @@ describe("deletes of several namespaces", () => {
     expect(turns).toEqual(["team-a", "team-b", "team-c", "team-a", "team-b", "team-a"]);
   });
 
-  it("do not wait for those that do not come", async () => {
+  it("do not wait for remotes that no longer ask", async () => {
     const limiter = new DeleteRateLimiter(clock, 6);
     for (const id of ids(106)) limiter.secondsUntilTurn(id, "team-a");
     expect(limiter.secondsUntilTurn("a-last", "team-a")).toBe(1010);

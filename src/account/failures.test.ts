@@ -54,7 +54,7 @@ describe("an object that fails", () => {
     ["a refusal of the key", answered(401), [60, 120, 240, 480, 960, 1920, 3600, 3600]],
     ["a refusal of the permission", answered(403), [60, 120, 240]],
     ["a refusal of what was sent", answered(422), [1800, 3600, 3600, 3600]],
-  ])("is tried again after delays that grow: %s", async (_, cause, delays) => {
+  ])("is tried again after growing delays: %s", async (_, cause, delays) => {
     const found: number[] = [];
     for (const _delay of delays) {
       fail("uid", cause);
@@ -64,7 +64,7 @@ describe("an object that fails", () => {
     expect(found).toEqual(delays);
   });
 
-  it("is tried no earlier than the service asked", () => {
+  it("is tried no earlier than the service's Retry-After", () => {
     const cause = new GatewayError({
       ...{ kind: "failed", method: "GET", route: "/ip_policies", status: 503, problem: "no" },
       retryAfterSeconds: 90,
@@ -73,7 +73,7 @@ describe("an object that fails", () => {
     expect(failures.secondsLeft("uid")).toBe(90);
   });
 
-  it.each([400, 401, 403, 409, 422])("with %d is tried once in an hour in the long run", async (status) => {
+  it.each([400, 401, 403, 409, 422])("with %d is tried about once an hour in the long run", async (status) => {
     await attemptsIn(4 * HOUR, ["uid"], answered(status), 60);
     expect(await attemptsIn(10 * HOUR, ["uid"], answered(status), 60)).toBeLessThanOrEqual(10);
   });
@@ -99,8 +99,8 @@ describe("an object that fails", () => {
   });
 });
 
-describe("a route on which several fail", () => {
-  it("is tried less and less, however many they are", async () => {
+describe("a route on which several objects fail", () => {
+  it("is tried less and less often, however many objects fail there", async () => {
     const minutes: number[] = [];
     for (let minute = 0; minute < 10; minute += 1) minutes.push(await attemptsIn(60, ten, answered(500)));
     expect(minutes[0]).toBeLessThanOrEqual(20);
@@ -120,7 +120,7 @@ describe("a route on which several fail", () => {
     expect(failures.secondsLeft("uid-1") > 0).toBe(inTurns);
   });
 
-  it("gets slower by repeated failures, and not by first ones, however many", async () => {
+  it("slows down after repeated failures of an object, not after first failures of many", async () => {
     for (const uid of ten) fail(uid, answered(500));
     const first = failures.secondsLeft("uid-0");
     failures.recordAttempt("uid-0");
@@ -131,14 +131,14 @@ describe("a route on which several fail", () => {
     expect([first, second, failures.secondsLeft("uid-0")]).toEqual([2, 4, 8]);
   });
 
-  it("holds nobody up who has not failed there", async () => {
+  it("delays no object that has not failed there", async () => {
     await attemptsIn(60, ten, answered(500));
     expect(failures.secondsLeft("fresh")).toBe(0);
     fail("elsewhere", answered(500, "POST", "/reserved_addrs"));
     expect(failures.secondsLeft("elsewhere")).toBe(0.5);
   });
 
-  it("releases the others when one of them succeeds, and nobody else", async () => {
+  it("releases the other failed objects when one of them succeeds", async () => {
     await attemptsIn(60, ten, answered(500));
     fail("elsewhere", answered(401, "POST", "/reserved_addrs"));
     const [first, ...others] = ten as [string, ...string[]];
@@ -150,7 +150,7 @@ describe("a route on which several fail", () => {
     expect(failures.secondsLeft("elsewhere")).toBeGreaterThan(0);
   });
 
-  it("releases nobody twice who goes on failing when the others succeed one by one", async () => {
+  it("does not release an object again that keeps failing while the others succeed one by one", async () => {
     await attemptsIn(1, ten, answered(500));
     const [broken, ...others] = ten as [string, ...string[]];
     await clock.advance(60_000);
@@ -162,7 +162,7 @@ describe("a route on which several fail", () => {
     expect(failures.secondsLeft(broken)).toBeGreaterThan(0);
   });
 
-  it("says nothing about what was refused to one object", async () => {
+  it("is not affected by refusals that concern one object", async () => {
     for (const uid of ten) fail(uid, answered(422));
     failures.succeeded("uid-0");
     expect(released).toBe(0);
@@ -171,7 +171,7 @@ describe("a route on which several fail", () => {
 });
 
 describe("when the account answers again", () => {
-  it("what failed meanwhile may be tried, with longer delays after that; what failed before may not", async () => {
+  it("objects that failed meanwhile may be tried, with longer delays after the next failure; objects that failed before may not", async () => {
     fail("before", answered(401));
     await clock.advance(1000);
     for (let count = 0; count < 3; count += 1) fail("meanwhile", answered(500));
@@ -183,20 +183,20 @@ describe("when the account answers again", () => {
     expect(failures.secondsLeft("meanwhile")).toBe(4);
   });
 
-  it("with another key, everything may be tried", () => {
+  it("all objects may be tried when the account has another key", () => {
     fail("before", answered(403));
     failures.releaseAll();
     expect(failures.secondsLeft("before")).toBe(0);
   });
 });
 
-describe("a route that has failed for many", () => {
+describe("a route on which many objects fail", () => {
   beforeEach(async () => {
     for (const uid of ten) fail(uid, answered(500));
     await clock.advance(300_000);
   });
 
-  it("lets all of them try once one has succeeded, also while others are trying", () => {
+  it("may be tried by all of them once one has succeeded, also while others are being tried", () => {
     const [first, second, third] = ten as [string, string, string];
     failures.recordAttempt(first);
     failures.succeeded(first);
@@ -205,7 +205,7 @@ describe("a route that has failed for many", () => {
     expect(failures.secondsLeft(third)).toBe(0);
   });
 
-  it("releases the others when one of them succeeds, also where it has answered objects that had not failed", async () => {
+  it("releases the others when one of them succeeds, also after it answered objects that had not failed", async () => {
     const [first, second] = ten as [string, string];
     for (const uid of ten) fail(uid, answered(500));
     failures.answered("PATCH /ip_policies/{id}");
@@ -215,7 +215,7 @@ describe("a route that has failed for many", () => {
     expect([released, failures.secondsLeft(second)]).toEqual([1, 0]);
   });
 
-  it("lets all of them try when it answered an object that had not failed", () => {
+  it("may be tried by all of them after it answered an object that had not failed", () => {
     const [first, second] = ten as [string, string];
     failures.recordAttempt(first);
     expect(failures.secondsLeft(second)).toBeGreaterThan(0);
@@ -225,7 +225,7 @@ describe("a route that has failed for many", () => {
 });
 
 describe("a change of another object", () => {
-  it("lets an object that was refused be tried at once", async () => {
+  it("lets a refused object be tried at once", async () => {
     fail("a", answered(409));
     failures.retrySooner("a");
     expect(failures.secondsLeft("a")).toBe(0);

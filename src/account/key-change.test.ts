@@ -42,12 +42,12 @@ beforeEach(() => {
 });
 
 describe("a create", () => {
-  it("proves the key that it is sent with", async () => {
+  it("proves the key with which it is sent", async () => {
     await account.collection(ipPolicies).create({}, request);
     expect(account.keyProof.isProved).toBe(true);
   });
 
-  it("proves no key that is used before its answer comes", async () => {
+  it("does not prove a key that comes into use before its answer", async () => {
     gateway.beforeCall = () => use("two");
     await account.collection(ipPolicies).create({}, request);
     expect(account.keyProof.isProved).toBe(false);
@@ -56,7 +56,7 @@ describe("a create", () => {
   });
 });
 
-it("a 404 says nothing when another key is used between the request and its answer", async () => {
+it("does not count a 404 when another key came into use between request and answer", async () => {
   const collection = account.collection(ipPolicies);
   const { id } = gateway.seed(ipPolicies, {});
   await collection.listed(0, request);
@@ -68,7 +68,7 @@ it("a 404 says nothing when another key is used between the request and its answ
   expect(collection.cached(id)).toBeDefined();
 });
 
-it("a 404 says nothing when it answers the first request of all, and another key is used before it comes", async () => {
+it("does not count a 404 to the first request when another key came into use before the answer", async () => {
   const { id } = gateway.seed(ipPolicies, {});
   recorded.set(ipPolicies, new Set([id]));
   const right = gateway;
@@ -83,7 +83,7 @@ it("a 404 says nothing when it answers the first request of all, and another key
   expect(collection.isMissing(id)).toBe(false);
 });
 
-it("an entry of a list is not taken from what another key has shown", async () => {
+it("takes no entry of a list that another key has shown", async () => {
   const { id } = gateway.seed(eventSubscriptions, { description: "of the first account", sources: [{ type: "x.v0" }] });
   const entries = account.remotes(EventSource);
   expect(await entries.get(`${id}/x.v0`, request)).toMatchObject({ type: "x.v0" });
@@ -95,7 +95,7 @@ it("an entry of a list is not taken from what another key has shown", async () =
   expect(await entries.get(`${id}/x.v0`, request)).toBeUndefined();
 });
 
-it("a list does not count when the key that was proved after it is another one", async () => {
+it("does not count a list when another key was proved after it", async () => {
   // The first list of the proof begins with the wrong key. The second one proves the right key.
   for (const resource of [ipPolicies, reservedDomains])
     recorded.set(resource, new Set([gateway.seed(resource, {}).id]));
@@ -144,7 +144,7 @@ describe("a module", () => {
     expect(await look()).toMatchObject({ provider: "github" });
   });
 
-  it("does not count as unset when the key that was proved after it is another one", async () => {
+  it("does not count as unset when another key was proved after the answer", async () => {
     const right = gateway;
     [key, gateway] = ["two", strange];
     strange.beforeCall = () => {

@@ -44,7 +44,7 @@ function scene(given: Record<string, string[]>, more: Partial<KeyProofOptions> =
 const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
 
 describe("a key", () => {
-  it("needs no proof where nothing is recorded, and is proved by what is made then", async () => {
+  it("needs no proof while nothing is recorded, and is proved by the first create", async () => {
     const { proof, recorded, state, use } = scene({});
     use("mine");
     await proof.ensure();
@@ -55,7 +55,7 @@ describe("a key", () => {
     expect([proof.isProved, state.lists]).toEqual([true, 0]);
   });
 
-  it("is proved by what is found before anything is recorded, unless another key is used since", async () => {
+  it("is proved by the first remote that is found, unless another key has come into use since", async () => {
     const { proof, recorded, use } = scene({});
     const { epoch } = proof;
     use("mine");
@@ -68,7 +68,7 @@ describe("a key", () => {
     expect(proof.isProved).toBe(true);
   });
 
-  it("is proved no more when all that was recorded is gone and another key makes something", async () => {
+  it("is no longer proved when all recorded ids are gone and another key creates a remote", async () => {
     const { proof, recorded, use, state } = scene({});
     use("staging");
     proof.recordFirstID(proof.epoch);
@@ -81,7 +81,7 @@ describe("a key", () => {
     expect(state.lists).toBe(1);
   });
 
-  it("stays proved beside another one of the same account when nothing is recorded any more", async () => {
+  it("stays proved beside another key of the same account when nothing is recorded any more", async () => {
     const { proof, recorded, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("rotated");
@@ -92,7 +92,7 @@ describe("a key", () => {
     expect(proof.isProved).toBe(true);
   });
 
-  it("that was read before another one is used sends no change, even if that one is proved", async () => {
+  it("sends no change when another key has come into use since it was read, even if that one is proved", async () => {
     const { proof, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
@@ -101,14 +101,14 @@ describe("a key", () => {
     proof.assertHolds("mine");
   });
 
-  it("is proved by one list that shows an id of any kind, once for all who ask", async () => {
+  it("is proved once for all callers by one list that shows a recorded id of any kind", async () => {
     const { proof, state } = scene({ policies: ["ipp_1"], edges: ["edgtcp_1", "edgtcp_2"] });
     await Promise.all([proof.ensure(), proof.ensure()]);
     await proof.ensure();
     expect(state.lists).toBe(1);
   });
 
-  it("is proved by another list where one cannot be read, and says why where none can", async () => {
+  it("is proved by another list when one cannot be read, and reports the error when none can", async () => {
     const failing = new Set([ipPolicies.name, tcpEdges.name]);
     const one = scene({ policies: ["ipp_1", "ipp_2"], edges: ["edgtcp_1"] });
     const readList: KeyProofOptions["readList"] = async ({ name }) => {
@@ -124,7 +124,7 @@ describe("a key", () => {
     expect(proof.isProved).toBe(true);
   });
 
-  it("that is new changes nothing until an id answers under it, however few are recorded", async () => {
+  it("changes nothing while it is new, until a recorded id answers under it, however few are recorded", async () => {
     const { proof, state, use, accounts } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
@@ -139,7 +139,7 @@ describe("a key", () => {
     expect(state.problems).toEqual([true, false]);
   });
 
-  it("that replaces a wrong one is tried at once", async () => {
+  it("is tried at once when it replaces a wrong key", async () => {
     const { proof, use, accounts } = scene({ policies: ["ipp_1"] });
     use("theirs");
     await expect(proof.ensure()).rejects.toEqual(mismatch);
@@ -149,7 +149,7 @@ describe("a key", () => {
     expect(proof.isProved).toBe(true);
   });
 
-  it("that was proved before is right again at once", async () => {
+  it("counts again at once when it comes back after it was proved", async () => {
     const { proof, state, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
@@ -159,7 +159,7 @@ describe("a key", () => {
     expect([proof.problem, state.problems]).toEqual([undefined, [true, false]]);
   });
 
-  it("is not proved by an answer to a request from before it was used", async () => {
+  it("is not proved by an answer to a request from before its use", async () => {
     const { proof, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     const { epoch } = proof;
@@ -168,16 +168,19 @@ describe("a key", () => {
     expect(proof.isProved).toBe(false);
   });
 
-  it.each([true, false])("that is the first of the process and shows nothing may be believed: %s", async (believed) => {
-    const { proof, state, use } = scene({ policies: ["ipp_1"] }, { believesFirstKey: () => believed });
-    state.key = "theirs";
-    await proof.ensure().catch(() => undefined);
-    expect(proof.isProved).toBe(believed);
-    use("a third");
-    await expect(proof.ensure()).rejects.toEqual(mismatch);
-  });
+  it.each([true, false])(
+    "as the first of the process, is accepted although it shows nothing only if a person has confirmed it: %s",
+    async (believed) => {
+      const { proof, state, use } = scene({ policies: ["ipp_1"] }, { believesFirstKey: () => believed });
+      state.key = "theirs";
+      await proof.ensure().catch(() => undefined);
+      expect(proof.isProved).toBe(believed);
+      use("a third");
+      await expect(proof.ensure()).rejects.toEqual(mismatch);
+    },
+  );
 
-  it("is tried again with growing delays, and costs nothing in between", async () => {
+  it("is tried again with growing delays, and costs no request in between", async () => {
     const { proof, state, use, clock } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     use("theirs");
@@ -189,7 +192,7 @@ describe("a key", () => {
     expect([state.lists, state.reads]).toEqual([1 + 1, 5]);
   });
 
-  it("is confirmed by a request that was made after the problem was told", async () => {
+  it("is confirmed by a requested reconcile only if the request came after the report of the problem", async () => {
     const { proof, use } = scene({ policies: ["ipp_1"] });
     await proof.ensure();
     proof.confirm("before");
@@ -206,7 +209,7 @@ describe("a key", () => {
     expect(proof.isProved).toBe(true);
   });
 
-  it("was accepted by the service as long as it is used, and for the time that is asked for", async () => {
+  it("counts as accepted only while it is in use and for the given time", async () => {
     const { clock, proof, use } = scene({});
     expect(proof.wasAcceptedWithin(1000)).toBe(false);
     use("mine");

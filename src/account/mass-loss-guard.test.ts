@@ -86,7 +86,7 @@ describe("remotes that are missing", () => {
     expect(syncedOf(object as ManagedObject)?.reason).toBe("AccountMismatch");
   });
 
-  it("are not created again by an annotation on their objects: whoever may edit these does not speak for the account", async () => {
+  it("are not created again because of an annotation on their objects: an editor of objects must not confirm for the account", async () => {
     const objects = await given(10);
     loseRemotes();
     await scene.resync(IPPolicy);
@@ -124,7 +124,7 @@ describe("remotes that are missing", () => {
     for (const object of objects) expect(syncedOf(object)?.reason).toBe("Available");
   });
 
-  it("are confirmed by a GatewayAccount for its own namespace alone, where others of its name share the account", async () => {
+  it("are confirmed by a GatewayAccount for its own namespace only, when GatewayAccounts of other namespaces share the account", async () => {
     scene.accountName = "production";
     const objects = await given(10);
     const moved = scene.cluster.now(objects[0] as ManagedObject);
@@ -144,7 +144,7 @@ describe("remotes that are missing", () => {
   it.each([
     ["any namespace", "the operator's own credentials were", "", "", ["team-a", "team-b"]],
     ["its own namespace", "one GatewayAccount was", "production", "team-a/production", ["team-a"]],
-  ])("are not missed again in %s after %s confirmed", async (_, __, accountName, credentials, namespaces) => {
+  ])("do not count again in %s after %s confirmed", async (_, __, accountName, credentials, namespaces) => {
     scene.accountName = accountName;
     const objects = await given(5);
     for (let index = 0; index < 5; index += 1)
@@ -160,7 +160,7 @@ describe("remotes that are missing", () => {
     expect(accepted).toEqual(marks.filter(({ namespace }) => namespaces.includes(namespace)));
   });
 
-  it("are confirmed for the operator's own credentials alone, where a GatewayAccount leads to the same account", async () => {
+  it("are confirmed for the operator's own credentials only, when a GatewayAccount shares the account", async () => {
     const objects = await given(5);
     scene.accountName = "production";
     for (let index = 0; index < 5; index += 1) await scene.given(IPPolicy, `other-${index}`);
@@ -201,7 +201,7 @@ describe("remotes that are missing", () => {
   it.each([
     ["the operator's own", ""],
     ["another", "production"],
-  ])("stop creates in an account that has none of them: %s", async (_, name) => {
+  ])("stop creates in an account that has none of the remotes: %s", async (_, name) => {
     scene.accountName = name;
     const [object] = await given(10);
     loseRemotes();
@@ -250,7 +250,7 @@ describe("remotes of several kinds that are missing at once", () => {
     );
   });
 
-  it("count together when the lists are read one after the other: fewer than five are made again", async () => {
+  it("count together over several lists, and fewer than five are created again", async () => {
     for (const [kind] of kinds) {
       drop(kind);
       await scene.resync(kind);
@@ -275,7 +275,7 @@ describe("an account with a suspected loss", () => {
   const account = () => scene.contextFor(scene.cluster.apply(IPPolicy, "any")).account;
   const recheckMissing = () => account().recheckMissing(new AbortController().signal);
 
-  it("is asked for one missing remote with growing delays, and listed once when that is back", async () => {
+  it("is asked for one missing remote with growing delays, and listed once when the remote is back", async () => {
     const objects = await given(10);
     loseRemotes();
     await scene.resync(IPPolicy);
@@ -314,21 +314,21 @@ describe("a delete that is answered 404", () => {
     expect(rows()).toHaveLength(9);
   });
 
-  it("does not count when all objects are being deleted", async () => {
+  it("does not count as a loss when all objects are being deleted", async () => {
     const objects = await given(10);
     loseRemotes();
     for (const object of objects) await remove(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(10);
   });
 
-  it("counts when other remotes are there", async () => {
+  it("counts as a deletion when the other remotes exist", async () => {
     const objects = await given(10);
     loseRemotes(4);
     for (const object of objects.slice(0, 4)) await remove(object);
     expect(objects.filter((object) => scene.cluster.exists(object))).toHaveLength(6);
   });
 
-  it("counts when the answer to an earlier delete was lost", async () => {
+  it("counts as a deletion when the answer to an earlier delete was lost", async () => {
     const objects = await given(10);
     for (const object of objects) {
       scene.gateway.loseAnswer("delete");
@@ -340,7 +340,7 @@ describe("a delete that is answered 404", () => {
     expect(objects.filter((object) => scene.cluster.exists(object))).toEqual([]);
   });
 
-  it("counts when a killed process may have had as many deletes under way", async () => {
+  it("counts as a deletion when a killed process may have had as many deletes under way", async () => {
     const objects = await given(32);
     for (const object of objects) scene.cluster.delete(object);
     loseRemotes();
@@ -359,7 +359,7 @@ describe("a delete that is answered 404", () => {
   });
 });
 
-test("a subscription that is missing counts once, with the entries that it had", async () => {
+test("a missing subscription counts once, together with its entries", async () => {
   const { resource } = EventSubscription;
   const subscriptions: ManagedObject[] = [];
   const sources: ManagedObject[] = [];
@@ -376,7 +376,7 @@ test("a subscription that is missing counts once, with the entries that it had",
   for (const object of sources) expect(syncedOf(object)?.reason).toBe("Available");
 });
 
-it("what belongs to a confirmed loss does not count when it is seen again", () => {
+it("a confirmed loss does not count when it is seen again", () => {
   const guard = new MassLossGuard({ clock: new VirtualClock(), windowMs: 1000 });
   guard.accept("ipp_1");
   for (const id of ["ipp_1", "ipp_2"]) guard.recordLost(id);
@@ -388,7 +388,7 @@ describe("a guard", () => {
   const policies = { resource: IPPolicy.resource, id: "ipp_1" };
   const edges = { resource: TLSEdge.resource, id: "edgtls_1" };
 
-  it("tells of the first loss that is suspected, and of the end of the last", () => {
+  it("reports the first suspected loss, and the end of the last one", () => {
     const reported: boolean[] = [];
     const onChange = (suspected: boolean) => reported.push(suspected);
     const guard = new MassLossGuard({ clock: new VirtualClock(), windowMs: 1000, onChange });
@@ -403,7 +403,7 @@ describe("a guard", () => {
     expect(reported).toEqual([true, false, true]);
   });
 
-  it("keeps the time of the next look when the same loss is noticed again", async () => {
+  it("keeps the time of the next read when the same loss is reported again", async () => {
     const clock = new VirtualClock();
     const guard = new MassLossGuard({ clock, windowMs: 1000 });
     guard.suspect(policies, loss);
@@ -419,7 +419,7 @@ describe("a guard", () => {
     expect(guard.takeDueRechecks()).toMatchObject([policies]);
   });
 
-  it("forgets a loss that nobody has noticed for an hour", async () => {
+  it("forgets a loss that was not reported for an hour", async () => {
     const clock = new VirtualClock();
     const guard = new MassLossGuard({ clock, windowMs: 1000 });
     guard.suspect(policies, loss);

@@ -20,7 +20,7 @@ function given() {
   return { memory: new ObjectMemory(clock, 30_000), former: new Failures(clock), next: new Failures(clock) };
 }
 
-it("what failed in the account that an object has left is forgotten when it is tried in another one", () => {
+it("the failure of an object in its former account is forgotten when the object is tried in another account", () => {
   const { memory, former, next } = given();
   for (const uid of ["a", "b"]) memory.recordFailure(former, uid, failure);
   memory.tryIn(next, "a");
@@ -29,7 +29,7 @@ it("what failed in the account that an object has left is forgotten when it is t
   expect(former.of("b")).toBeDefined();
 });
 
-it("an object has one record, in the account where it failed last, and none when it is gone", () => {
+it("an object has one failure, in the account where it failed last, and none when it is gone", () => {
   const { memory, former, next } = given();
   memory.recordFailure(former, "a", failure);
   memory.recordFailure(next, "a", failure);

@@ -22,18 +22,18 @@ async function refuseFor(duration: number, write?: number): Promise<void> {
   }
 }
 
-it("supports what was never refused", () => {
+it("supports an operation that was never refused", () => {
   expect([support.of(operation), support.mayTry(operation)]).toEqual(["supported", true]);
 });
 
-it("takes one refusal for a hint, and waits two minutes before the next try", async () => {
+it("takes one refusal for a hint, and waits two minutes before the next attempt", async () => {
   support.refused(operation);
   expect([support.of(operation), support.secondsUntilTry(operation)]).toEqual(["refused", 120]);
   await minutes(2);
   expect([support.of(operation), support.mayTry(operation)]).toEqual(["refused", true]);
 });
 
-it("lets one try at a time, and twice as late after each refusal, an hour at the longest", async () => {
+it("allows one attempt at a time, and doubles the delay after each refusal, up to an hour", async () => {
   support.refused(operation);
   for (const wait of [4, 8, 16, 32, 60, 60]) {
     await minutes(61);
@@ -54,14 +54,14 @@ it.each([
   ["between refusals ten minutes apart", () => {}, 20, 5, "unsupported"],
   ["between refusals that are closer together", () => {}, 7, 1, "refused"],
   ["after the last refusal", () => {}, 20, 20, "refused"],
-] as const)("judges by a write %s", async (_, before, duration, write, expected) => {
+] as const)("after refusals, takes into account a write %s", async (_, before, duration, write, expected) => {
   before();
   await minutes(1);
   await refuseFor(duration, write);
   expect(support.of(operation)).toBe(expected);
 });
 
-it("stays certain, whatever else is written after that", async () => {
+it("stays unsupported, whatever is written after that", async () => {
   await refuseFor(20, 5);
   for (let hour = 0; hour < 3; hour += 1) {
     support.written();

@@ -45,7 +45,7 @@ describe("a list", () => {
     expect(gateway.takeCalls()).toEqual(["list", "list", "list"]);
   });
 
-  it("needs nobody to be told of it", async () => {
+  it("needs no listener", async () => {
     gateway.seed(ipPolicies, {});
     const { onSweep: _, ...rest } = { onSweep: undefined };
     const collection = new Collection({
@@ -60,7 +60,7 @@ describe("a list", () => {
     expect(collection.allCached()).toHaveLength(1);
   });
 
-  it("is shared by all who ask while it is under way", async () => {
+  it("is shared by all callers while it is under way", async () => {
     const collection = of(ipPolicies);
     await Promise.all([
       collection.listed(0, { lane: "edit" }),
@@ -70,7 +70,7 @@ describe("a list", () => {
     expect(gateway.takeCalls()).toEqual(["list", "get ipp_1"]);
   });
 
-  it("is not asked for again by who is content with an older one", async () => {
+  it("is not requested again for a caller that accepts an older list", async () => {
     const collection = of(ipPolicies);
     await collection.listed(clock.now(), { lane: "sync" });
     await clock.advance(1000);
@@ -80,7 +80,7 @@ describe("a list", () => {
     expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
-  it("that began too early is waited for and followed by another, which the late ones share", async () => {
+  it("that began too early is followed by another one, which later callers share", async () => {
     const collection = of(ipPolicies);
     const early = collection.listed(0, { lane: "sync" });
     await clock.advance(0);
@@ -95,7 +95,7 @@ describe("a list", () => {
     expect(gateway.takeCalls()).toEqual(["list", "list"]);
   });
 
-  it("that fails is tried again by the next who asks", async () => {
+  it("that fails is requested again by the next caller", async () => {
     const collection = of(ipPolicies);
     gateway.refuse("list", 503);
     await expect(collection.listed(0, { lane: "sync" })).rejects.toMatchObject({ status: 503 });
@@ -104,7 +104,7 @@ describe("a list", () => {
     expect(collection.listedAt).toBe(0);
   });
 
-  it("tells what has changed", async () => {
+  it("reports what has changed", async () => {
     const collection = of(ipPolicies);
     const [kept, gone] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
     await collection.listed(0, { lane: "sync" });
@@ -118,7 +118,7 @@ describe("a list", () => {
     ]);
   });
 
-  it("pauses the budget when the service has had too many requests", async () => {
+  it("pauses the budget when the service answers 429", async () => {
     const budget = new RequestBudget({ perMinute: 0, clock });
     const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
     gateway.refuse("list", 429, { retryAfterSeconds: 9 });
@@ -140,7 +140,7 @@ describe("a resource", () => {
     expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
-  it("is asked for where the list does not have it, and gone only when a 404 says so", async () => {
+  it("is read when the list lacks it, and gone only after a 404", async () => {
     const collection = of(ipPolicies);
     expect(await collection.get("ipp_404", request)).toBeUndefined();
     expect(gateway.takeCalls()).toEqual(["list", "get ipp_404"]);
@@ -148,7 +148,7 @@ describe("a resource", () => {
     await expect(collection.get("ipp_404", request)).rejects.toMatchObject({ status: 500 });
   });
 
-  it("is asked for where a fresh look is wanted, without a list", async () => {
+  it("is read without a list when the caller asks for a fresh answer", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.read(id, request);
@@ -156,7 +156,7 @@ describe("a resource", () => {
     expect(collection.cached(id)).toMatchObject({ id });
   });
 
-  it("is forgotten when a fresh look finds it gone", async () => {
+  it("is forgotten when a read does not find it", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.get(id, request);
@@ -165,7 +165,7 @@ describe("a resource", () => {
     expect(collection.cached(id)).toBeUndefined();
   });
 
-  it("is not forgotten for a 404 before it is certain whose key that was", async () => {
+  it("is not forgotten after a 404 while the key of that request is not proved", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const strange = new Error("the key may be of another account");
     const collection = of(ipPolicies, { ensureKey: () => Promise.reject(strange) });
@@ -185,12 +185,12 @@ describe("a resource", () => {
     expect(collection.cached(id)).toBeUndefined();
   });
 
-  it("counts as removed when it was not there", async () => {
+  it("sends a DELETE for a remote that is unknown", async () => {
     await of(ipPolicies).delete("ipp_404", request);
     expect(gateway.takeCalls()).toEqual(["delete ipp_404"]);
   });
 
-  it("loses a module that was removed", async () => {
+  it("forgets a module that was removed", async () => {
     const { id } = gateway.seed(tcpEdges, { policy: { enabled: true } });
     const collection = of(tcpEdges);
     await collection.get(id, request);
@@ -198,7 +198,7 @@ describe("a resource", () => {
     expect(collection.cached(id)).toMatchObject({ policy: null });
   });
 
-  it("is kept without the secrets that a service echoes", async () => {
+  it("is kept without the secrets that the service returns", async () => {
     const collection = of(eventDestinations);
     gateway.normalise = (row) => ({ ...row, target: { monitoring: { api_key: "hush", ddtags: "a" } } });
     const { id } = await collection.create({ format: "json" }, request);
@@ -210,7 +210,7 @@ describe("a resource", () => {
   });
 });
 
-it("a search asks for each row that the latest list may have left out, and takes the first that is there", async () => {
+it("a search reads each row that the latest list may have skipped, and takes the first that exists", async () => {
   gateway.pageSize = 1;
   const [gone, back] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
   for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
@@ -228,10 +228,10 @@ it("a search asks for each row that the latest list may have left out, and takes
   expect(gateway.takeCalls()).toEqual([`get ${gone.id}`, `get ${back.id}`]);
 });
 
-describe("what this process did by other credentials", () => {
+describe("a change by other credentials of this process", () => {
   const others = { id: "ipp_9", description: "other" };
 
-  it("is known of a remote that was known", async () => {
+  it("updates a remote that is known", async () => {
     const [changed, deleted] = [gateway.seed(ipPolicies, {}), gateway.seed(ipPolicies, {})];
     const collection = of(ipPolicies);
     await collection.listed(0, { lane: "sync" });
@@ -241,7 +241,7 @@ describe("what this process did by other credentials", () => {
     expect(collection.isMissing(deleted.id)).toBe(false);
   });
 
-  it("is no reason to believe in a remote that no answer has shown, nor to miss it", async () => {
+  it("neither adds a remote that no answer has shown, nor makes it missing", async () => {
     const collection = of(ipPolicies);
     await collection.listed(0, { lane: "sync" });
     expect(collection.isMissing(others.id)).toBe(true);
@@ -258,7 +258,7 @@ describe("what this process did by other credentials", () => {
   it.each([
     ["created", others],
     ["deleted", undefined],
-  ])("takes another list when the remote was %s while one was read", async (_, after) => {
+  ])("makes another list necessary when the remote was %s during a list", async (_, after) => {
     const budget = new RequestBudget({ perMinute: 0, clock });
     const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
     for (let count = 0; count < 2; count += 1) gateway.seed(ipPolicies, {});
@@ -276,8 +276,8 @@ describe("what this process did by other credentials", () => {
   });
 });
 
-describe("a recent look", () => {
-  it("is content with what was seen recently", async () => {
+describe("getSince", () => {
+  it("takes an answer that is recent enough", async () => {
     const { id } = gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.get(id, request);
@@ -287,7 +287,7 @@ describe("a recent look", () => {
     expect(gateway.takeCalls()).toEqual([]);
   });
 
-  it("asks for one resource, or for all where that is fewer requests", async () => {
+  it("reads one remote, or lists all when that takes fewer requests", async () => {
     for (let count = 0; count < 250; count += 1) gateway.seed(ipPolicies, {});
     const collection = of(ipPolicies);
     await collection.listed(0, { lane: "sync" });
@@ -302,7 +302,7 @@ describe("a recent look", () => {
 });
 
 describe("a key that is refused", () => {
-  it("fails what is asked for at once, though nothing may be sent for a while", async () => {
+  it("fails requests at once, even while none may be sent", async () => {
     const budget = new RequestBudget({ perMinute: 0, clock });
     const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
     gateway.refuse("get", 401);
@@ -316,7 +316,7 @@ describe("a key that is refused", () => {
     expect(status).toBe(401);
   });
 
-  it("is not shown again by those that waited for their turn meanwhile", async () => {
+  it("is not sent again by requests that waited for their turn meanwhile", async () => {
     const budget = new RequestBudget({ perMinute: 60, clock });
     const collection = of(ipPolicies, { turns: new Turns(budget, clock) });
     const { id } = gateway.seed(ipPolicies, {});
@@ -336,7 +336,7 @@ describe("a process that does not lead", () => {
     if (!leads) throw new NotLeading();
   };
 
-  it("asks nothing and changes nothing", async () => {
+  it("sends no request", async () => {
     leads = false;
     const { id } = gateway.seed(tcpEdges, {});
     const collection = of(tcpEdges, { assertMaySend });
@@ -350,7 +350,7 @@ describe("a process that does not lead", () => {
     expect(gateway.takeCalls()).toEqual([]);
   });
 
-  it("says nothing about the service when it lost the lease before the request was written", async () => {
+  it("does not record a failure of the service when the lease was lost before the request was written", async () => {
     const breaker = new CircuitBreaker({ clock });
     const loses = () => {
       assertMaySend();
@@ -366,7 +366,7 @@ describe("a process that does not lead", () => {
   });
 });
 
-it("reads no whole inventory to reconcile one object, since that takes longer the more objects there are", async () => {
+it("reconciling one object does not read the whole inventory", async () => {
   const all = vi.spyOn(Inventory.prototype, "all");
   const scene = new Scene();
   const object = await scene.given(IPPolicy, "office", { description: "first" });

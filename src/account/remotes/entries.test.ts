@@ -44,7 +44,7 @@ beforeEach(() => {
 });
 
 describe("entries", () => {
-  it("are read out of the list of their parents, one list for all", async () => {
+  it("are read from the list of their parents, one list for all", async () => {
     expect(await entries.get(`${id}/a.v0`, request)).toMatchObject({ id: `${id}/a.v0`, type: "a.v0" });
     expect(await entries.get(`${id}/b.v0`, request)).toMatchObject({ subscription_id: id });
     expect(await entries.get(`${id}/c.v0`, request)).toBeUndefined();
@@ -53,21 +53,21 @@ describe("entries", () => {
     expect(gateway.takeCalls()).toEqual(["list"]);
   });
 
-  it("are asked for with their parent when it must be certain", async () => {
+  it("are read with their parent when a fresh answer is needed", async () => {
     await entries.listed(0, { lane: "sync" });
     gateway.change(resource, id, { sources: of("c.v0") });
     expect(await entries.read(`${id}/c.v0`, request)).toBeDefined();
     expect(gateway.takeCalls()).toEqual(["list", `get ${id}`]);
   });
 
-  it("are gone with their parent", async () => {
+  it("are gone when their parent is gone", async () => {
     expect(await entries.get("esb_none/a.v0", request)).toBeUndefined();
     await entries.listed(0, { lane: "sync" });
     expect(entries.isMissing("esb_none/a.v0")).toBe(true);
     expect(entries.isMissing(`${id}/c.v0`)).toBe(false);
   });
 
-  it("are known from own answers without a list", async () => {
+  it("are known from answers to own requests without a list", async () => {
     const made = await parents.create({ sources: of("x.v0") }, request);
     gateway.takeCalls();
     expect(await entries.get(`${made.id}/x.v0`, request)).toBeDefined();
@@ -75,13 +75,13 @@ describe("entries", () => {
   });
 });
 
-describe("an entry that is put in or taken out here", () => {
+describe("an entry that this process has added or removed", () => {
   beforeEach(async () => {
     await entries.listed(0, { lane: "sync" });
     gateway.takeCalls();
   });
 
-  it("is known at once, and nobody is told", async () => {
+  it("is known at once, and not reported as a change of another client", async () => {
     await entries.admit(request, body("c.v0"));
     const row = await entries.create(body("c.v0"), request);
     expect(row).toMatchObject({ id: `${id}/c.v0`, uri: expect.stringContaining("/sources/c.v0") });
@@ -92,34 +92,34 @@ describe("an entry that is put in or taken out here", () => {
     expect(gateway.takeCalls()).toEqual([`createSource ${id}/c.v0`, `deleteSource ${id}/a.v0`]);
   });
 
-  it("that was not there any more is gone all the same", async () => {
+  it("counts as removed when it was gone already", async () => {
     gateway.change(resource, id, { sources: of("b.v0") });
     expect(await entries.delete(`${id}/a.v0`, request)).toBe(false);
     expect(entries.cached(`${id}/a.v0`)).toBeUndefined();
   });
 
-  it("is not begun where its parent is not in the account", async () => {
+  it("is not added when its parent is not in the account", async () => {
     await expect(entries.admit(request, { subscription_id: "esb_none", type: "a.v0" })).rejects.toThrow(Waiting);
     expect(gateway.takeCalls()).toEqual([]);
   });
 
-  it("waits for a parent that turns out to be gone", async () => {
+  it("waits when its parent turns out to be gone", async () => {
     gateway.drop(resource, id);
     await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ reason: "ReferenceNotReady" });
     expect(parents.cached(id)).toBeUndefined();
   });
 
-  it("is refused where the service refuses it", async () => {
+  it("fails when the service refuses it", async () => {
     await expect(entries.create(body("a.v0"), request)).rejects.toMatchObject({ status: 409 });
     gateway.refuse("createSource", 404);
     await expect(entries.create(body("c.v0"), request)).rejects.toMatchObject({ status: 404 });
   });
 });
 
-describe("what others put in or take out", () => {
+describe("a change of entries by another client", () => {
   beforeEach(() => entries.listed(0, { lane: "sync" }));
 
-  it("is told entry by entry, whoever sees it", async () => {
+  it("is reported entry by entry, whichever request shows it", async () => {
     gateway.change(resource, id, { sources: of("b.v0", "c.v0") });
     await parents.read(id, request);
     expect(deltas).toEqual([{ changed: [`${id}/c.v0`], absent: [`${id}/a.v0`] }]);
@@ -129,7 +129,7 @@ describe("what others put in or take out", () => {
     expect(deltas).toHaveLength(1);
   });
 
-  it("is all of it when the parent is gone", async () => {
+  it("includes all entries when the parent is gone", async () => {
     gateway.drop(resource, id);
     await clock.advance(1);
     await parents.listed(clock.now(), { lane: "sync" });

@@ -11,7 +11,7 @@ beforeEach(() => {
 
 const remote = (id: string, version = 1) => ({ id, version });
 
-describe("absence", () => {
+describe("the absence of a remote", () => {
   it("is proved by a list of one page that began late enough", () => {
     const inventory = new Inventory();
     expect(inventory.provesAbsence(0)).toBe(false);
@@ -27,7 +27,7 @@ describe("absence", () => {
     expect([5, 6].map((since) => inventory.provesAbsence(since))).toEqual([true, false]);
   });
 
-  it("is in doubt for a row that only the list before shows, until there is an answer about it", () => {
+  it("is not proved for a row that only the previous list shows, until an answer shows it or not", () => {
     const mark = JSON.stringify({ "tunnelgateway.dev/owner": "c/n/a" });
     const row = { id: "a", metadata: mark } as never;
     const hiding = () => {
@@ -57,7 +57,7 @@ describe("a list", () => {
     expect(inventory.all()).toEqual([remote("a")]);
   });
 
-  it("reports what changed since the list before, and nothing the first time", () => {
+  it("reports changes since the previous list, and nothing the first time", () => {
     expect(inventory.recordList([remote("a"), remote("b")], 1)).toEqual({ changed: [], absent: [] });
     expect(inventory.recordList([remote("a"), remote("b", 2), remote("c")], 2)).toEqual({
       changed: ["b", "c"],
@@ -66,7 +66,7 @@ describe("a list", () => {
     expect(inventory.recordList([remote("a"), remote("b", 2), remote("c")], 3)).toEqual({ changed: [], absent: [] });
   });
 
-  it("reports the first time what differs from an earlier answer", () => {
+  it("reports, the first time, remotes that differ from an earlier answer", () => {
     inventory.recordWrite(remote("a"), 1);
     inventory.recordWrite(remote("b"), 1);
     expect(inventory.recordList([remote("a", 2), remote("b"), remote("c")], 2)).toEqual({ changed: ["a"], absent: [] });
@@ -85,18 +85,18 @@ describe("a list", () => {
     expect(inventory.get("a")).toBe(known);
   });
 
-  it("keeps what is known of a remote that could not be parsed", () => {
+  it("leaves a known remote as it is when its row cannot be parsed", () => {
     inventory.recordList([remote("a")], 1);
     expect(inventory.recordList([], 2, { unreadable: new Set(["a"]) })).toEqual({ changed: [], absent: [] });
     expect(inventory.get("a")).toEqual(remote("a"));
   });
 
-  it("knows nothing of a new remote that could not be parsed", () => {
+  it("does not add a new remote whose row cannot be parsed", () => {
     inventory.recordList([], 1, { unreadable: new Set(["a"]) });
     expect(inventory.get("a")).toBeUndefined();
   });
 
-  it("counts a remote once that was on two pages, as remotes move while pages are read", () => {
+  it("counts a remote once that two pages show, because rows move while pages are read", () => {
     inventory.recordList([remote("a", 1), remote("a", 1)], 1);
     expect(inventory.all()).toEqual([remote("a", 1)]);
   });
@@ -259,37 +259,37 @@ describe("the inventory", () => {
   });
 });
 
-describe("a remote of which somebody has told, and that no answer has shown,", () => {
+describe("a remote that other credentials have reported and no answer has shown", () => {
   beforeEach(() => {
     inventory.recordList([remote("a")], 1);
     expect(inventory.isMissing("b")).toBe(true);
     inventory.recordReported("b", 5);
   });
 
-  it("is not missing by a list from before that", () => {
+  it("is not missing because of a list from before the report", () => {
     expect(inventory.isMissing("b")).toBe(false);
     expect(inventory.get("b")).toBeUndefined();
     inventory.recordList([remote("a")], 4);
     expect(inventory.isMissing("b")).toBe(false);
   });
 
-  it("is missing if a later list lacks it", () => {
+  it("is missing when a later list lacks it", () => {
     inventory.recordList([remote("a")], 6);
     expect(inventory.isMissing("b")).toBe(true);
   });
 
-  it("is missing if a read does not find it", () => {
+  it("is missing when a read does not find it", () => {
     inventory.recordGone("b", 6);
     expect(inventory.isMissing("b")).toBe(true);
   });
 
-  it("is forgotten after some time, so that no memory grows where nobody lists", () => {
+  it("is forgotten after some time, so that memory does not grow without lists", () => {
     inventory.recordReported("c", 700_000);
     expect([inventory.isMissing("b"), inventory.isMissing("c")]).toEqual([true, false]);
   });
 });
 
-it("a remote that is gone and back belongs only to the object whose mark it has now", () => {
+it("a remote that comes back belongs only to the object that its present mark names", () => {
   const marked = (object: string) => ({ id: "a", metadata: JSON.stringify({ [OWNER_KEY]: `c/${object}` }) }) as never;
   inventory.recordWrite(marked("n/first"), 1);
   inventory.recordDeleted("a", 2);

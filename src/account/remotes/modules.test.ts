@@ -46,7 +46,7 @@ describe("modules", () => {
     expect(reads()).toEqual(["getModule route_saml", "getModule route_oidc"]);
   });
 
-  it("are believed for a time, each for its own", async () => {
+  it("are cached for a time, each by itself", async () => {
     await modules.get(id, request, ["saml"]);
     await clock.advance(600);
     await modules.get(id, request, ["saml", "oidc"]);
@@ -58,7 +58,7 @@ describe("modules", () => {
     expect(reads()).toEqual(["getModule route_oidc"]);
   });
 
-  it("are read again when they were read before the given time", async () => {
+  it("are read again when the cached answer is older than the given time", async () => {
     await clock.advance(10);
     await modules.get(id, request, ["saml"]);
     reads();
@@ -69,7 +69,7 @@ describe("modules", () => {
     expect(reads()).toEqual(["getModule route_saml"]);
   });
 
-  it("stay as they were set when an answer from before comes later", async () => {
+  it("stay as set when an answer from before the update arrives later", async () => {
     let answer = (_: unknown) => {};
     const read = gateway.getModule;
     gateway.getModule = async (...args) => {
@@ -86,7 +86,7 @@ describe("modules", () => {
     expect(await late).toMatchObject({ webhook_verification: { provider: "github" } });
   });
 
-  it("of what nobody looks at any more are forgotten", async () => {
+  it("are forgotten when their remote was not read for long", async () => {
     await modules.get(id, request, ["saml"]);
     await clock.advance(3000);
     await modules.get("edghts_1/other", request, ["saml"]);
@@ -96,7 +96,7 @@ describe("modules", () => {
     expect(modules.allCached().map((row) => row.id)).toEqual(["edghts_1/other", "edghts_1/third"]);
   });
 
-  it("are known from the answers to own requests, without secrets", async () => {
+  it("are known from answers to own requests, without secrets", async () => {
     const row = await modules.update(id, { webhook_verification: webhook, saml: { idp_metadata: "<x/>" } }, request);
     expect(row).toMatchObject({ id, webhook_verification: { provider: "github" }, saml: { idp_metadata: "<x/>" } });
     expect(JSON.stringify(row)).not.toContain("hush");
@@ -108,7 +108,7 @@ describe("modules", () => {
     expect(JSON.stringify(read)).not.toContain("hush");
   });
 
-  it("are set in order, up to the one that is refused", async () => {
+  it("are set in order, until one is refused", async () => {
     gateway.refuse("putModule", 400);
     const bodies = { ip_restriction: { ip_policy_ids: [] }, webhook_verification: webhook };
     await expect(modules.update(id, bodies, request)).rejects.toMatchObject({ status: 400 });
@@ -116,11 +116,11 @@ describe("modules", () => {
     expect(modules.cached(id)).toBeUndefined();
   });
 
-  it("cannot be set on what does not exist", async () => {
+  it("cannot be set on a remote that does not exist", async () => {
     await expect(modules.update("edghts_1/none", { saml: {} }, request)).rejects.toMatchObject({ status: 404 });
   });
 
-  it("are not set any more once they were removed, whether they had been or not", async () => {
+  it("count as unset after their removal, whether they were set or not", async () => {
     await modules.update(id, { webhook_verification: webhook }, request);
     const module = HTTPSEdgeRoute.modules["webhook_verification"] as never;
     await modules.deleteModule(id, "webhook_verification", module, request);
@@ -130,7 +130,7 @@ describe("modules", () => {
     expect(gateway.remote(resource, route)?.["webhook_verification"]).toBeNull();
   });
 
-  it("tell nothing but what was seen", async () => {
+  it("are known only if an answer has shown them", async () => {
     await modules.listed();
     expect(modules.allCached()).toEqual([]);
     await modules.get(id, request, ["oidc"]);
@@ -138,7 +138,7 @@ describe("modules", () => {
     expect(modules.isMissing()).toBe(false);
   });
 
-  it("belong to what is created and deleted elsewhere", () => {
+  it("can be updated, but not created", () => {
     expect([isCreatable(modules), isUpdatable(modules)]).toEqual([false, true]);
   });
 });

@@ -76,20 +76,20 @@ describe("CircuitBreaker", () => {
     expect(await sends()).toBe(false);
   });
 
-  it("has no problem and holds up no probe while it is closed", () => {
+  it("reports no problem and delays no probe while it is closed", () => {
     breaker.probeSoon();
     expect([breaker.problem, breaker.isProbeDue]).toEqual([undefined, false]);
     expect([probes(), probes()]).toEqual([true, true]);
   });
 
-  it("waits no longer for a failure of what is no probe", async () => {
+  it("does not lengthen the delay after a failure of a request that was no probe", async () => {
     fail(outage, 5);
     breaker.failed(outage);
     await clock.advance(2000);
     expect(breaker.isProbeDue).toBe(true);
   });
 
-  it("lets a probe through after pauses that grow", async () => {
+  it("lets a probe through after growing pauses", async () => {
     fail(unauthorized, 1);
     const seconds: number[] = [];
     for (let second = 1; second <= 300; second += 1) {
@@ -102,14 +102,14 @@ describe("CircuitBreaker", () => {
     expect(seconds.slice(5)).toEqual([122, 182, 242]);
   });
 
-  it("lets nothing but probes through, also when one is due", async () => {
+  it("lets only probes through, also when one is due", async () => {
     fail(outage, 5);
     await clock.advance(2000);
     expect(await sends()).toBe(false);
     expect(probes()).toBe(true);
   });
 
-  it("ignores the answers to requests that were under way as it opened", async () => {
+  it("ignores answers to requests that were under way when it opened", async () => {
     const { probeEpoch } = breaker;
     fail(outage, 5);
     breaker.succeeded(probeEpoch);
@@ -149,7 +149,7 @@ describe("CircuitBreaker", () => {
     expect(calls).toEqual(["opened", "recovered"]);
   });
 
-  it("sends a probe at once when told that the account has changed", () => {
+  it("lets a probe through at once after probeSoon", () => {
     fail(unauthorized, 1);
     breaker.probeSoon();
     expect(probes()).toBe(true);
@@ -158,7 +158,7 @@ describe("CircuitBreaker", () => {
     expect(calls).toEqual(["opened"]);
   });
 
-  it("goes on with its last delay when it opens again soon after it was closed", async () => {
+  it("continues with its last delay when it opens again soon after it was closed", async () => {
     const pauses: number[] = [];
     const pause = async () => {
       const begun = clock.now();
@@ -181,7 +181,7 @@ describe("CircuitBreaker", () => {
   });
 });
 
-describe("a CircuitBreaker that can ask by another route", () => {
+describe("a CircuitBreaker with a probe by another route", () => {
   let asked: GatewayError[];
   let answer: (problem?: Error) => void;
 
@@ -202,7 +202,7 @@ describe("a CircuitBreaker that can ask by another route", () => {
   it.each([
     ["five failures in a row", outage, 5],
     ["one refusal of the key", unauthorized, 1],
-  ])("asks after %s, once, and lets requests wait for the answer", async (_, error, times) => {
+  ])("sends the probe after %s, once, and lets requests wait for the answer", async (_, error, times) => {
     fail(error, times);
     fail(error, 40);
     expect(asked).toEqual([error]);
@@ -221,7 +221,7 @@ describe("a CircuitBreaker that can ask by another route", () => {
   it.each([
     ["is refused too", unauthorized],
     ["fails too", outage],
-  ])("opens when the other route %s, with its error", async (_, error) => {
+  ])("opens with the error of the probe when the probe %s", async (_, error) => {
     fail(failure({ kind: "refused", status: 401, method: "POST" }), 1);
     answer(error);
     await expect(breaker.ready()).rejects.toBe(error);
@@ -237,7 +237,7 @@ describe("a CircuitBreaker that can ask by another route", () => {
     expect(await sends()).toBe(true);
   });
 
-  it("does not ask again because of requests that were under way", async () => {
+  it("sends no further probe because of requests that were under way", async () => {
     const { probeEpoch } = breaker;
     fail(outage, 5);
     answer();
@@ -246,7 +246,7 @@ describe("a CircuitBreaker that can ask by another route", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("counts anew after the other route has answered", async () => {
+  it("starts to count anew after the probe was answered", async () => {
     fail(outage, 5);
     answer();
     await clock.advance(0);
@@ -256,7 +256,7 @@ describe("a CircuitBreaker that can ask by another route", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("says since when requests have failed", async () => {
+  it("reports since when requests have failed", async () => {
     await clock.advance(1000);
     fail(outage, 1);
     await clock.advance(1000);
@@ -268,7 +268,7 @@ describe("a CircuitBreaker that can ask by another route", () => {
     expect(calls).toEqual(["opened", "recovered since 1000"]);
   });
 
-  it("opens at once when there is no key to ask with", async () => {
+  it("opens at once when there is no key for a probe", async () => {
     breaker.failed(failure({ kind: "unsent", code: NO_API_KEY }));
     expect(asked).toEqual([]);
     expect(await sends()).toBe(false);

@@ -77,7 +77,7 @@ describe("a budget of 60 requests a minute", () => {
     expect(after.filter(({ name }) => name === "edit").length).toBeGreaterThanOrEqual(45);
   });
 
-  it("lets a single request of a lane wait for eight of others", async () => {
+  it("sends a single request of a lane after eight requests of others", async () => {
     const { names, ask } = requester(budget);
     await askFor(ask, 12);
     void ask("sync", "sync");
@@ -86,7 +86,7 @@ describe("a budget of 60 requests a minute", () => {
     expect(names().slice(12).indexOf("sync")).toBe(8);
   });
 
-  it("gives a tenth to resyncs whatever else is asked for, and whenever", async () => {
+  it("gives a tenth to resyncs, whatever other requests come and when", async () => {
     const step = fc.record({ lane: fc.constantFrom("edit", "retry"), count: fc.nat(6), ms: fc.nat(2500) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 100 }), async (steps) => {

@@ -26,14 +26,14 @@ describe("the time of the service", () => {
     expect(ahead()).toBe(minutes);
   });
 
-  test("is the calendar's until the service has answered with a date", () => {
+  test("is the clock of the process until the service has answered with a date", () => {
     expect(ahead()).toBe(0);
     time.observe(undefined);
     time.observe("soon");
     expect(ahead()).toBe(0);
   });
 
-  test("is not set by one odd answer", () => {
+  test("is not changed by one wrong answer", () => {
     for (const minutes of [0, 500, 0]) answer(minutes);
     expect(ahead()).toBe(0);
     answer(-500);

@@ -55,12 +55,12 @@ function tokens(): number {
 }
 
 describe("a reconcile that would have to wait for its first request", () => {
-  it("waits for a second, since it may be its turn by then", async () => {
+  it("waits for a second, since its turn may come within that time", async () => {
     await useBurst();
     expect(await attempt("a")).toMatchObject({ outcome: "sent" });
   });
 
-  it("is postponed after that, keeps its place, and sends at once when it is its turn", async () => {
+  it("is postponed after that, keeps its place, and sends at once when its turn comes", async () => {
     budget.pauseAfter429(60);
     const { isOver } = await postponed("a");
     await clock.advance(58_000);
@@ -72,7 +72,7 @@ describe("a reconcile that would have to wait for its first request", () => {
     expect(turns.has("a")).toBe(false);
   });
 
-  it("is postponed again, in the same place, when an event comes first", async () => {
+  it("is postponed again, in the same place, when an event triggers it earlier", async () => {
     budget.pauseAfter429(60);
     const first = await postponed("a");
     const other = await postponed("b");
@@ -90,7 +90,7 @@ describe("a reconcile that would have to wait for its first request", () => {
     expect([before.isOver(), edited.isOver()]).toEqual([false, true]);
   });
 
-  it("sends nothing when another pause has begun since it was its turn", async () => {
+  it("sends nothing when another pause has begun since its turn came", async () => {
     budget.pauseAfter429(10);
     const { isOver } = await postponed("a");
     await clock.advance(9000);
@@ -99,7 +99,7 @@ describe("a reconcile that would have to wait for its first request", () => {
     await postponed("a");
   });
 
-  it("stays a while in its worker when it is aborted, and leaves no timer", async () => {
+  it("rejects when it is aborted in its worker, and leaves no timer", async () => {
     budget.pauseAfter429(60);
     const abort = new AbortController();
     const acquired = turns.acquire({ turn: new Turn("a", clock), lane: "edit", signal: abort.signal });
@@ -111,8 +111,8 @@ describe("a reconcile that would have to wait for its first request", () => {
   });
 });
 
-describe("a place in the line", () => {
-  it("is given up when the object is gone, and when it wants nothing any more", async () => {
+describe("a place in the line for the budget", () => {
+  it("is given up when the object is gone, or needs no request any more", async () => {
     budget.pauseAfter429(60);
     await postponed("gone");
     await postponed("ended");
@@ -123,7 +123,7 @@ describe("a place in the line", () => {
     expect(last.isOver()).toBe(true);
   });
 
-  it("that was granted costs no request when it is not used", async () => {
+  it("costs no request when it was granted and is not used", async () => {
     budget.pauseAfter429(2);
     await postponed("a");
     await clock.advance(500);
@@ -132,7 +132,7 @@ describe("a place in the line", () => {
     expect(tokens()).toBe(1);
   });
 
-  it("that was granted expires when no reconcile comes", async () => {
+  it("expires when it was granted and no reconcile comes", async () => {
     budget.pauseAfter429(2);
     await postponed("a");
     await clock.advance(62_000);
@@ -147,7 +147,7 @@ describe("a reconcile that has sent a request", () => {
     return turn;
   };
 
-  it("sends the next one before all others, so that it gets to its end", async () => {
+  it("sends the next request before all others, so that it ends soon", async () => {
     const turn = await begun();
     for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
     const order: string[] = [];
@@ -166,7 +166,7 @@ describe("a reconcile that has sent a request", () => {
     await Promise.all([...others, next]);
   });
 
-  it("is postponed by a pause, and begins anew after it", async () => {
+  it("is postponed by a pause, and starts again after it", async () => {
     const turn = await begun();
     budget.pauseAfter429(60);
     const next = turns.acquire({ turn, lane: "sync", signal }).catch((error: unknown) => error);
@@ -188,7 +188,7 @@ describe("a reconcile that has sent a request", () => {
   });
 });
 
-it("a request that is held is the next one, and given back when none is sent", async () => {
+it("a held request is used by the next request, and given back when none is sent", async () => {
   const turn = new Turn("a", clock);
   await turns.hold({ turn, lane: "edit", signal });
   for (let count = 0; count < 11; count += 1) await budget.acquire("edit");
@@ -208,7 +208,7 @@ it("a request that is held is the next one, and given back when none is sent", a
   expect(tokens()).toBe(1);
 });
 
-it("a request that is held waits like any other when the service asks for a pause before it is sent", async () => {
+it("a held request waits like any other when the service asks for a pause before it is sent", async () => {
   const turn = new Turn("a", clock);
   await turns.hold({ turn, lane: "edit", signal });
   budget.pauseAfter429(60);
@@ -225,17 +225,17 @@ it("a request that is held waits like any other when the service asks for a paus
   expect(ended).toBeInstanceOf(Postponed);
 });
 
-it("a request that is held is given back when the reconcile is postponed for something else", async () => {
+it("a held request is given back when the reconcile is postponed for another wait", async () => {
   const turn = new Turn("a", clock);
   await turns.hold({ turn, lane: "edit", signal });
   turns.pause(turn, Promise.resolve());
   expect(tokens()).toBe(12);
 });
 
-describe("something that is waited for", () => {
+describe("waitFor", () => {
   const never = new Promise<void>(() => {});
 
-  it("postpones a reconcile after a second, unless a later one would not find it", async () => {
+  it("postpones a reconcile after a second, unless a later reconcile would not find the result", async () => {
     const turn = new Turn("a", clock);
     let mayPostpone = false;
     let ended: unknown;
@@ -249,7 +249,7 @@ describe("something that is waited for", () => {
     expect(ended).toBeInstanceOf(Postponed);
   });
 
-  it("is not waited for after the signal was aborted, with a turn or without", async () => {
+  it("rejects when the signal is aborted, with a turn or without", async () => {
     const abort = new AbortController();
     const waits = [
       waitFor(never, { signal: abort.signal }),
@@ -260,14 +260,14 @@ describe("something that is waited for", () => {
     expect(await Promise.all(waits)).toEqual(["stopped", "stopped"]);
   });
 
-  it("tells its failure", async () => {
+  it("rejects with the error of the work", async () => {
     await expect(waitFor(Promise.reject(new Error("failed")), { turn: new Turn("a", clock) })).rejects.toThrow(
       "failed",
     );
   });
 });
 
-describe("a reconcile that was postponed for something that has failed", () => {
+describe("a reconcile that was postponed for a wait that failed", () => {
   const failure = new Error("no answer");
   const postponedFor = (until: Promise<unknown>): Turn => {
     const turn = new Turn("a", clock);
@@ -275,7 +275,7 @@ describe("a reconcile that was postponed for something that has failed", () => {
     return turn;
   };
 
-  it("fails with that the next time, and only once", async () => {
+  it("throws that error the next time, and only once", async () => {
     postponedFor(Promise.reject(failure));
     await settle();
     expect(() => turns.resume(new Turn("b", clock))).not.toThrow();
@@ -286,14 +286,14 @@ describe("a reconcile that was postponed for something that has failed", () => {
   it.each<[string, (turn: Turn) => void]>([
     ["the reconcile after it has ended", (turn) => turns.end(turn)],
     ["the object is gone", ({ uid }) => turns.forget(uid)],
-  ])("does not fail once %s", async (_, happens) => {
+  ])("does not throw it once %s", async (_, happens) => {
     const turn = postponedFor(Promise.reject(failure));
     happens(turn);
     await settle();
     expect(() => turns.resume(turn)).not.toThrow();
   });
 
-  it("goes on where the wait has ended well, or because the process stops", async () => {
+  it("continues when the wait succeeded, or failed because the process stops", async () => {
     for (const wait of [async () => {}, () => Promise.reject(new Outdated("the operator is stopping"))]) {
       postponedFor(wait());
       await settle();

@@ -90,7 +90,7 @@ describe("a key", () => {
     expect(scene.keysSent).toEqual(["right", "next"]);
   });
 
-  it("that may belong to another account is reported until that is cleared", async () => {
+  it("reports that it may belong to another account, until a person clears that", async () => {
     const scene = await settled();
     const { account } = await scene.accounts.check(scene.latest("a") as AccountObject);
     const { lossGuard } = account;
@@ -105,7 +105,7 @@ describe("a key", () => {
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
   });
 
-  it("is asked for in the background while the service hangs, and the next reconcile gets the answer", async () => {
+  it("is checked in the background while the service hangs, and the next reconcile gets the answer", async () => {
     const scene = await AccountScene.begin();
     scene.secret("a", { key: "right" });
     scene.account("a");
@@ -128,7 +128,7 @@ describe("a key", () => {
     expect(scene.seen).toHaveLength(2);
   });
 
-  it("whose remotes are missing is well again when a person confirms that on the GatewayAccount", async () => {
+  it("works again when a person confirms its missing remotes on the GatewayAccount", async () => {
     const scene = await settled();
     const { lossGuard } = (await scene.accounts.check(scene.latest("a") as AccountObject)).account;
     lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
@@ -148,7 +148,7 @@ describe("a key", () => {
     expect(scene.summary("a")).toEqual(["Ready False ServiceUnavailable", "Reconciling True ServiceUnavailable"]);
   });
 
-  it("is neither in the status nor in the log", async () => {
+  it("appears neither in the status nor in the log", async () => {
     const scene = await settled();
     scene.accepted.clear();
     await scene.clock.advance(300_000);
@@ -159,7 +159,7 @@ describe("a key", () => {
 });
 
 describe("a base URL", () => {
-  it("with a host that the operator does not allow gets no request", async () => {
+  it("gets no request when the operator does not allow its host", async () => {
     const scene = await AccountScene.begin();
     scene.secret("a", { key: "right" });
     scene.account("a", { baseURL: "https://elsewhere.example" });
@@ -354,7 +354,7 @@ describe("a write of the operator that fails", () => {
 describe("a certificate that is served and has no object", () => {
   const certificate = (until: string) => ({ kind: "TLSCertificate", id: "cert_1", until: Date.parse(until) });
 
-  it("is told by a condition, which is written once", async () => {
+  it("is reported by a condition, which is written once", async () => {
     const scene = await settled();
     scene.loneCertificate = certificate("2999-01-01T00:00:00Z");
     await scene.reconcile("a");
@@ -374,7 +374,7 @@ describe("a certificate that is served and has no object", () => {
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
   });
 
-  it("is told when it has ended, and the account stays ready", async () => {
+  it("is reported when it has expired, and the account stays ready", async () => {
     const scene = await settled();
     scene.loneCertificate = certificate("2001-01-01T00:00:00Z");
     await scene.reconcile("a");
@@ -384,7 +384,7 @@ describe("a certificate that is served and has no object", () => {
     );
   });
 
-  it("is told as before while the key is refused", async () => {
+  it("is reported as before while the key is refused", async () => {
     const scene = await settled();
     scene.loneCertificate = certificate("2999-01-01T00:00:00Z");
     await scene.reconcile("a");

@@ -115,7 +115,7 @@ describe("an object with a create whose outcome is not known", () => {
     expect(scene.accounts.nameOf(one)).toBe(specified);
   });
 
-  it("belongs to the account that its spec asks for when nobody has signed the intent", async () => {
+  it("belongs to the account that its spec names when the intent has no signature", async () => {
     const scene = await given();
     const intent: Intent = { signed: false, last: Date.parse("2026-01-01T00:00:00Z") };
     expect(scene.accounts.nameOf({ ...creating(undefined, "a"), intent })).toBe("");
@@ -133,11 +133,11 @@ describe("an object with a create whose outcome is not known", () => {
   });
 });
 
-describe("the first key of a process that shows nothing of what is recorded", () => {
+describe("the first key of a process that shows none of the recorded ids", () => {
   const ids = (count: number) =>
     new Map([[ipPolicies, new Set(Array.from({ length: count }, (_, index) => `i${index}`))]]);
 
-  it.each([1, 4, 5, 99])("proves nothing, however few it are: %i", async (count) => {
+  it.each([1, 4, 5, 99])("proves nothing, however few ids are recorded: %i", async (count) => {
     const scene = await AccountScene.begin();
     scene.recorded = ids(count);
     const { keyProof } = scene.accounts.own;
@@ -145,14 +145,14 @@ describe("the first key of a process that shows nothing of what is recorded", ()
     expect(keyProof.isProved).toBe(false);
   });
 
-  it("is believed where a person has confirmed it, and replaces the keys that were known before", async () => {
+  it("is accepted when a person has confirmed it, and replaces the former keys", async () => {
     const scene = await AccountScene.begin({ env: { GATEWAY_ACCOUNT_CONFIRMED: "true" } });
     scene.recorded = ids(99);
     await scene.accounts.own.keyProof.ensureRecorded();
     expect(scene.accounts.own.keyProof.isProved).toBe(true);
   });
 
-  it("is never believed where another base URL was used before", async () => {
+  it("is never accepted when another base URL was used before", async () => {
     const scene = await given();
     await probe(scene.accounts.accountOf(object("a")));
     scene.account("a", { baseURL: `${scene.serviceURL}/another` });
@@ -163,7 +163,7 @@ describe("the first key of a process that shows nothing of what is recorded", ()
 });
 
 describe("an account that is being deleted", () => {
-  it("is only for objects that have a remote in it, or may have one", async () => {
+  it("is used only for objects that have a remote in it, or may have one", async () => {
     const scene = await given();
     await scene.reconcile("a");
     scene.deleteAccount("a");
@@ -285,7 +285,7 @@ describe("the key of an account", () => {
   });
 });
 
-describe("an account that a person lets go of", () => {
+describe("isAccountOrphaned", () => {
   const setOrphan = (scene: AccountScene) =>
     scene.server.storage.update("tunnelgateway.dev/v1/gatewayaccounts", "n/a", (now) => ({
       ...now,
@@ -308,7 +308,7 @@ describe("an account that a person lets go of", () => {
     ["not before its key has shown that it does not work", false, () => {}],
     ["when the service refuses its key", true, (scene) => scene.accepted.delete("right")],
     ["when its Secret has no key", true, (scene) => scene.secret("a", { other: "key" })],
-  ])("is let go of %s: %s", async (_, expected, prepare) => {
+  ])("is, with the annotation, %s: %s", async (_, expected, prepare) => {
     const scene = await given();
     setOrphan(scene);
     prepare(scene);
@@ -316,14 +316,14 @@ describe("an account that a person lets go of", () => {
     expect(isAccountOrphaned(scene)).toBe(expected);
   });
 
-  it("is not let go of without the annotation, though its key does not work", async () => {
+  it("is false without the annotation, although the key does not work", async () => {
     const scene = await given();
     scene.accepted.delete("right");
     await askBoth(scene);
     expect(isAccountOrphaned(scene)).toBe(false);
   });
 
-  it("is another one for objects of the operator's own credentials", async () => {
+  it("is false for objects of the operator's own credentials", async () => {
     const scene = await given();
     setOrphan(scene);
     scene.accepted.delete("right");

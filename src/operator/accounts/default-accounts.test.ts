@@ -59,15 +59,15 @@ const object = (resourceVersion: number, spec: ManagedObject["spec"] = {}, names
 
 const known = () => store.get("team-a/default") !== undefined;
 
-describe("a GatewayAccount named default that no watch has told of", () => {
-  it("is known when an object that came with it is about to get its remote", async () => {
+describe("a GatewayAccount named default that no watch has delivered", () => {
+  it("is found before an object that was created after it gets its remote", async () => {
     existing = [account("default", "9")];
     await defaults.ensureKnown(object(10));
     expect(known()).toBe(true);
     expect(reads).toEqual([{ namespace: "team-a", name: "default" }]);
   });
 
-  it("is found although there was none when an older object was asked for", async () => {
+  it("is found although there was none when an older object asked", async () => {
     await defaults.ensureKnown(object(10));
     existing = [account("default", "11")];
     await defaults.ensureKnown(object(12));
@@ -91,7 +91,7 @@ describe("requests to the API server", () => {
     expect(reads).toEqual([]);
   });
 
-  it("are one for all objects of a namespace that a watch had told of before the question", async () => {
+  it("are one for all objects of a namespace that a watch had delivered before the GET", async () => {
     seen = 100n;
     for (const resourceVersion of [98, 99, 100]) await defaults.ensureKnown(object(resourceVersion));
     expect(reads).toHaveLength(1);
@@ -100,7 +100,7 @@ describe("requests to the API server", () => {
     expect(reads.map(({ namespace }) => namespace)).toEqual(["team-a", "team-a", "team-b"]);
   });
 
-  it("are two at the most for objects that ask together, and none is told what was read before it asked", async () => {
+  it("are at most two for objects that ask together, and no object gets an answer from before its question", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     beforeAnswer = () => promise;
     const first = defaults.ensureKnown(object(10));
@@ -112,7 +112,7 @@ describe("requests to the API server", () => {
     expect(reads).toHaveLength(2);
   });
 
-  it("are sent again while the watch is broken, and after a minute", async () => {
+  it("are repeated while the watch is broken, and after a minute", async () => {
     await defaults.ensureKnown(object(10));
     isConnected = false;
     await defaults.ensureKnown(object(10));

@@ -7,7 +7,7 @@ import { AccountScene, OWN_KEY } from "./testing/account-scene.ts";
 const list = (account: Account, since = 0) =>
   account.collection(ipPolicies).listed(since, { lane: "edit", signal: new AbortController().signal });
 
-test("an account tells of its requests, its latest list, and why they are stopped", async () => {
+test("an account shows its requests, its latest list, and why requests are stopped", async () => {
   const scene = await AccountScene.begin({ env: { REQUESTS_PER_MINUTE: "100" } });
   const { own } = scene.accounts;
   expect(scene.accounts.figures).toEqual({ requestsPerMinute: 100, accounts: [{ name: "", requests: 0 }] });
@@ -28,7 +28,7 @@ test("an account tells of its requests, its latest list, and why they are stoppe
   ]);
 });
 
-test("of many accounts the busiest are told of, and no key of any", async () => {
+test("of many accounts, the busiest are shown, and no key", async () => {
   const scene = await AccountScene.begin();
   for (let index = 0; index < 25; index += 1) {
     const key = `key-of-${index}`;
@@ -61,7 +61,7 @@ test("credentials that share an account have the same figures", async () => {
 });
 
 test.each([undefined, "", "none", "{}", '{"requestsPerMinute":1,"accounts":[{"name":1}]}'])(
-  "%s says nothing",
+  "%s is not shown",
   (said) => {
     const metadata = {
       name: "lease",

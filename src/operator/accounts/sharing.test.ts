@@ -65,7 +65,7 @@ describe("credentials with one base URL and one key", () => {
     expect(new Set(scene.accounts.all)).toEqual(new Set([a, c, d]));
   });
 
-  it("are two accounts where the base URLs differ, but not where they are written differently", async () => {
+  it("are two accounts when the base URLs differ, but not when one URL is only written differently", async () => {
     const scene = await given({ a: "one", b: "one", c: "one" });
     scene.account("b", { baseURL: `${scene.serviceURL}/` });
     scene.account("c", { baseURL: `${scene.serviceURL}/eu` });
@@ -74,7 +74,7 @@ describe("credentials with one base URL and one key", () => {
     expect(c).not.toBe(a);
   });
 
-  it("share one list, which is the proof for each of them", async () => {
+  it("share one list, which proves the key for each of them", async () => {
     const scene = await given({ a: "one", b: "one", c: "one" });
     for (const name of ["a", "b", "c"]) scene.recordedBy.set(name, [`ipp_${name}`]);
     scene.shown.set("one", ["ipp_a", "ipp_b", "ipp_c"]);
@@ -98,7 +98,7 @@ describe("credentials with one base URL and one key", () => {
     expect(scene.keysSent).toEqual(["one", "two", "one"]);
   });
 
-  it("share one mass-loss guard, of which each GatewayAccount tells", async () => {
+  it("share one mass-loss guard, whose problem each GatewayAccount reports", async () => {
     const scene = await given({ a: "one", b: "one", c: "two" });
     const [a] = (await accountsOf(scene, "a", "b", "c")) as [Account];
     a.lossGuard.suspect({ resource: ipPolicies, id: "ipp_1" }, { missing: 7, total: 60 });
@@ -111,7 +111,7 @@ describe("credentials with one base URL and one key", () => {
     ]);
   });
 
-  it("need no proof again when those join who have it", async () => {
+  it("need no proof again when credentials join whose key is proved", async () => {
     const scene = await given({ a: OWN_KEY });
     scene.recordedBy.set("a", ["ipp_a"]);
     scene.shown.set(OWN_KEY, ["ipp_a"]);
@@ -122,7 +122,7 @@ describe("credentials with one base URL and one key", () => {
     expect(scene.seen).toHaveLength(1);
   });
 
-  it("are asked once whether the key works", async () => {
+  it("are probed once for all", async () => {
     const scene = await given({ a: "one", b: "one", c: "one" });
     for (const name of ["a", "b", "c"]) await scene.reconcile(name);
     for (const name of ["a", "b", "c"]) expect(scene.summary(name)).toEqual(["Ready True Available"]);
@@ -149,7 +149,7 @@ describe("credentials with one base URL and one key", () => {
     expect(scene.accounts.labelOf(scene.accounts.own)).toBe("");
   });
 
-  it("go on while the Secret of one of them is gone, and without that one", async () => {
+  it("continue without the one whose Secret is gone", async () => {
     const scene = await given({ a: "one", b: "one" });
     const [shared] = await accountsOf(scene, "a", "b");
     scene.secret("a", { other: "x" });
@@ -162,7 +162,7 @@ describe("credentials with one base URL and one key", () => {
     expect(scene.keysSent).toEqual(["one"]);
   });
 
-  it("go on while one GatewayAccount is deleted, and end with the last", async () => {
+  it("continue when one GatewayAccount is deleted, and end with the last", async () => {
     const scene = await given({ a: "one", b: "one" });
     const [shared] = await accountsOf(scene, "a", "b");
     scene.deleteAccount("a");
@@ -174,7 +174,7 @@ describe("credentials with one base URL and one key", () => {
     await expect(probe(shared as Account)).rejects.toBeInstanceOf(Outdated);
   });
 
-  it("of which one was another account until now, send nothing more to that one", async () => {
+  it("send nothing more to the account that one of them had until now", async () => {
     const scene = await given({ a: "one", b: "two" });
     const [a, before] = await accountsOf(scene, "a", "b");
     await rotate(scene, "b", "one");
@@ -184,14 +184,14 @@ describe("credentials with one base URL and one key", () => {
 });
 
 describe("a key that is rotated", () => {
-  it("in the only GatewayAccount leaves it the same account", async () => {
+  it("stays in the same account for the only GatewayAccount", async () => {
     const scene = await given({ a: "one" });
     const before = await accountOf(scene, "a");
     await rotate(scene, "a", "next");
     expect(await accountOf(scene, "a")).toBe(before);
   });
 
-  it("in one of several moves that one alone, until all have rotated", async () => {
+  it("moves one of several GatewayAccounts alone, until all have rotated", async () => {
     const scene = await given({ a: "one", b: "one", c: "one" });
     const ids = ["a", "b", "c"].map((name) => `ipp_${name}`);
     for (const name of ["a", "b", "c"]) scene.recordedBy.set(name, [`ipp_${name}`]);
@@ -208,7 +208,7 @@ describe("a key that is rotated", () => {
     expect(scene.changedKeys).toEqual(["a", "b", "c"]);
   });
 
-  it("of the operator's own leaves GatewayAccounts with the former key their account", async () => {
+  it("leaves GatewayAccounts with the former key in their account when it is the operator's own", async () => {
     const scene = await given({ a: OWN_KEY, b: OWN_KEY });
     expect(await accountsOf(scene, "a", "b")).toEqual([scene.accounts.own, scene.accounts.own]);
     scene.ownKey = "next";
@@ -235,7 +235,7 @@ describe("a key that is rotated", () => {
   });
 });
 
-describe("a GatewayAccount whose remotes are in another account than its key leads to", () => {
+describe("a GatewayAccount whose key leads to another account than that of its remotes", () => {
   const mismatch = expect.objectContaining({ name: "Blocked", reason: "AccountMismatch" });
   /** Of `wrong`, five remotes are recorded: so many are not deleted by hand. */
   async function mixed(): Promise<AccountScene> {
@@ -252,7 +252,7 @@ describe("a GatewayAccount whose remotes are in another account than its key lea
   it.each([
     ["first", ["wrong", "right"]],
     ["last", ["right", "wrong"]],
-  ])("stays alone and stops nobody else, when it comes %s", async (_, order) => {
+  ])("keeps an account of its own and stops no other, when it comes %s", async (_, order) => {
     const scene = await mixed();
     await accountsOf(scene, ...order);
     const [wrong, right] = await accountsOf(scene, "wrong", "right");
@@ -262,7 +262,7 @@ describe("a GatewayAccount whose remotes are in another account than its key lea
     expect((right as Account).keyProof.problem).toBeUndefined();
   });
 
-  it("moves to the others when a person says that it is the right account", async () => {
+  it("joins the others when a person confirms the account", async () => {
     const scene = await mixed();
     const [wrong] = await accountsOf(scene, "wrong", "right");
     const { keyProof } = wrong as Account;
@@ -272,7 +272,7 @@ describe("a GatewayAccount whose remotes are in another account than its key lea
     expect(count(await accountsOf(scene, "wrong", "right"))).toBe(1);
   });
 
-  it("is not recognised by the former key once the new account was confirmed", async () => {
+  it("is not recognised by the former key after that confirmation", async () => {
     const scene = await mixed();
     scene.recordedBy.set("right", []);
     scene.shown.set("former", ["ipp_w1"]);
@@ -289,7 +289,7 @@ describe("a GatewayAccount whose remotes are in another account than its key lea
 });
 
 describe("an editor of another namespace", () => {
-  it("who changes a key back and forth leaves nothing behind, and changes nothing for others", async () => {
+  it("who changes a key back and forth leaves nothing behind, and affects no other namespace", async () => {
     const scene = await given({ a: "one", b: "one" });
     scene.recordedBy.set("a", ["ipp_a"]);
     scene.shown.set("one", ["ipp_a"]);
@@ -305,7 +305,7 @@ describe("an editor of another namespace", () => {
     expect(scene.seen).toHaveLength(1);
   });
 
-  it("who has the key and a base URL that throttles slows nobody else down", async () => {
+  it("who has the key and a base URL that throttles slows down no other namespace", async () => {
     const scene = await given({ a: "one", b: "one" });
     scene.account("b", { baseURL: `${scene.serviceURL}/slow` });
     const [a, b] = (await accountsOf(scene, "a", "b")) as [Account, Account];
@@ -317,7 +317,7 @@ describe("an editor of another namespace", () => {
     await probe(a);
   });
 
-  it("who annotates a GatewayAccount confirms nothing for those that share its account", async () => {
+  it("who annotates a GatewayAccount confirms nothing for others that share its account", async () => {
     const scene = await given({ a: "one", b: "one" });
     const shared = await accountOf(scene, "a");
     expect(await accountOf(scene, "b")).toBe(shared);
@@ -338,7 +338,7 @@ describe("an editor of another namespace", () => {
 });
 
 describe("while the service does not answer", () => {
-  it("it is not known whether the account is that of others: no request but one, and then one account", async () => {
+  it("only one request is sent for credentials with the same key, and later they share one account", async () => {
     const scene = await given({ a: "one", b: "one" });
     scene.recordedBy.set("a", ["ipp_a"]);
     scene.recordedBy.set("b", ["ipp_b"]);
@@ -354,7 +354,7 @@ describe("while the service does not answer", () => {
 });
 
 describe("while the service refuses the key", () => {
-  it("all that have the key are told, also those that wait to share the account", async () => {
+  it("all GatewayAccounts with the key are notified, also those that wait to share the account", async () => {
     const scene = await given({ a: "one", b: "one", c: "two" });
     scene.recordedBy.set("a", ["ipp_a"]);
     scene.recordedBy.set("b", ["ipp_b"]);
@@ -384,10 +384,10 @@ describe("while the service refuses the key", () => {
   });
 });
 
-describe("an object with a remote, whose spec comes to mean a GatewayAccount", () => {
+describe("an object with a remote, whose spec comes to name a GatewayAccount", () => {
   const made = (account?: string): Status => ({ id: "ipp_1", observedGeneration: 1, ...(account && { account }) });
 
-  it("of the same account goes on as it is", async () => {
+  it("of the same account continues unchanged", async () => {
     const scene = await given({ default: OWN_KEY, a: "one", b: "one" });
     for (const [object, recorded] of [
       [objectOf(undefined, made()), ""],
@@ -399,7 +399,7 @@ describe("an object with a remote, whose spec comes to mean a GatewayAccount", (
     }
   });
 
-  it("of another service is another account, whatever its key", async () => {
+  it("of another service belongs to another account, whatever the key", async () => {
     const scene = await given({ a: "one", b: "one" });
     scene.account("b", { baseURL: `${scene.serviceURL}/elsewhere` });
     const object = objectOf("b", made("a"));
@@ -407,7 +407,7 @@ describe("an object with a remote, whose spec comes to mean a GatewayAccount", (
     expect(() => scene.accounts.accountOf(object)).toThrow(expect.objectContaining({ reason: "AccountMismatch" }));
   });
 
-  it("of the same account is recorded there with the next edit, or when the other one is about to go", async () => {
+  it("of the same account records it at the next edit, or when the former GatewayAccount is being deleted", async () => {
     const scene = await given({ a: "one", b: "one" });
     const object = objectOf("b", made("a"));
     await scene.accounts.settle(object);
@@ -418,7 +418,7 @@ describe("an object with a remote, whose spec comes to mean a GatewayAccount", (
     expect(scene.accounts.recordedNameOf(object)).toBe("a");
   });
 
-  it("stays with its account while the keys of both are rotated, one after the other", async () => {
+  it("stays in its account while both keys are rotated one after the other", async () => {
     const scene = await given({ a: "one", b: "one" });
     scene.recordedBy.set("a", ["ipp_1"]);
     for (const key of ["one", "next"]) scene.shown.set(key, ["ipp_1"]);
@@ -436,7 +436,7 @@ describe("an object with a remote, whose spec comes to mean a GatewayAccount", (
   it.each([
     [undefined, "", "default", 'Set the API key of GatewayAccount "default"'],
     ["a", "a", "", "Set the API key of the operator"],
-  ])("without a key waits to know it: recorded %s", async (recorded, _, specified, words) => {
+  ])("without a key waits for the key: recorded %s", async (recorded, _, specified, words) => {
     const scene = await given({ a: "one" });
     if (specified === "default") scene.account("default");
     else scene.ownKey = "";
@@ -449,7 +449,7 @@ describe("an object with a remote, whose spec comes to mean a GatewayAccount", (
     expect(scene.accounts.accountOf(leaving)).toBe(recorded ? await accountOf(scene, recorded) : scene.accounts.own);
   });
 
-  it("of the same account, with a create whose outcome is not known, goes on there", async () => {
+  it("of the same account continues a create whose outcome is unknown", async () => {
     const scene = await given({ default: OWN_KEY });
     const intent = "2026-01-01T00:00:00.000Z/2026-01-01T00:00:00.000Z account=";
     const object = objectOf(undefined, undefined, { annotations: { [annotations.createIntent]: intent } });
@@ -460,7 +460,7 @@ describe("an object with a remote, whose spec comes to mean a GatewayAccount", (
 });
 
 describe("objects of several GatewayAccounts", () => {
-  it("belong to one account by the key, whatever else is known of it", async () => {
+  it("belong to one account if the keys are equal, whatever else differs", async () => {
     const scene = await given({ a: "one", b: "one", c: "two" });
     scene.recordedBy.set("b", ["ipp_b"]);
     scene.broken = true;
@@ -476,7 +476,7 @@ describe("objects of several GatewayAccounts", () => {
   });
 });
 
-describe("what was changed by the former account", () => {
+describe("a change made by the former account", () => {
   const rows = (account: Account) => account.collection(ipPolicies);
   const change = (account: Account) =>
     rows(account).update("ipp_a", { description: "changed" }, { lane: "edit", signal: new AbortController().signal });
@@ -495,7 +495,7 @@ describe("what was changed by the former account", () => {
     return { scene, before, after };
   }
 
-  it("is known by the new one, although its list is older", async () => {
+  it("is known to the new account, although its list is older", async () => {
     const { before, after } = await divided();
     await list(after);
     await change(before);
@@ -503,7 +503,7 @@ describe("what was changed by the former account", () => {
     expect(rows(after).cached("ipp_b")).not.toMatchObject({ description: "changed" });
   });
 
-  it("is not missing in the new one, if it was made after its list", async () => {
+  it("does not make a remote missing in the new account that was created after its list", async () => {
     const { before, after } = await divided();
     await list(after);
     await rows(before).update("ipp_new", {}, { lane: "edit", signal: new AbortController().signal });
@@ -511,7 +511,7 @@ describe("what was changed by the former account", () => {
     expect(rows(after).isMissing("ipp_other")).toBe(true);
   });
 
-  it("while the new one is listed makes that list doubtful", async () => {
+  it("makes the list of the new account out of date if it was under way", async () => {
     const { scene, before, after } = await divided();
     const { promise, resolve } = Promise.withResolvers<void>();
     scene.beforeList = () => promise;
@@ -524,7 +524,7 @@ describe("what was changed by the former account", () => {
     expect(scene.seen.filter(({ method }) => method === "GET")).toHaveLength(3);
   });
 
-  it("before others were joined makes the list of these doubtful", async () => {
+  it("makes the list of an account out of date when others join it", async () => {
     const { scene, before, after } = await divided();
     await rotate(scene, "c", "next");
     expect(await accountOf(scene, "c")).toBe(after);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { WriteTurns } from "./write-turns.ts";
 
-it("begins a write when the one before it has ended, even if that failed, and does not hold up other keys", async () => {
+it("a write begins when the previous one for its key has ended, even with an error, and delays no other key", async () => {
   const turns = new WriteTurns();
   const first = Promise.withResolvers<void>();
   const began: string[] = [];

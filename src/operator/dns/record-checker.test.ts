@@ -25,7 +25,7 @@ beforeEach(() => {
   checker = new RecordChecker({ resolver, clock, externalDNS: false });
 });
 
-describe("a look at a record", () => {
+describe("the check of a record", () => {
   it.each<[string, DNSRecord, Record<string, string[] | string>, object]>([
     ["there", cname, { "CNAME web.example.com": ["X.example.net."] }, { state: "right" }],
     ["missing", cname, {}, { state: "missing" }],
@@ -77,7 +77,7 @@ describe("a look at a record", () => {
     expect(await checker.check(record)).toEqual(check);
   });
 
-  it("asks once a minute for each name at the most, also when asked for at the same time", async () => {
+  it("queries each name at most once a minute, also for checks at the same time", async () => {
     await Promise.all([checker.check(cname), checker.check(cname), checker.check(ns)]);
     const once = asked.length;
     zone = { "CNAME web.example.com": ["x.example.net"] };
@@ -88,7 +88,7 @@ describe("a look at a record", () => {
     expect(await checker.check(cname)).toEqual({ state: "right" });
   });
 
-  it("says when it may ask again, if its answer is too old", async () => {
+  it("returns when it may query again, if the last answer is too old", async () => {
     await checker.check(cname);
     await clock.advance(20_000);
     expect(await checker.check(cname, clock.now())).toEqual({ state: "later", afterSeconds: 40 });
@@ -97,7 +97,7 @@ describe("a look at a record", () => {
     expect(await checker.check(cname, since)).toEqual({ state: "missing" });
   });
 
-  it("forgets what an object waited for", () => {
+  it("forgets the withdrawals of an object", () => {
     checker.withdrawals.set("uid", { began: 1 });
     checker.forget("uid");
     expect(checker.withdrawals.size).toBe(0);

@@ -23,14 +23,14 @@ beforeEach(() => {
 
 const has = () => ended.has("IPPolicy", web);
 
-it("knows of an object that was seen to end", () => {
+it("knows an object whose deletion it saw", () => {
   ended.record("IPPolicy", web);
   expect(has()).toBe(true);
   expect(ended.has("TCPEdge", web)).toBe(false);
   expect(ended.has("IPPolicy", { ...web, name: "other" })).toBe(false);
 });
 
-it("takes an object for ended that was absent for an hour, from the first question on", async () => {
+it("takes an object for deleted that was absent for an hour since the first question", async () => {
   await clock.advance(2 * HOUR);
   expect(has()).toBe(false);
   await clock.advance(HOUR - 1);
@@ -39,7 +39,7 @@ it("takes an object for ended that was absent for an hour, from the first questi
   expect(has()).toBe(true);
 });
 
-it("begins the hour anew when the object was there in between", async () => {
+it("begins the hour anew when the object existed in between", async () => {
   expect(has()).toBe(false);
   await clock.advance(HOUR / 2);
   existing.add("IPPolicy/team-a/web");
@@ -51,13 +51,13 @@ it("begins the hour anew when the object was there in between", async () => {
   expect(has()).toBe(true);
 });
 
-it("says of an object that exists that it has not ended, although one of its name has", () => {
+it("does not take an existing object for deleted, although an earlier one of its name was", () => {
   ended.record("IPPolicy", web);
   existing.add("IPPolicy/team-a/web");
   expect(has()).toBe(false);
 });
 
-it("knows nothing of a namespace that is not watched, however long it waits", async () => {
+it("never takes an object for deleted in a namespace that is not watched", async () => {
   watched.clear();
   ended.record("IPPolicy", web);
   expect(has()).toBe(false);

@@ -95,7 +95,7 @@ const marker = () =>
 const patches = () => server.received.filter(({ method }) => method === "PATCH");
 
 describe("the first leader", () => {
-  it("signs what a version before has written, in all kinds, and the cache has it at once", async () => {
+  it("signs the intents of an earlier version, of all kinds, and the cache has them at once", async () => {
     given("one", intentAt(born));
     given("two", intentAt(born), undefined, [EDGES, "TCPEdge"]);
     given("none", undefined);
@@ -106,7 +106,7 @@ describe("the first leader", () => {
     expect(marker()).toMatch(/^20\d\d-/);
   });
 
-  it("does it once: what comes later without a signature is not signed", async () => {
+  it("does so once: a later intent without a signature is not signed", async () => {
     await lead();
     given("restored", intentAt(born));
     await lead();
@@ -114,7 +114,7 @@ describe("the first leader", () => {
     expect(patches()).toHaveLength(1);
   });
 
-  it("goes on after one that was killed", async () => {
+  it("continues after a leader that was killed", async () => {
     for (let index = 0; index < 40; index += 1) given(`o${index}`, intentAt(born));
     // the first 16 are signed, and then it ends
     server.faults.push(...Array.from({ length: 3 + 16 }, () => undefined), { status: 403 });
@@ -132,19 +132,19 @@ describe("the first leader", () => {
     expect(marker()).toBeDefined();
   });
 
-  it("writes the note last", async () => {
+  it("records that it is done last", async () => {
     given("one", intentAt(born));
     await lead();
     expect(patches().at(-1)?.path).toContain(INTENT_KEY_SECRET);
   });
 
-  it("does not sign for an object that is younger than its intent says, such as one from a backup", async () => {
+  it("does not sign for an object that is younger than its intent, such as one from a backup", async () => {
     given("restored", intentAt(born - 3_600_000));
     await lead();
     expect(isBelieved("restored")).toBe(false);
   });
 
-  it("does not sign what an editor writes meanwhile", async () => {
+  it("does not sign an intent that an editor writes meanwhile", async () => {
     given("one", intentAt(born));
     const forged = intentAt(born + 1000);
     const listAll: KubeClient["listAll"] = async (...given) => {
@@ -161,7 +161,7 @@ describe("the first leader", () => {
     expect(isBelieved("one")).toBe(false);
   });
 
-  it("passes over an object that is gone by then", async () => {
+  it("skips an object that is gone meanwhile", async () => {
     given("one", intentAt(born));
     given("two", intentAt(born));
     server.faults.push(undefined, undefined, undefined, { status: 404 });
@@ -170,8 +170,8 @@ describe("the first leader", () => {
   });
 });
 
-describe("a leader with another key than before", () => {
-  it("signs nothing, and says so", async () => {
+describe("a leader with another key than the previous one", () => {
+  it("signs nothing, and logs it", async () => {
     const lost = new IntentSignatures(createSecretKey(randomBytes(32)), "c1");
     const text = intentAt(born);
     const one = { kind: "IPPolicy", apiVersion: "v1", metadata: { namespace: "n", name: "one" } };

@@ -51,7 +51,7 @@ async function exported(key: IntentKey): Promise<string> {
   return key.value.export().toString("base64");
 }
 
-describe("the key of intents", () => {
+describe("the key that signs intents", () => {
   it("is made once, of 32 random bytes, in a Secret that nobody can change", async () => {
     const value = await exported(start());
     expect(Buffer.from(value, "base64")).toHaveLength(32);
@@ -65,7 +65,7 @@ describe("the key of intents", () => {
     expect(new Set(values).size).toBe(1);
   });
 
-  it("is that of another process which has made it in between", async () => {
+  it("is that of another process that has stored it first", async () => {
     const theirs = Buffer.alloc(32, 7).toString("base64");
     const client = new KubeClient(transport, { fieldManager: "test" });
     let asked = 0;
@@ -84,21 +84,21 @@ describe("the key of intents", () => {
     expect(await exported(key)).toBe(theirs);
   });
 
-  it("is in no log line", async () => {
+  it("appears in no log line", async () => {
     const value = await exported(start());
     expect(JSON.stringify(log.lines)).not.toContain(value);
     expect(JSON.stringify(log.lines)).toContain(INTENT_KEY_SECRET);
   });
 });
 
-describe("a Secret without a whole key", () => {
+describe("a Secret without a complete key", () => {
   it.each([
     ["is empty", {}],
     ["has no key", { data: { other: "AAAA" } }],
     ["has an empty key", { data: { key: "" } }],
     ["has a key that was cut off", { data: { key: Buffer.alloc(31, 7).toString("base64") } }],
     ["has more than a key", { data: { key: Buffer.alloc(33, 7).toString("base64") } }],
-  ])("is never replaced, and says what to do, when it %s", async (_, content) => {
+  ])("is never replaced, and the step reports what to do, when it %s", async (_, content) => {
     secret(content);
     const key = start();
     await until(() => key.problem !== undefined);
@@ -112,7 +112,7 @@ describe("a Secret without a whole key", () => {
   });
 });
 
-it("a right that is missing is named, and the start goes on when it is there", async () => {
+it("names a missing right, and continues when it is granted", async () => {
   server.faults.push({ status: 403 });
   const key = start();
   await until(() => key.problem !== undefined);
@@ -122,7 +122,7 @@ it("a right that is missing is named, and the start goes on when it is there", a
   await key.synced;
 });
 
-it("a create whose answer was lost is read again", async () => {
+it("reads again after a create whose answer was lost", async () => {
   server.faults.push(undefined, { reset: true });
   const key = start();
   await key.synced;

@@ -112,7 +112,7 @@ describe("objects of several namespaces", () => {
   };
   const namespacesOf = (objects: ManagedObject[]) => objects.map(({ metadata }) => metadata.namespace).sort();
 
-  it("are in one account where their GatewayAccounts are one account, whatever the names of these are", () => {
+  it("are in one account when their GatewayAccounts share one, whatever their names", () => {
     const one = put("a", "shared", { id: "ipp_1" });
     put("b", "shared", { id: "ipp_2" });
     put("c", "another", { id: "ipp_3" });
@@ -121,7 +121,7 @@ describe("objects of several namespaces", () => {
     expect(cluster.remoteIDsBeside(IPPolicy, one).sort()).toEqual(["ipp_1", "ipp_2"]);
   });
 
-  it("want the same remote where they are in one account", () => {
+  it("specify the same remote when they are in one account", () => {
     const one = put("a", "shared", undefined, { adopt: { id: "ipp_1" } });
     put("b", "shared", undefined, { adopt: { id: "ipp_1" } });
     put("c", "another", undefined, { adopt: { id: "ipp_1" } });
@@ -158,7 +158,7 @@ describe("a write", () => {
   });
 
   // guards against an object that keeps its finalizer because the operator's rights went first
-  it("of the finalizer keeps the operator's rights in the namespace first, and lets go of them last", async () => {
+  it("of the finalizer first secures the operator's rights in the namespace, and releases them last", async () => {
     const object = given();
     await cluster.annotate(IPPolicy, object, { intent });
     expect(rights).toEqual([]);

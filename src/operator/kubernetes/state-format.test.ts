@@ -56,26 +56,26 @@ const recorded = () => server.storage.get(SECRETS, KEY)?.metadata.annotations?.[
 const writes = () => server.received.filter(({ method }) => method !== "GET");
 
 describe("a program", () => {
-  it("of the first format begins, and writes nothing, where none is recorded", async () => {
+  it("of the first format starts, and writes nothing, when no format is recorded", async () => {
     given(undefined);
     expect(await lead(1)).toBe("begun");
     expect(writes()).toEqual([]);
   });
 
-  it("begins where its own format is recorded", async () => {
+  it("starts when its own format is recorded", async () => {
     given(String(STATE_FORMAT));
     expect(await lead()).toBe("begun");
     expect(writes()).toEqual([]);
   });
 
-  it.each([undefined, "1", "2"])("of a later format than %s records it, once", async (before) => {
+  it.each([undefined, "1", "2"])("of a later format than %s records its format, once", async (before) => {
     given(before);
     expect(await lead(3)).toBe("begun");
     expect(recorded()).toBe("3");
     expect(writes()).toHaveLength(1);
   });
 
-  it("of an earlier format says what to do, and begins when it may", async () => {
+  it("of an earlier format reports what to do, and starts when it may", async () => {
     given("2");
     expect(await lead(1)).toBe(
       `Secret ${KEY}: install the newer version of the operator again: it keeps its state in format 2, and this version knows only format 1`,
@@ -86,7 +86,7 @@ describe("a program", () => {
     await step.synced;
   });
 
-  it("does not guess what a broken format means", async () => {
+  it("does not guess the meaning of an invalid format", async () => {
     given("two");
     expect(await lead(1)).toContain('correct the annotation tunnelgateway.dev/format: "two" is no whole number');
     expect(writes()).toEqual([]);

@@ -19,8 +19,8 @@ const policy = (metadata: Partial<ManagedObject["metadata"]> = {}): ManagedObjec
   spec: {},
 });
 
-describe("an object that has ended although it had the finalizer", () => {
-  it("is deleted when this process has just given it the finalizer", () => {
+describe("an object that was deleted although it had the finalizer", () => {
+  it("has its remote deleted when this process has just added the finalizer", () => {
     unfinalized.finalizerAdded(policy());
     expect(unfinalized.record(policy())).toBe(true);
     expect(unfinalized.has(policy())).toBe(true);
@@ -36,7 +36,7 @@ describe("an object that has ended although it had the finalizer", () => {
     expect(status).toEqual({ id: "ipp_1" });
   });
 
-  it("is not deleted twice when the watch reports its end later", () => {
+  it("is not handled twice when the watch reports its deletion later", () => {
     unfinalized.finalizerAdded(policy());
     unfinalized.record(policy());
     unfinalized.finish(policy());
@@ -44,22 +44,22 @@ describe("an object that has ended although it had the finalizer", () => {
     expect(unfinalized.get("IPPolicy", "n/office")).toBeUndefined();
   });
 
-  it("is another object than a new one of its name", () => {
+  it("is not the new object of its name", () => {
     unfinalized.finalizerAdded(policy());
     unfinalized.record(policy());
     expect(unfinalized.has(policy({ uid: "two" }))).toBe(false);
   });
 });
 
-describe("the remote of an object stays", () => {
+describe("the remote of a deleted object stays", () => {
   // An object can also vanish because somebody restores an older state of the cluster.
-  it("when it had the finalizer for longer than a request to the API server takes", async () => {
+  it("when the finalizer was added longer ago than a request to the API server takes", async () => {
     unfinalized.finalizerAdded(policy());
     await clock.advance(120_000);
     expect(unfinalized.record(policy())).toBe(false);
   });
 
-  it("when another process gave it the finalizer", () => {
+  it("when another process added the finalizer", () => {
     expect(unfinalized.record(policy())).toBe(false);
   });
 

@@ -82,7 +82,7 @@ describe("objects", () => {
     expect(await series("tunnelgateway_stalled_objects")).toEqual(['{kind="IPPolicy",reason="InvalidSpec"} 2']);
   });
 
-  it("have no series after they are gone", async () => {
+  it("have no series after their deletion", async () => {
     add("IPPolicy", "a", { conditions: [condition("Available")] });
     await series("tunnelgateway_resources");
     objects = [];
@@ -130,29 +130,29 @@ describe("certificates without an object", () => {
       await own.collection(resource).listed(clock.now(), { lane: "sync" });
   }
 
-  it("have one series for each account and kind: that which ends first", async () => {
+  it("have one series for each account and kind, for the one that ends first", async () => {
     await served({ id: "cert_1", of: 90, left: 60 }, { id: "cert_2", of: 90, left: 50 });
     expect(await series(expiry)).toEqual([`{kind="TLSCertificate",account=""} ${seconds(50)}`]);
   });
 
-  it("come before others when a renewal is late, whatever ends first", async () => {
+  it("with a late renewal come before others, whatever ends first", async () => {
     await served({ id: "cert_1", of: 7, left: 5 }, { id: "cert_2", of: 90, left: 10 });
     expect(await series(expiry)).toEqual([`{kind="TLSCertificate",account=""} ${seconds(10)}`]);
   });
 
-  it("count when they have ended, as long as they are served", async () => {
+  it("count after they have expired, as long as they are served", async () => {
     await served({ id: "cert_1", of: 90, left: -1 });
     expect(await series(expiry)).toEqual([`{kind="TLSCertificate",account=""} ${seconds(-1)}`]);
   });
 
-  it("do not count when nothing uses them, or an object stands for them", async () => {
+  it("do not count when nothing uses them, or when they have an object", async () => {
     gateway.put(tlsCertificates, { id: "cert_unused", not_before: days(-80), not_after: days(10) });
     await served({ id: "cert_1", of: 90, left: 10 });
     add("TLSCertificate", "shop", { id: "cert_1" });
     expect(await series(expiry)).toEqual([]);
   });
 
-  it("of hosts count until they end, since nothing tells who uses them", async () => {
+  it("of hosts count until they end, because the account does not show who uses them", async () => {
     gateway.put(sshHostCertificates, { id: "shcrt_1", valid_after: days(-80), valid_until: days(-1) });
     gateway.put(sshHostCertificates, { id: "shcrt_2", valid_after: days(-80), valid_until: days(10) });
     add("SSHHostCertificate", "mine", { id: "shcrt_3" });

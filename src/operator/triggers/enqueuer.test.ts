@@ -7,7 +7,7 @@ import { type Informers, indexersOf } from "../kubernetes/indexes.ts";
 import { Enqueuer } from "./enqueuer.ts";
 import { priorities } from "./priority.ts";
 
-it("spreads the objects that are woken together over some seconds, at the priority of retries", () => {
+it("spreads objects that are enqueued together over some seconds, at the priority of retries", () => {
   const objects = Array.from({ length: 500 }, (_, index) => ({
     metadata: { namespace: "n", name: `object-${index}`, uid: String(index) },
     spec: {},
@@ -29,7 +29,7 @@ it("spreads the objects that are woken together over some seconds, at the priori
   expect(Math.max(...perSecond)).toBeLessThanOrEqual(50);
 });
 
-it("wakes the objects that have a remote which a list showed changed or gone, and those that are to adopt it", () => {
+it("enqueues the objects of remotes that a list showed changed or gone, and those that are about to adopt one", () => {
   const store = new Store<ManagedObject>({ indexers: indexersOf(IPPolicy) });
   const put = (name: string, adopt: string | undefined, id?: string) =>
     store.put({

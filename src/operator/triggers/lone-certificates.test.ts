@@ -47,7 +47,7 @@ const listed = async (...resources: Resource[]): Promise<void> => {
   for (const resource of resources) await own.collection(resource).listed(clock.now(), { lane: "sync" });
 };
 
-it("is the one of all kinds that ends first, once the lists of those that serve it were read as well", async () => {
+it("is the one of all kinds that ends first, once the lists of the remotes that serve it were read as well", async () => {
   objects.push({ kind: "TLSEdge", status: { id: "edgtls_1" } }, { kind: "ReservedDomain", status: { id: "rd_1" } });
   gateway.put(tlsCertificates, { id: "cert_1", not_before: days(-30), not_after: days(60) });
   gateway.put(certificateAuthorities, { id: "ca_1", not_before: days(-30), not_after: days(50) });
@@ -63,7 +63,7 @@ it("is the one of all kinds that ends first, once the lists of those that serve 
   expect(first()).toMatchObject({ kind: "TLSCertificate", id: "cert_1" });
 });
 
-it("is none where no object can use one", () => {
+it("is none when no object can use one", () => {
   objects.push({ kind: "IPPolicy", status: { id: "ipp_1" } });
   expect(first()).toBe("none");
 });

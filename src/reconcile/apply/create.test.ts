@@ -127,19 +127,19 @@ describe("a create that was certainly not sent", () => {
 describe("a field whose default only a create sends", () => {
   const response = () => scene.gateway.remotesOf(HTTPResponseBackend.resource)[0];
 
-  it("has the default in what is created", async () => {
+  it("has the default in a created remote", async () => {
     await scene.given(HTTPResponseBackend, "sorry");
     expect(response()).toMatchObject({ status_code: 200 });
   });
 
-  it("is left alone in what is adopted", async () => {
+  it("is left alone in an adopted remote", async () => {
     const { id } = scene.gateway.seed(HTTPResponseBackend.resource, { status_code: 503 });
     const object = await scene.given(HTTPResponseBackend, "sorry", { adopt: { id }, body: "Back soon" });
     expect(response()).toMatchObject({ status_code: 503, body: "Back soon" });
     expect(object.status).toMatchObject({ statusCode: 503 });
   });
 
-  it("goes back to the default when the spec no longer sets it", async () => {
+  it("returns to the default when the spec no longer sets it", async () => {
     await scene.given(HTTPResponseBackend, "sorry", { statusCode: 503 });
     await scene.apply(HTTPResponseBackend, "sorry", {});
     expect(response()).toMatchObject({ status_code: 200 });
@@ -209,7 +209,7 @@ describe("a create that was refused", () => {
     expect(scene.idOf(object)).toBe("rd_1");
   });
 
-  it("is tried again after a 405, which says nothing about the spec, and calls no person", async () => {
+  it("is tried again after a 405, which says nothing about the spec, and asks no person", async () => {
     scene.gateway.refuse("create", 405);
     const object = await scene.apply(IPPolicy, "office");
     expect(scene.reason(object)).toMatch(/^UnexpectedResponse: /);

@@ -33,7 +33,7 @@ describe("a deletion while a create is open", () => {
   it.each<[string, ManagedObject["spec"], (id: string) => ManagedObject["spec"]]>([
     ["by its name", { domain, adopt: { existing: true } }, () => ({ domain, adopt: { existing: true } })],
     ["by an id that came later", { domain }, (id) => ({ domain, adopt: { id } })],
-  ])("takes over and deletes nothing of somebody else %s", async (_, spec, later) => {
+  ])("takes over and deletes no remote of others %s", async (_, spec, later) => {
     scene.gateway.swallow("create");
     const object = await scene.apply(ReservedDomain, "web", spec);
     const { id } = scene.gateway.seed(ReservedDomain.resource, { domain });
@@ -80,7 +80,7 @@ describe("a deletion", () => {
     expect(scene.cluster.exists(object)).toBe(true);
   });
 
-  it("keeps the finalizers of others, and waits for them", async () => {
+  it("keeps the finalizers of other controllers, and waits for them", async () => {
     const object = await scene.given(IPPolicy, "office");
     const finalizers = [...(object.metadata.finalizers ?? []), "example.com/other"];
     scene.cluster.apply(IPPolicy, "office", object.spec, { finalizers });
@@ -96,7 +96,7 @@ describe("a deletion", () => {
   });
 
   // Guards against remotes that are left for ever because they could not be deleted for some days.
-  it("is tried for as long as it fails", async () => {
+  it("is repeated for as long as it fails", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.delete(object);
     for (let count = 0; count < 200; count += 1) {
@@ -123,7 +123,7 @@ describe("a deletion", () => {
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
-  it.each([402, 410, 418, 423])("is tried again and again after a refusal with %i", async (status) => {
+  it.each([402, 410, 418, 423])("is repeated after a refusal with %i", async (status) => {
     const object = await scene.given(IPPolicy, "office");
     scene.cluster.delete(object);
     for (let count = 0; count < 5; count += 1) {
@@ -139,7 +139,7 @@ describe("a deletion", () => {
     expect(scene.cluster.exists(object)).toBe(false);
   });
 
-  it("says which permission is missing after a refusal with 403", async () => {
+  it("names the missing permission after a refusal with 403", async () => {
     const object = await scene.given(IPPolicy, "office");
     scene.gateway.refuse("delete", 403, { serviceMessage: "not allowed" });
     await deleted(object);
@@ -189,7 +189,7 @@ describe("a deletion", () => {
   });
 });
 
-describe("a remote that outlives its object", () => {
+describe("a remote that stays in the account", () => {
   it.each<[string, ManagedObject["spec"]]>([
     ["the spec has deletionPolicy: Retain", { deletionPolicy: "Retain" }],
     ["the spec has managementPolicy: ObserveOnly", { managementPolicy: "ObserveOnly" }],
@@ -217,7 +217,7 @@ describe("a remote that outlives its object", () => {
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toHaveLength(left);
   });
 
-  it("stays, and does not block its object when there is no account", async () => {
+  it("does not block its object when there is no account", async () => {
     const object = await scene.given(IPPolicy, "office", { deletionPolicy: "Retain" });
     scene.cluster.delete(object);
     const context = Object.defineProperty(scene.contextFor(object), "account", {
@@ -265,7 +265,7 @@ describe("a remote that outlives its object", () => {
   });
 });
 
-it("leaves a remote that another cluster has marked when the namespace goes, and says so", async () => {
+it("with the mark of another cluster stays when the namespace is deleted, and an event says so", async () => {
   const object = await scene.given(IPPolicy, "office");
   scene.gateway.change(IPPolicy.resource, "ipp_1", { metadata: '{"tunnelgateway.dev/owner":"c2/n/o"}' });
   scene.cluster.namespaceDeleting = true;
@@ -398,21 +398,18 @@ describe("a remote that others use", () => {
 });
 
 describe("a remote that the service cannot delete", () => {
-  it.each([405, 501])(
-    "blocks its object and is tried again after one %i, with no request to a person",
-    async (status) => {
-      const object = await scene.given(IPPolicy, "office");
-      scene.gateway.refuse("delete", status);
-      expect(await deleted(object)).toEqual({ backoff: true, atLeastSeconds: 120 });
-      expect(scene.reason(object)).toMatch(/^DeleteUnsupported: Waiting to try again, no action is needed yet/);
-      expect(scene.condition(object, "Stalled")).toBeUndefined();
-      await scene.clock.advance(120_000);
-      await scene.reconcile(object);
-      expect(scene.cluster.exists(object)).toBe(false);
-    },
-  );
+  it.each([405, 501])("blocks its object and is tried again after one %i, without asking a person", async (status) => {
+    const object = await scene.given(IPPolicy, "office");
+    scene.gateway.refuse("delete", status);
+    expect(await deleted(object)).toEqual({ backoff: true, atLeastSeconds: 120 });
+    expect(scene.reason(object)).toMatch(/^DeleteUnsupported: Waiting to try again, no action is needed yet/);
+    expect(scene.condition(object, "Stalled")).toBeUndefined();
+    await scene.clock.advance(120_000);
+    await scene.reconcile(object);
+    expect(scene.cluster.exists(object)).toBe(false);
+  });
 
-  it("blocks its object, and says how to release it, once that is certain", async () => {
+  it("blocks its object, and reports how to release it, once it is certain", async () => {
     const object = await scene.given(IPPolicy, "office");
     await scene.confirmLack(IPPolicy.resource, "delete");
     await deleted(object);
@@ -435,7 +432,7 @@ describe("a remote that the service cannot delete", () => {
   });
 });
 
-it("a namespace with many deletions does not hold up the deletion of another", async () => {
+it("a namespace with many deletions does not delay the deletion of another", async () => {
   scene = new Scene({ deletesPerMinute: 6 });
   const many = Array.from({ length: 30 }, (_, index) => `many-${index}`);
   const objects = await Promise.all(many.map((name) => scene.given(IPPolicy, name)));

@@ -26,19 +26,22 @@ async function deleteKey(): Promise<void> {
 }
 
 describe("the key of the operator or of a GatewayAccount", () => {
-  it.each(["the operator", "GatewayAccount team-a/default"])("is not deleted while it is that of %s", async (name) => {
-    const id = scene.idOf(key);
-    uses(name, name === "the operator" ? {} : { namespace: "team-a" });
-    await deleteKey();
-    expect(rows()).toEqual([id]);
-    expect(scene.reason(key)).toBe(`InUse: Give ${name} another key first, or delete it: it uses ${id}`);
-    scene.cluster.keyUsers.clear();
-    await scene.settle(key);
-    expect(scene.cluster.exists(key)).toBe(false);
-    expect(rows()).toEqual([]);
-  });
+  it.each(["the operator", "GatewayAccount team-a/default"])(
+    "is not deleted while it is in use by %s",
+    async (name) => {
+      const id = scene.idOf(key);
+      uses(name, name === "the operator" ? {} : { namespace: "team-a" });
+      await deleteKey();
+      expect(rows()).toEqual([id]);
+      expect(scene.reason(key)).toBe(`InUse: Give ${name} another key first, or delete it: it uses ${id}`);
+      scene.cluster.keyUsers.clear();
+      await scene.settle(key);
+      expect(scene.cluster.exists(key)).toBe(false);
+      expect(rows()).toEqual([]);
+    },
+  );
 
-  it("is protected by a process that has not written its token", async () => {
+  it("is protected by a process that has not written its token itself", async () => {
     uses("the operator");
     scene.restart();
     await deleteKey();
@@ -52,7 +55,7 @@ describe("the key of the operator or of a GatewayAccount", () => {
     expect(scene.reason(key)).toMatch(/^Deleting: Waiting for GatewayAccount team-a\/default to be deleted first/);
   });
 
-  it("is deleted last when its namespace goes, also if the GatewayAccount is not being deleted yet", async () => {
+  it("is deleted last when its namespace is deleted, even if the GatewayAccount is not being deleted yet", async () => {
     scene.cluster.namespaceDeleting = true;
     uses("GatewayAccount team-a/default", { namespace: "team-a" });
     await deleteKey();
@@ -60,7 +63,7 @@ describe("the key of the operator or of a GatewayAccount", () => {
     expect(scene.cluster.exists(key)).toBe(true);
   });
 
-  it("stays with an event when its namespace goes and others use it", async () => {
+  it("stays with an event when its namespace is deleted and others use it", async () => {
     scene.cluster.namespaceDeleting = true;
     uses("the operator");
     await deleteKey();
@@ -86,8 +89,8 @@ describe("the key of the operator or of a GatewayAccount", () => {
   });
 });
 
-describe("an account that a person has let go of", () => {
-  it("is sent nothing when its objects are deleted", async () => {
+describe("an account that a person has declared gone", () => {
+  it("gets no request when its objects are deleted", async () => {
     const policy = await scene.given(IPPolicy, "office");
     scene.cluster.isAccountAbandoned = true;
     scene.cluster.delete(policy);

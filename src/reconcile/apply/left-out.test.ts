@@ -38,8 +38,8 @@ function leaveUnsetOut(): void {
   });
 }
 
-describe("a list that leaves out a module, which a GET shows", () => {
-  it("does not hide that an edge has the policy", async () => {
+describe("a list that leaves out a module which a GET shows", () => {
+  it("does not hide that an edge uses the policy", async () => {
     const [user = ""] = edges(scene.idOf(policy), undefined);
     await deleted(policy);
     expect(scene.reason(policy)).toBe(`InUse: Delete or change TCP edge ${user} first: it uses this IPPolicy`);
@@ -74,7 +74,7 @@ describe("a list that leaves out a module, which a GET shows", () => {
     expect(gets().toSorted()).toEqual(ids.map((id) => `get ${id}`).toSorted());
   });
 
-  it("is asked again where a GET failed", async () => {
+  it("is completed again after a GET failed", async () => {
     edges(undefined);
     scene.gateway.refuse("get", 500);
     await deleted(policy);
@@ -83,7 +83,7 @@ describe("a list that leaves out a module, which a GET shows", () => {
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
-  it("keeps the policy where more than 20 edges would have to be read", async () => {
+  it("keeps the policy when more than 20 edges would have to be read", async () => {
     // the newest come first
     const [user = ""] = edges(scene.idOf(policy), ...open(20));
     await deleted(policy);
@@ -97,14 +97,14 @@ describe("a list that leaves out a module, which a GET shows", () => {
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
-  it("keeps no policy where a GET leaves out what is not set, as well", async () => {
+  it("keeps no policy when a GET leaves out unset modules as well", async () => {
     leaveUnsetOut();
     edges(...open(21));
     await deleted(policy);
     expect(scene.gateway.remotesOf(IPPolicy.resource)).toEqual([]);
   });
 
-  it("is not asked further where the service itself refuses to delete what is used", async () => {
+  it("needs no GETs when the service itself refuses to delete a remote in use", async () => {
     const group = await scene.given(TunnelGroupBackend, "web");
     edges(undefined);
     await deleted(group);
@@ -112,7 +112,7 @@ describe("a list that leaves out a module, which a GET shows", () => {
   });
 });
 
-it("a list that shows all costs no GET", async () => {
+it("needs no GETs when it shows all modules", async () => {
   scene.gateway.unlisted.clear();
   edges(undefined, undefined);
   await deleted(policy);

@@ -67,7 +67,7 @@ describe.each(["Correct", "Report"] as const)("with driftPolicy %s", (driftPolic
   });
 });
 
-it("an authority keeps the certificates that it has while its ConfigMap has rubbish", async () => {
+it("an authority keeps its certificates while its ConfigMap is invalid", async () => {
   scene.cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
   const caPemFrom = { configMapKeyRef: { name: "ca", key: "pem" } };
   const authority = await scene.given(CertificateAuthority, "partners", { caPemFrom });
@@ -86,7 +86,7 @@ describe("a create that the service refuses", () => {
     return scene.reconcile(scene.cluster.apply(CertificateAuthority, "partners", spec));
   };
 
-  it("is looked at again at the next resync when a value comes from a ConfigMap or Secret", async () => {
+  it("is repeated at the next resync when a value comes from a ConfigMap or Secret", async () => {
     scene.cluster.setConfigMap("ca", { pem: keyPair("first")["tls.crt"] });
     scene.cluster.setSecret("ca", { pem: keyPair("first")["tls.crt"] });
     const key = { name: "ca", key: "pem" };
@@ -94,12 +94,12 @@ describe("a create that the service refuses", () => {
     expect(await refusedOnce({ caPemFrom: { secretKeyRef: key } })).toEqual({ requeueAfterSeconds: RESYNC_SECONDS });
   });
 
-  it("is tried again after half an hour when all values are in the spec", async () => {
+  it("is repeated after half an hour when all values are in the spec", async () => {
     expect(await refusedOnce({ caPem: pem("one") })).toEqual({ requeueAfterSeconds: 1800 });
   });
 });
 
-describe("somebody else's change", () => {
+describe("a change by another client", () => {
   it("is reported as drift, also after the edge has followed a replacement", async () => {
     const authority = await scene.given(CertificateAuthority, "partners", { caPem: pem("one") });
     const edge = await scene.given(TLSEdge, "shop", {
@@ -117,7 +117,7 @@ describe("somebody else's change", () => {
   });
 });
 
-describe("somebody else's change during an outage", () => {
+describe("a change by another client during an outage", () => {
   const spec = { description: "ours", driftPolicy: "Report" } as const;
 
   /** Makes a settled object fail one reconcile, and then lets somebody else change its remote. */
@@ -163,7 +163,7 @@ describe("somebody else's change during an outage", () => {
     });
   });
 
-  it("is not assumed when an own update's answer was lost", async () => {
+  it("is not assumed when the answer to an own update was lost", async () => {
     const object = await scene.given(IPPolicy, "office", spec);
     scene.cluster.apply(IPPolicy, "office", { ...spec, description: "next" });
     scene.gateway.loseAnswer("update");

@@ -37,7 +37,7 @@ describe("a token that is shown once", () => {
     expect(scene.cluster.writes).toEqual([]);
   });
 
-  it("is in a Secret that goes with the object, unless the key stays", async () => {
+  it("is in a Secret that is deleted with the object, unless the key stays", async () => {
     expect(owners("ci")).toEqual([object.metadata.uid]);
     await edit(object, { deletionPolicy: "Retain" });
     expect(owners("ci")).toEqual([]);
@@ -69,7 +69,7 @@ describe("a token that is shown once", () => {
     expect(owners("ci")).toEqual([]);
   });
 
-  it("stays when the CRD goes, and when the policy has changed with the deletion", async () => {
+  it("stays when the CRD is deleted, and when the policy was changed with the deletion", async () => {
     scene.cluster.kindsDeleting.add("APIKey");
     scene.cluster.delete(object);
     await scene.reconcile(object);
@@ -78,7 +78,7 @@ describe("a token that is shown once", () => {
     expect(token("ci")).toBe("token of ak_1");
   });
 
-  it("moves to the Secret that the spec names now", async () => {
+  it("moves to the Secret that the spec has come to name", async () => {
     await edit(object, { tokenSecretName: "next" });
     expect(token("next")).toBe("token of ak_1");
     expect(owners("next")).toEqual([object.metadata.uid]);
@@ -101,7 +101,7 @@ describe("a token that is shown once", () => {
     expect(scene.gateway.takeCalls().filter((call) => call.startsWith("create"))).toEqual([]);
   });
 
-  it("does not move onto a Secret of somebody else", async () => {
+  it("does not move to a Secret of somebody else", async () => {
     scene.cluster.setSecret("mine", { token: "mine" });
     await edit(object, { tokenSecretName: "mine" });
     expect(scene.reason(object)).toMatch(/^SecretNotReady: Choose another spec.tokenSecretName/);
@@ -134,7 +134,7 @@ describe("a token that is shown once", () => {
   });
 });
 
-it("writes a value that is shown always under its new name, or nowhere", async () => {
+it("a value that is always shown is written under its new name, or nowhere", async () => {
   const spec = { sshCertificateAuthorityId: "sshca_1", publicKey: "ssh-ed25519 AAAA" };
   const object = await scene.given(SSHHostCertificate, "host", { ...spec, certificateSecretName: "host" });
   const names = () => ["host", "next"].filter((name) => scene.cluster.secretNow(name));
