@@ -15,8 +15,9 @@ import { hasForeignMark, isUnclaimed, markedForObject, oldestOf } from "./confli
 import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
- * The status has no id, so only the intent tells of a create: the remote that the create made, or else the one that
- * the new remote was to replace. That one may have been adopted: then it is older than the first create of the object.
+ * For an object without an id in its status, whose create is known only from the intent. Finds the remote that the
+ * create made, or else the remote that was to be replaced. The latter may have been adopted, so it may be older than
+ * the first create of the object.
  */
 export async function findByIntent(context: ReconcileContext, intent: Intent): Promise<Remote | undefined> {
   const created = await findCreated(context, intent);
@@ -34,7 +35,10 @@ async function findReplaced(context: ReconcileContext, id: string): Promise<Remo
   return remote && isUnclaimed(context, remote) && !hasForeignMark(context, remote) ? remote : undefined;
 }
 
-/** A create was begun to replace the remote in the status, and the id of the new one may not have been written down. */
+/**
+ * For an object whose remote in the status was to be replaced by a create. The id of the new remote may not have been
+ * recorded.
+ */
 export async function findSuccessor(
   context: ReconcileContext,
   intent: Intent,
@@ -52,15 +56,16 @@ async function findCreated(context: ReconcileContext, intent: Intent): Promise<R
 }
 
 /**
- * A create was sent, or may have been, and its answer was never seen. What a list shows counts at once. That lists show
- * nothing counts only if they began when the create could no longer be under way; until then this throws Waiting.
+ * For a create that may have been sent and whose answer was never seen. A remote that a list shows counts at once. That
+ * lists show none counts only if they began when the create could no longer be under way. Until then this throws
+ * Waiting.
  */
 export async function findInterruptedCreate(
   context: ReconcileContext,
   intent: Intent,
   find: Find = (all) => selectCreated(context, intent, all),
 ): Promise<Remote | undefined> {
-  // The intent is dated by the service. A process that has just started learns its time from the first list.
+  // The intent has the time of the service. A process that has just started learns that time from the first list.
   const isFirst = !context.account.serviceTime.isKnown;
   const early = isFirst ? await findSoFar(context, find) : undefined;
   const wait = context.account.createSettlement.remainingMs(context.object, intent, serviceNow(context));
@@ -88,7 +93,7 @@ async function findBySettlement(
 const findSettled = (context: ReconcileContext, find: Find, settledAt: number): Promise<Remote | undefined> =>
   remotesOf(context).search(settledAt, find, { ...requestOptions(context), lane: "retry" });
 
-/** Looks once, in a list that begins now: the create may still be under way, so there is nothing to prove. */
+/** Searches one list that begins now. The create may still be under way, so an empty result proves nothing. */
 async function findSoFar(context: ReconcileContext, find: Find): Promise<Remote | undefined> {
   const remotes = remotesOf(context);
   await remotes.listed(context.clock.now(), { ...requestOptions(context), lane: "retry" });
@@ -105,8 +110,9 @@ export function refuseUnsettled(wait: number): void {
 }
 
 /**
- * Finds what the create made: by the owner mark. Where it was sent without one, by the natural key, else by all that
- * was sent, and in both cases by its time. An intent that nobody has signed is no reason to take what has no mark.
+ * The remote that the create made, by its owner mark. If the create was sent without one: by the natural key, else by
+ * all values that were sent, and in both cases by the creation time. An intent without a signature does not justify
+ * taking a remote without a mark.
  */
 async function selectCreated(
   context: ReconcileContext,
@@ -115,7 +121,7 @@ async function selectCreated(
 ): Promise<Remote | undefined> {
   const { kind, object, owner, account } = context;
   const signed = intent.signed ? intent : undefined;
-  // What was replaced, and is still to be deleted, bears the mark too.
+  // A replaced remote that is still to be deleted has the mark as well.
   const former = [signed?.old, ...retiringOf(context)];
   const isCandidate = (remote: Remote) => !former.includes(remote.id) && isUnclaimed(context, remote);
   await readUnlistedMarks(
@@ -131,7 +137,8 @@ async function selectCreated(
   if (kind.naturalKey) {
     const remote = all().find((one) => isCandidate(one) && hasNaturalKey(context, one));
     if (!remote || isMarkOf(ownerMarkOf(remote), owner)) return remote;
-    // The name only proves that the remote exists. Where our create sent a mark, somebody else made it.
+    // The natural key only shows that a remote exists. If the create sent a mark, a remote without one was made by
+    // somebody else.
     return signed?.sent && isUnmarkedInTime(remote) ? remote : undefined;
   }
   const matching = (expected: Expected) => {
@@ -140,7 +147,7 @@ async function selectCreated(
       context,
       candidates.filter((one) => isAsExpected(context, expected, one)),
     );
-    // Without a mark another object may be looking for an equal remote at the same time.
+    // Another object may be looking for an equal remote without a mark at the same time.
     if (remote) account.claim(remote.id, object);
     return remote;
   };
@@ -155,10 +162,10 @@ async function selectCreated(
 }
 
 /**
- * A remote with this object's mark that is older than the intent was left by an earlier object of the same name. One that
- * is younger than the object counts as well: the intent may have come from a backup. The object's creation is dated by the
- * API server, whose clock may differ from that of the service. So this is no reason to take a remote whose value is shown
- * once: it would be deleted, since nobody has the value.
+ * Whether a remote with this object's mark was made by this create. One that is older than the intent was left by an
+ * earlier object of the same name. One that is younger than the object counts as well, because the intent may come from
+ * a backup. The API server dates the object's creation, and its clock may differ from that of the service. So this does
+ * not justify taking a remote whose value is shown once: it would be deleted, since nobody has the value.
  */
 function canBeOf(
   { object, account, kind }: ReconcileContext,
@@ -170,15 +177,15 @@ function canBeOf(
   return !(intent.signed && kind.output?.shownOnce) && wasCreatedInLifetimeOf(object, createdAt);
 }
 
-/** When it was the status that got lost, the remote may have been updated to a later spec since it was created. */
+/** If the status was lost, the remote may have been updated to a later spec since its creation. */
 const matchingSpec = async (
   context: ReconcileContext,
   matching: (expected: Expected) => Remote | undefined,
 ): Promise<Remote | undefined> => (isDeleting(context.object) ? undefined : matching(await expectedOf(context)));
 
 /**
- * Fields that the spec leaves open must be unset in the remote, except for values that the service chooses at creation.
- * Members that only an update sends are not there yet, so they are not compared.
+ * Fields that the spec leaves open must be unset in the remote, except for values that the service chooses. Members
+ * that only an update sends are not set yet, so they are not compared.
  */
 function isAsExpected({ kind }: ReconcileContext, { body, fields }: Expected, remote: Remote): boolean {
   const found = differences(kind.spec, body, fromAnswer(kind.spec, remote), fields);

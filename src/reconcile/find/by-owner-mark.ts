@@ -14,12 +14,12 @@ import { readUnlistedMarks } from "./unlisted-marks.ts";
 
 /**
  * A remote with this object's mark that an earlier object of the same name left in the account, because it was retained
- * or orphaned, or because its status and intent were lost. Taking it prevents a duplicate. Costs one list of the
- * resource in the life of a process, or two that have several pages, and a GET when there is such a remote.
+ * or orphaned, or because its status and intent were lost. Adopting it prevents a duplicate. In the life of a process
+ * this costs one list of the resource, or two if it has several pages, and a GET when there is such a remote.
  */
 export async function findByOwnerMark(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, owner, changes } = context;
-  // The token of an API key is shown once: it is lost here, and whoever has it still needs the key.
+  // The token of an API key is shown only once. It is lost here, and whoever has it still needs the key.
   if (kind.output?.shownOnce) return has(context, "Missing") ? tellOfMarked(context) : undefined;
   if (!kind.resource.create.includes("metadata")) return undefined;
   const remotes = remotesOf(context);
@@ -38,8 +38,8 @@ export async function findByOwnerMark(context: ReconcileContext): Promise<Remote
 }
 
 /**
- * The status was restored from a backup, and what has taken the place of its remote since cannot be taken up. An event
- * tells a person of it.
+ * The status was restored from a backup, and the remote that has replaced the one in it cannot be adopted. Emits an
+ * event.
  */
 async function tellOfMarked(context: ReconcileContext): Promise<undefined> {
   const remotes = remotesOf(context);
@@ -57,9 +57,9 @@ async function tellOfMarked(context: ReconcileContext): Promise<undefined> {
 }
 
 /**
- * Throws Blocked when a cluster that nobody has told of has a remote for an object of this name. A rebuilt cluster has
- * another id: the remote is the one of this object, and a create would make it twice. Whoever has set the id of the
- * cluster has told that marks of other ids are those of other clusters.
+ * Throws Blocked when a remote has the mark of an unknown cluster for an object of this name. A rebuilt cluster has
+ * another id, so the remote may belong to this object, and a create would make a second one. If a person has set the id
+ * of this cluster, marks with other ids belong to other clusters.
  */
 async function refuseUnknownCluster(context: ReconcileContext): Promise<undefined> {
   const { owner, isClusterIDSet } = context;
@@ -79,7 +79,7 @@ const findFitting = async (
   isMeant: (remote: Remote) => boolean,
 ): Promise<Remote | undefined> => oldestOf(context, await allFitting(context, isMeant));
 
-/** Remotes that are marked for an object of this name, and that have what cannot be changed as the spec asks for it. */
+/** Remotes with a mark for an object of this name whose immutable values match the spec. */
 async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) => boolean): Promise<Remote[]> {
   const marked = markedForObject(context).filter(
     (remote) => isMeant(remote) && isUnclaimed(context, remote) && hasNaturalKey(context, remote),
@@ -89,6 +89,6 @@ async function allFitting(context: ReconcileContext, isMeant: (remote: Remote) =
   return marked.filter((remote) => hasSameIdentity(context, remote, body));
 }
 
-/** With another value in a field that cannot be updated, a remote is not the one that this object asks for. */
+/** A remote with another value in an immutable field is not the one that this object asks for. */
 const hasSameIdentity = ({ kind }: ReconcileContext, remote: Remote, wanted: Body): boolean =>
   plan(kind, { wanted, seen: fromAnswer(kind.spec, remote), applied: [], renewed: [] }).frozen.length === 0;

@@ -18,8 +18,8 @@ import { refuseOtherHolder } from "./holders.ts";
 import { recordLoss, refuseDeletionInMassLoss, refuseMassLoss } from "./mass-loss.ts";
 
 /**
- * The remote with the id in the status or, when the service says that it does not exist, one that carries this object's
- * mark: a status that was restored from a backup names the remote of that time. Undefined when there is neither.
+ * The remote with the id in the status. If the service answers that it does not exist: one with this object's mark,
+ * because a status that was restored from a backup may name an earlier remote. Undefined when there is neither.
  */
 export async function findByStatusID(context: ReconcileContext, id: string): Promise<Remote | undefined> {
   const { object } = context;
@@ -33,7 +33,10 @@ export async function findByStatusID(context: ReconcileContext, id: string): Pro
   return findByOwnerMark(context);
 }
 
-/** An object keeps the remote that it has adopted. Following another id would leave the first one changed, and unowned. */
+/**
+ * Throws Blocked when spec.adopt names another remote than the adopted one. To follow it would leave the first remote
+ * changed and without an owner.
+ */
 function refuseOtherAdoption(object: ManagedObject, id: string): void {
   const wanted = object.spec.adopt?.id;
   if (wanted === undefined || wanted === id || isDeleting(object) || originOf(object) !== "Adopted") return;

@@ -7,9 +7,9 @@ import { type ReconcileContext, remotesOf } from "../context.ts";
 import { isHandover } from "./handover.ts";
 
 /**
- * Whether the owner mark of a remote binds nobody any more: the object that it names is in this cluster, and has ended,
- * has another remote, or gives this one to the object of this reconcile. What a mark of another cluster stands for
- * cannot be seen, so it always binds.
+ * Whether the owner mark of a remote no longer counts: the object that it names is in this cluster, and was deleted,
+ * has another remote, or hands this one over to the object of this reconcile. A mark of another cluster always counts,
+ * because its object cannot be seen.
  */
 function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolean {
   const { cluster, kind, owner } = context;
@@ -23,22 +23,24 @@ function isVoid(context: ReconcileContext, mark: string, { id }: Remote): boolea
   return other !== undefined && other !== id && !retiringIDs(object.status).includes(id) && !openIntentOf(object);
 }
 
-/** Known remotes whose owner mark names an object of this namespace and name, in this cluster or another. */
+/** Known remotes whose owner mark names an object of this namespace and name, in any cluster. */
 export const markedForObject = (context: ReconcileContext): Remote[] =>
   remotesOf(context).markedFor(`${context.owner.namespace}/${context.owner.name}`);
 
-/** Whether a remote carries the owner mark of another object or cluster. Without one, the status says whose it is. */
+/**
+ * Whether a remote belongs to another object or cluster: by its owner mark or, without one, by the owner in the status.
+ */
 export function hasForeignMark(context: ReconcileContext, remote: Remote): boolean {
   const mark = ownerMarkOf(remote) ?? recordedOwner(context, remote.id);
   return mark !== undefined && !isMarkOf(mark, context.owner) && !isVoid(context, mark, remote);
 }
 
-/** Whom the status that has this remote was written for. A status can be copied, by a backup that is restored elsewhere. */
+/** The owner that the status records for this remote. It may be another object, since a backup can copy a status. */
 function recordedOwner({ object: { status } }: ReconcileContext, id: string): string | undefined {
   return status?.id === id || retiringIDs(status).includes(id) ? status?.owner : undefined;
 }
 
-/** Whether a remote that is known from lists and answers carries the owner mark of another object or cluster. */
+/** Whether a remote, as lists and answers have shown it, carries the owner mark of another object or cluster. */
 export function isKnownForeign(context: ReconcileContext, id: string): boolean {
   const remote = remotesOf(context).cached(id);
   return remote !== undefined && hasForeignMark(context, remote);
@@ -60,8 +62,8 @@ export function refuseForeignMark(context: ReconcileContext, remote: Remote): Re
 }
 
 /**
- * Throws Blocked when the namespace has no right to take over what somebody else has made. It is asked when something is
- * taken, never of an object that has it already. Kubernetes rights end at the namespace, and the account does not.
+ * Throws Blocked when the namespace has no right to take over remotes of others. Only a takeover needs the right: an
+ * object keeps what it has. Rights in Kubernetes end at the namespace, but the account does not.
  */
 export function refuseAdoption({ cluster, object }: ReconcileContext, what: string): void {
   if (cluster.mayAdopt(object) || isObserveOnly(object)) return;
@@ -71,7 +73,7 @@ export function refuseAdoption({ cluster, object }: ReconcileContext, what: stri
   );
 }
 
-/** Whether no other object has this remote, or is about to have it. Objects that only observe it do not count. */
+/** Whether no other object has this remote or is about to get it. Objects that only observe it do not count. */
 export const isUnclaimed = ({ account, cluster, kind, object }: ReconcileContext, { id }: Remote): boolean =>
   cluster.othersWithRemoteID(kind, id, object).every(isObserver) && !account.isClaimedByOther(id, object);
 

@@ -16,14 +16,16 @@ interface Strategy {
     context: ReconcileContext,
     intent: Intent | undefined,
   ) => (() => Promise<Remote | undefined>) | undefined;
-  /** No other strategy is asked after this one, whether it has found something or not. */
+  /** When this strategy applies, no later one is tried, whether it finds a remote or not. */
   readonly final?: true;
 }
 
 /** Never adopt a remote just to delete it. */
 const mayTakeOver = ({ object }: ReconcileContext): boolean => !isDeleting(object);
 
-/** The ways to find the remote of an object, in the order in which they are asked. docs/architecture has the table. */
+/**
+ * The ways to find the remote of an object, in the order in which they are tried. docs/architecture has the same table.
+ */
 const strategies: readonly Strategy[] = [
   {
     name: "by spec",
@@ -52,7 +54,7 @@ const strategies: readonly Strategy[] = [
     name: "by adopt.id",
     search: (context, intent) => {
       const id = context.object.spec.adopt?.id;
-      // An intent with an old id says that the adopted remote has been replaced, or is about to be.
+      // An intent with the id of an old remote: the adopted remote has been replaced, or is about to be.
       const replaced = intent?.signed ? intent.old : undefined;
       return id && replaced === undefined && mayTakeOver(context) ? () => findByAdoptID(context, id) : undefined;
     },
@@ -76,14 +78,14 @@ const strategies: readonly Strategy[] = [
 ];
 
 /**
- * The remote of an object, found by what is left of what was known about it. Undefined when it has none and one may be
- * created. Throws Waiting while that is not certain, and Blocked when there is one that this object may not take.
+ * The remote of an object, found by what is left of the data about it. Undefined when the object has none and one may
+ * be created. Throws Waiting while that is not certain, and Blocked when this object may not take the remote.
  */
 export async function findRemote(context: ReconcileContext): Promise<Remote | undefined> {
   const { account, object, kind } = context;
   const { epoch } = account.keyProof;
   const remote = await searched(context);
-  // What no list shows proves nothing later either.
+  // A remote that no list shows cannot prove the key later either.
   if (remote && object.status?.id === undefined && listOf(kind)) account.keyProof.recordFirstID(epoch);
   return remote;
 }

@@ -5,13 +5,13 @@ import type { ReconcileContext } from "../context.ts";
 import { findByIntent } from "./by-intent.ts";
 import { findRemote } from "./find.ts";
 
-/** The spec has come to mean another account while nobody knows what a create made in the one to which it was sent. */
+/** Whether the spec has come to name another account while the outcome of a create in the former one is unknown. */
 export const isInFormerAccount = ({ accountName, specifiedAccountName, object }: ReconcileContext): boolean =>
   accountName !== specifiedAccountName && object.status?.id === undefined;
 
 /**
- * What the create made there: it is this object's remote, whatever the spec says now. Where it made nothing, this
- * throws Outdated: the next reconcile goes on in the account that the spec asks for.
+ * The remote that the create made in the former account. It belongs to this object, whatever the spec says now. If the
+ * create made nothing, this throws Outdated, and the next reconcile continues in the account that the spec names.
  */
 export async function findInFormerAccount(context: ReconcileContext): Promise<Remote> {
   const { kind, object, account } = context;

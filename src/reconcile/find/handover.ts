@@ -9,12 +9,13 @@ import {
 } from "../../objects/object.ts";
 import type { ReconcileContext } from "../context.ts";
 
-// A remote moves from one object to another without being touched: the one that has it names the other in an annotation,
-// and the other one names it in `spec.adopt.from`. From then on the first one writes nothing.
+// A remote moves from one object to another without a change in the account. The object that has it names the other one
+// in the annotation release-to, and the other one names it in `spec.adopt.from`. From then on the first object writes
+// nothing to the remote.
 
 /**
- * Whether an object gives its remote to another one, which asks for it or has it already. The first one still has the id:
- * what refers to it goes on until it is deleted.
+ * Whether `from` hands the remote over to `to`, which asks for it or has it already. `from` still has the id in its
+ * status, so that objects that refer to it keep working until it is deleted.
  */
 export const isHandover = (
   { cluster }: Pick<ReconcileContext, "cluster">,
@@ -31,13 +32,16 @@ export const isHandover = (
 const asksFor = ({ spec: { adopt } }: ManagedObject, from: ManagedObject, id: string): boolean =>
   adopt?.id === id && adopt.from === nameOf(from);
 
-/** The object that gives this remote to the one of this reconcile. */
+/** The object that hands this remote over to the object of this reconcile. */
 export function handoverSource(context: ReconcileContext, id: string): ManagedObject | undefined {
   const { cluster, kind, object } = context;
   return cluster.othersWithRemoteID(kind, id, object).find((other) => isHandover(context, other, object, id));
 }
 
-/** The object to which this one is released, if it asks for the remote or has it. Undefined for one of another cluster. */
+/**
+ * The object to which this one is released, if it asks for the remote or has it. Undefined for an object of another
+ * cluster.
+ */
 function handoverTarget({ cluster, kind, object }: ReconcileContext): ManagedObject | undefined {
   const [namespace = "", name = "", ...more] = releasedTo(object)?.split("/") ?? [];
   if (more.length > 0) return undefined;
@@ -46,20 +50,20 @@ function handoverTarget({ cluster, kind, object }: ReconcileContext): ManagedObj
   return target && (hasOwnID(target, id) || asksFor(target, object, id)) ? target : undefined;
 }
 
-/** Whether the object to which this one is released has the remote. */
+/** Whether the object to which this one is released has taken the remote. */
 export function isHandedOver(context: ReconcileContext): boolean {
   const { id } = context.object.status ?? {};
   const target = handoverTarget(context);
   return target !== undefined && id !== undefined && hasOwnID(target, id);
 }
 
-/** Whether the object to which this one is released has still to take the remote. */
+/** Whether the object to which this one is released still has to take the remote. */
 export function isHandoverPending(context: ReconcileContext): boolean {
   const target = handoverTarget(context);
   return target !== undefined && !isDeleting(target) && !isObserveOnly(target) && !isHandedOver(context);
 }
 
-/** What to do with an object whose remote is released: one line for people. */
+/** What a person should do with an object whose remote is released. One line. */
 export function releaseMessage(context: ReconcileContext): string {
   const { kind, object } = context;
   const id = object.status?.id;

@@ -8,13 +8,15 @@ import { objectsInAccount, type ReconcileContext } from "../context.ts";
 const FEWEST = 5;
 const SHARE = 0.1;
 
-/** So many deletions of one kind may be under way when a process is killed. The next process gets 404 for all of them. */
+/**
+ * How many deletions of one kind may be under way when a process is killed. The next process gets 404 for all of them.
+ */
 const UNDER_WAY = 32;
 
 /**
- * Throws Blocked (AccountMismatch) when so many remotes are missing, of all kinds together, that a person has to say that
- * they were deleted: it may be another account, or a service that shows too little for once. Remotes that were lost within
- * one resync and made again count as well, since the lists of the kinds are read one after the other.
+ * Throws Blocked (AccountMismatch) when so many remotes of all kinds are missing that a person has to confirm that they
+ * were deleted: it may be another account, or a service that shows too little. Remotes that were lost within one resync
+ * and created again count as well, because the lists of the kinds are read one after the other.
  */
 export function refuseMassLoss(context: ReconcileContext): void {
   const { lossGuard } = context.account;
@@ -24,9 +26,9 @@ export function refuseMassLoss(context: ReconcileContext): void {
 }
 
 /**
- * The same for a deletion that was answered 404. `surprising`: the remote was listed, and no deletion of it was sent.
- * When it is not surprising and the account is not suspected, the remotes of objects that are being deleted may have
- * been deleted by a process that was killed, so more of them may be missing.
+ * Like `refuseMassLoss`, for a delete that was answered 404. `surprising`: the remote was listed, and no delete of it
+ * was sent before. Otherwise, a process that was killed may have deleted the remotes of objects that are being deleted,
+ * so more of them may be missing.
  */
 export function refuseDeletionInMassLoss(context: ReconcileContext, surprising: boolean): void {
   const { lossGuard } = context.account;
@@ -42,16 +44,16 @@ export function refuseCreateInMassLoss(context: ReconcileContext): void {
   const { lossGuard } = context.account;
   if (!lossGuard.isSuspected || lossGuard.isConfirmed(credentialsOf(context))) return;
   const loss = countLoss(context, [context.kind], (object) => !isDeleting(object));
-  // An object without a remote is in no list, so no list delta enqueues it: it has to come back by itself.
+  // An object without a remote is in no list, so no list delta triggers its reconcile. It has to be retried by time.
   if (isMass(loss) && loss.missing === loss.total) throw mismatch(context, loss, MAX_RECHECK_MS / 1000);
 }
 
-/** The remote of this object is certain to be gone, and may be made again. */
+/** Records that the remote of this object is certainly gone and may be created again. */
 export function recordLoss(context: ReconcileContext, id: string): void {
   if (!isDeleting(context.object)) context.account.lossGuard.recordLost(countedID(context.kind, id));
 }
 
-/** An entry of a list goes with the remote that has the list, and both are one loss. */
+/** An entry is lost together with the remote that has the list. Both count as one loss. */
 const countedID = ({ location }: Kind, id: string): string =>
   location.type === "entry" ? id.slice(0, Math.max(id.indexOf("/"), 0)) : id;
 
@@ -74,12 +76,14 @@ function countLoss(
 
 interface KnownRemote {
   object: ManagedObject;
-  /** As it is counted. */
+  /** The id under which the loss is counted. */
   id: string;
   isMissing: boolean;
 }
 
-/** What objects of a kind have in the account of this reconcile. Modules have no list that could show them missing. */
+/**
+ * The recorded remotes of a kind in the account of this reconcile. Modules have no list that could show them missing.
+ */
 function knownOf(context: ReconcileContext, kind: Kind, counts: (object: ManagedObject) => boolean): KnownRemote[] {
   if (kind.location.type === "modules") return [];
   const { account } = context;
@@ -93,7 +97,10 @@ function knownOf(context: ReconcileContext, kind: Kind, counts: (object: Managed
     });
 }
 
-/** What a person has confirmed does not count later, when the confirmation is over. Nobody confirms for others. */
+/**
+ * Marks a confirmed loss, so that it does not count later. A confirmation covers only the namespace of the person who
+ * gives it.
+ */
 function acceptLoss(context: ReconcileContext, { objects }: CountedLoss): void {
   const { namespace } = context.object.metadata;
   const isMeant = ({ metadata, status }: ManagedObject) =>
@@ -120,7 +127,7 @@ function mismatch(context: ReconcileContext, { missing, total }: Loss, afterSeco
   );
 }
 
-/** The remote to ask for. An entry has no address of its own, so its parent is asked for. */
+/** The remote that is read to see whether it is back. An entry cannot be read alone, so its parent is. */
 function suspectOf({ kind, object }: ReconcileContext): MissingRemote {
   const id = object.status?.id ?? "";
   const { location } = kind;

@@ -6,17 +6,18 @@ import { isUnset, membersOf } from "../../schema/wire/compare.ts";
 import { isSwitchedOff } from "../../schema/wire/uses.ts";
 import type { ReconcileContext } from "../context.ts";
 
-// A remote that others create has an origin for each of its modules: this object has set it first, or it was there and
-// was adopted. That can be seen only before the object sets the module, so it is recorded together with `appliedFields`.
+// For a remote that other clients create, each module has an origin: this object has set it first, or has adopted an
+// existing one. That is visible only before the object sets the module, so it is recorded together with
+// `appliedFields`.
 
 interface SetModule {
-  /** Of the spec. */
+  /** Field of the spec. */
   field: string;
-  /** Of the answer. */
+  /** Member of the answer. */
   member: string;
 }
 
-/** The modules that a spec sets, of a remote that others create. */
+/** The modules that a spec sets on a remote that other clients create. */
 export function modulesSetBy({ location, modules, spec: schema }: Kind, { spec }: ManagedObject): SetModule[] {
   if (location.type !== "modules") return [];
   return [...membersOf(schema)]
@@ -25,7 +26,7 @@ export function modulesSetBy({ location, modules, spec: schema }: Kind, { spec }
     .filter(({ field }) => spec[field] !== undefined);
 }
 
-/** Those that this object has not set before. A version before has set its modules without a look at what was there. */
+/** The modules that this object has not set before. An earlier version set modules without checking what was there. */
 function newModules({ kind, object }: Pick<ReconcileContext, "kind" | "object">): SetModule[] {
   const { moduleOrigins = {}, appliedFields = [] } = object.status ?? {};
   return modulesSetBy(kind, object).filter(
@@ -39,7 +40,7 @@ export const membersToRead = (context: ReconcileContext, id: string): string[] =
     .filter(({ field }) => !context.account.isLeftModule(id, field))
     .map(({ member }) => member);
 
-/** Call it when what `membersToRead` gave has been read, before anything is sent. */
+/** Call it when the members of `membersToRead` were read, before anything is sent. */
 export function noteModuleOrigins(context: ReconcileContext, remote: Remote): void {
   const { kind, object, state, account } = context;
   if (kind.location.type !== "modules") return;
@@ -52,7 +53,7 @@ export function noteModuleOrigins(context: ReconcileContext, remote: Remote): vo
   state.moduleOrigins = { ...known, ...Object.fromEntries(found) };
 }
 
-/** Call it when the remote has no modules of this object but those of its spec. */
+/** Call it when the remote has no modules of this object except those of its spec. */
 export function forgetDroppedModules({ kind, object, state }: ReconcileContext): void {
   if (!state.moduleOrigins) return;
   const set = modulesSetBy(kind, object).map(({ field }) => field);

@@ -8,9 +8,9 @@ import { type Claim, type Claims, sharedLists } from "../../schema/wire/shared.t
 import type { ReconcileContext } from "../context.ts";
 import { refuseUnreadableKind } from "../unreadable-kind.ts";
 
-// Several may want one entry of a list: the object of the parent, whose spec lists it; objects that stand for single
-// entries; and people who added it in the account. The entry is deleted when the last object that wants it goes. It
-// stays if it was in the account before any of these objects.
+// Several objects and people may want one entry of a list: the object of the parent, whose spec lists it; objects that
+// stand for single entries; and people who added it in the account. The entry is deleted when the last object that
+// wants it is deleted. It stays if it was in the account before any of these objects.
 
 /** Whether the remote stays in the account after this object is deleted, because others want it. */
 export function isKeptForOthers(context: ReconcileContext, id: string): boolean {
@@ -76,7 +76,7 @@ function parentsOf(
   return cluster.othersWithRemoteID(parent, parentIDOf(id), object);
 }
 
-/** Other objects that stand for the same entry, including those that have no id yet. */
+/** Other objects that stand for the same entry, including objects without an id. */
 function siblingsOf(context: ReconcileContext, location: EntryLocation, id: string): ManagedObject[] {
   const { cluster, kind, object } = context;
   const named = parentsOf(context, location, id)
@@ -100,8 +100,8 @@ function entriesOf({ spec }: ManagedObject, field: string, key: string): unknown
 }
 
 /**
- * Whether an object may have the entry that it wants: an object of its namespace manages the parent, or it was allowed to
- * take or to create the entry. Without the right to adopt, nothing is added or kept for it.
+ * Whether an object may have the entry that it wants: an object of its namespace manages the parent, or it was allowed
+ * to take or create the entry. Without the right to adopt, no entry is added or kept for it.
  */
 const mayHave = (object: ManagedObject, parents: readonly ManagedObject[]): boolean =>
   (object.status?.id !== undefined && !isObserver(object)) ||
@@ -113,7 +113,7 @@ const wants = (object: ManagedObject): boolean => !isDeleting(object) && !isObse
 const leaves = (object: ManagedObject): boolean =>
   isDeleting(object) && !isObserver(object) && !isRetained(object) && !isOrphan(object) && !object.status?.preexisting;
 
-/** Whether the object may have created the entry. Without an id and an intent it has sent nothing. */
+/** Whether the object may have created the entry. Without an id and an intent, it has sent nothing. */
 const mayHaveMade = (object: ManagedObject): boolean =>
   !isObserver(object) &&
   (object.status?.id === undefined ? signedIntentOf(object) !== undefined : !object.status.preexisting);
