@@ -4,7 +4,7 @@ import type { Resource } from "../gateway/resource.ts";
 import { Blocked, Outdated } from "../objects/reconcile-error.ts";
 import type { Clock } from "../runtime/clock.ts";
 
-/** Keys are compared by this digest, which is useless outside of this process. */
+/** Keys are compared by this digest, which is worth nothing outside of the process. */
 const PROCESS_SECRET = randomBytes(32);
 
 /** For comparing keys. White space around a key is no part of it. */
@@ -22,26 +22,24 @@ export type RecordedIDs = ReadonlyMap<Resource, ReadonlySet<string>>;
 
 export interface KeyProofOptions {
   clock: Clock;
-  /** Ids of all remotes in this account that objects have recorded. */
+  /** Ids of all remotes that objects have in this account. */
   recorded: () => RecordedIDs;
-  /** Whether a person has confirmed that the first key is right, although none of the recorded remotes exists. */
+  /** Whether a person has said that the first key is right, although everything that is recorded is gone. */
   believesFirstKey: () => boolean;
-  /**
-   * Whether an earlier process has recorded that the key with this digest belongs to this account. Default: it has not.
-   */
+  /** Whether a process before has recorded that the key with this digest is of this account. Default: none. */
   wasRecorded?: (digest: string) => Promise<boolean>;
   /**
-   * Resolves when it is recorded for the next process that the key with this digest belongs to this account. `alone`:
-   * earlier records belong to another account and are dropped. Default: nothing is recorded.
+   * Resolves when it is written down for the next process that the key with this digest is of this account. `alone`: keys
+   * that were recorded before are of another one. Default: nothing is written.
    */
   record?: (digest: string, which: { alone: boolean }) => Promise<void>;
-  /** Digests of keys that are known to belong to this account. */
+  /** Digests of keys that are known to be of this account. */
   proved?: Iterable<string>;
-  /** How a person confirms that it is the right account all the same; the end of a message. */
+  /** What a person does if it is the right account all the same; the end of a message. */
   wayOut: () => string;
-  /** Reads the list of a resource, and calls `recordSeenIDs` with the ids of its rows, until the key is proved. */
+  /** Reads the list of a resource, and calls `saw` with its rows, until the key is proved. */
   readList: (resource: Resource) => Promise<void>;
-  /** Reads one remote, and calls `recordSeenIDs` if it exists. */
+  /** Reads one remote, and calls `saw` if it is there. */
   readOne: (resource: Resource, id: string) => Promise<void>;
   onKeyChange: () => void;
   /** Called with true when a key cannot be proved, and with false when it is proved after all. */
@@ -49,10 +47,9 @@ export interface KeyProofOptions {
 }
 
 /**
- * Whether the API key belongs to this account. A key belongs to one account for ever, so it is proved once: under the
- * key, the service has to show an id that was recorded earlier. Until then the operator changes nothing in the account,
- * and a 404 says nothing. An account without recorded ids needs no proof. A proof is recorded for the next process
- * before the first change.
+ * Whether the API key is one of this account. One value belongs to one account for ever, so it is proved once: an id that
+ * was recorded earlier has to answer under it. Until then nothing is changed in the account, and a 404 says nothing. An
+ * account of which nothing is recorded needs no proof. Proofs are recorded for the next process, before the first change.
  */
 export class KeyProof {
   readonly #options: KeyProofOptions;
@@ -66,7 +63,7 @@ export class KeyProof {
   /** Digests that are recorded for the next process. */
   #recorded: ReadonlySet<string> = new Set();
   #recording: Promise<void> | undefined;
-  /** Whether the earlier records belong to another account. */
+  /** What was recorded before is of another account. */
   #isAnother = false;
 
   constructor(options: KeyProofOptions) {
@@ -74,7 +71,7 @@ export class KeyProof {
     this.#proved = new Set(options.proved);
   }
 
-  /** Call it with the digest of the key of each request, right before the request is sent. */
+  /** Call it with the digest of the key of each request, before the request is sent. */
   use(digest: string): void {
     if (digest === this.#current) return;
     this.#current = digest;
@@ -85,12 +82,12 @@ export class KeyProof {
     if (this.#keys > 1) this.#options.onKeyChange();
   }
 
-  /** Changes when another key comes into use. An answer proves nothing if this has changed since its request began. */
+  /** Changes when another key is used. An answer proves nothing if this has changed since its request began. */
   get epoch(): number {
     return this.#keys;
   }
 
-  /** Throws Outdated if another key has come into use since this epoch. */
+  /** Throws Outdated if a request that began in this epoch was sent with another key than the one that is used now. */
   assertSameSince(epoch: number): void {
     if (this.#keys > 0 && !this.#isEpochOfKey(epoch)) throw new Outdated("the API key has changed");
   }
@@ -99,7 +96,7 @@ export class KeyProof {
     return this.#current !== undefined && this.#proved.has(this.#current);
   }
 
-  /** Call it before a request. Call the returned function when the service has carried the request out. */
+  /** Call it before a request; call the result when the service has carried the request out. */
   beginRequest(): () => void {
     const epoch = this.#keys;
     return () => {
@@ -118,7 +115,7 @@ export class KeyProof {
     return this.#proved;
   }
 
-  /** Records that the key belongs to this account, as other credentials have proved. */
+  /** The key is known to be one of this account by what somebody else has recorded in it. */
   accept(digest: string): void {
     this.#proved.add(digest);
     if (digest === this.#current) this.#solve();
@@ -129,7 +126,7 @@ export class KeyProof {
     return this.isProved || this.#options.recorded().size === 0;
   }
 
-  /** Records that the service has shown these ids in answers to requests that began in this epoch. */
+  /** The service has shown these ids in answers to requests that began in this epoch. */
   recordSeenIDs(ids: readonly string[], epoch: number): void {
     if (epoch !== this.#keys || this.isProved) return;
     const recorded = [...this.#options.recorded().values()];
@@ -137,8 +134,8 @@ export class KeyProof {
   }
 
   /**
-   * Call it before the id of a remote is recorded that requests of this epoch have created or found. If no other id is
-   * recorded, former keys prove nothing any more: their recorded remotes, if any, no longer exist.
+   * An object has made or found its remote by requests of this epoch, and its id is about to be recorded. If it is the
+   * first one, keys of before prove nothing any more: what was recorded under them, if anything, is no more.
    */
   recordFirstID(epoch: number): void {
     if (!this.#isEpochOfKey(epoch) || this.isProved || this.#options.recorded().size > 0) return;
@@ -147,9 +144,9 @@ export class KeyProof {
   }
 
   /**
-   * Resolves when lists have proved the key, or when no id is recorded. Callers share the attempt. Throws Blocked
-   * (AccountMismatch) when the account has none of the recorded ids. `read`: a resource whose list the caller has just
-   * read.
+   * Resolves when the key is proved, by lists of what is recorded, or when nothing is recorded. Callers share the
+   * attempt. Throws Blocked (AccountMismatch) when the account has nothing of what is recorded. `read`: a resource whose
+   * list the caller has just read.
    */
   async ensure(read?: Resource): Promise<void> {
     if (this.holds) return;
@@ -161,12 +158,12 @@ export class KeyProof {
   }
 
   /**
-   * Like `ensure`, before a change: resolves when the proof is also recorded for the next process. The change may
-   * remove the last id that proves the key.
+   * Like `ensure`, before a change: resolves when the next process will know the key too. A change may take away the last
+   * id that proves it.
    */
   async ensureRecorded(): Promise<void> {
     await this.ensure();
-    // The digest of the first key is known only after the first request.
+    // The first key of all is known only after the first request.
     if (this.#current === undefined || this.#isRecorded) return;
     this.#recording ??= this.#record(this.#current).finally(() => {
       this.#recording = undefined;
@@ -179,31 +176,27 @@ export class KeyProof {
     const before = this.#recorded;
     const alone = this.#isAnother || !this.isProved;
     await this.#options.record?.(digest, { alone });
-    // Meanwhile, more credentials may have joined, or a person may have confirmed another account.
+    // More credentials may have come meanwhile, or a person may have said that it is another account.
     if (this.#recorded !== before) return;
     this.#recorded = new Set(alone ? [digest] : [...before, digest]);
     this.#isAnother = false;
   }
 
-  /** Call it when more credentials share the account. They have records of their own. */
+  /** More credentials lead to the account, and have their own records. */
   recordAgain(): void {
     this.#recorded = new Set();
   }
 
   /**
-   * Throws Outdated if another key has come into use since `ensure` has resolved, or if ids were recorded that the key
-   * has not shown. `digest`: of the key that is about to be sent. It was read before a wait, so other reads may have
-   * changed the key.
+   * Throws Outdated if another key is used since `ensure` has resolved, or ids were recorded that do not prove it.
+   * `digest`: of the key that is about to be sent. It was read before a wait, and others may have read another one since.
    */
   assertHolds(digest: string): void {
     if (digest !== this.#current || !this.holds || !this.#isRecorded)
       throw new Outdated("it is not proved yet that the API key is one of this account");
   }
 
-  /**
-   * Whether a request that began in this epoch was sent with the present key. The first request begins before its key
-   * is known.
-   */
+  /** Whether a request that began in this epoch was sent with the present key. The first request begins without one. */
   #isEpochOfKey(epoch: number): boolean {
     return Math.max(epoch, FIRST_EPOCH) === this.#keys;
   }
@@ -218,7 +211,7 @@ export class KeyProof {
     if (!this.isProved) this.#fail(recorded.reduce((sum, [, { size }]) => sum + size, 0));
   }
 
-  /** Comes after the lists: an ordinary start proves the key by the lists that it needs anyway. */
+  /** Asked last: an ordinary start proves the key by the lists that it needs anyway. */
   async #acceptRecordedKey(): Promise<void> {
     const digest = this.#current;
     if (digest === undefined || !(await this.#options.wasRecorded?.(digest)) || digest !== this.#current) return;
@@ -227,7 +220,7 @@ export class KeyProof {
   }
 
   async #readLists(recorded: readonly [Resource, ReadonlySet<string>][], read?: Resource): Promise<void> {
-    // An error of one list says nothing about the others.
+    // One list that cannot be read says nothing about the others.
     const problems: unknown[] = [];
     for (const [resource] of recorded) {
       if (resource !== read)
@@ -238,7 +231,7 @@ export class KeyProof {
     if (problems.length > 0 && !this.isProved) throw problems[0];
   }
 
-  /** The lists have not proved the key. So each attempt reads another one of the recorded remotes. */
+  /** The lists showed nothing before. So each attempt asks for another one of all that is recorded. */
   async #askForOne(recorded: readonly [Resource, ReadonlySet<string>][]): Promise<void> {
     const all = recorded.flatMap(([resource, ids]) => [...ids].map((id) => [resource, id] as const));
     const one = all[(this.#failure?.attempts ?? 0) % Math.max(all.length, 1)];
@@ -260,9 +253,7 @@ export class KeyProof {
     throw this.problem;
   }
 
-  /**
-   * Why the operator changes nothing in the account. Undefined: the key is proved, or nothing speaks against it yet.
-   */
+  /** Why nothing is changed in the account; undefined when the key is proved, or nothing has spoken against it yet. */
   get problem(): Blocked | undefined {
     if (!this.#failure) return undefined;
     const { count } = this.#failure;
@@ -270,27 +261,26 @@ export class KeyProof {
     return new Blocked("AccountMismatch", message, { afterSeconds: LONGEST_DELAY_MS / 1000 });
   }
 
-  /** Whether the key could not be proved and it is time for another attempt. */
+  /** A key could not be proved, and it is time to try again. */
   get isAttemptDue(): boolean {
     return this.#failure !== undefined && this.#options.clock.now() >= this.#failure.retryAt;
   }
 
   /**
-   * `requested`: the value of the annotation reconcile-requested-at. It counts only if a person has set it after the
-   * problem was reported. Returns whether a person has confirmed that this account, which has none of the recorded ids,
-   * is the right one.
+   * `requested`: the value of reconcile-requested-at. A person has to set it after the problem was reported. Returns
+   * whether a person has confirmed that this account, which has nothing of what is recorded, is the right one.
    */
   confirm(requested: string | undefined): boolean {
     if (!this.#failure) return false;
     this.#reportedRequest ??= requested ?? "";
     if (requested === undefined || requested === this.#reportedRequest) return false;
-    // From now on it is another account, so keys of the former one prove nothing.
+    // The person says that this is another account from now on, so keys of the former one prove nothing.
     this.#forgetFormer();
     this.#accept();
     return true;
   }
 
-  /** Ids that were recorded under former keys belong to another account, or no longer exist. */
+  /** What was recorded under keys of before, if anything, is of another account or is no more. */
   #forgetFormer(): void {
     this.#proved.clear();
     this.#recorded = new Set();
@@ -301,8 +291,7 @@ export class KeyProof {
     if (this.#current === undefined) return;
     this.#proved.add(this.#current);
     this.#solve();
-    // Records the key at once, since somebody may delete the last id that proves it while no operator runs. If
-    // recording fails, the next change fails in the same way.
+    // Somebody may delete the last id that proves the key while no operator runs. A failure is met again at the next change.
     this.ensureRecorded().catch(() => undefined);
   }
 
@@ -314,7 +303,7 @@ export class KeyProof {
   }
 }
 
-/** A key without permission to read one resource can still be proved by another. */
+/** A key may have no permission to read one resource, and still be proved by another. */
 async function ignoringForbidden(reading: Promise<void>): Promise<void> {
   try {
     await reading;

@@ -10,7 +10,7 @@ import type { Accounts } from "./accounts/accounts.ts";
 import type { ClusterIdentity } from "./kubernetes/cluster-identity.ts";
 import { objectController } from "./object-controller.ts";
 
-it("an object that was deleted during its reconcile is forgotten, with what the reconcile recorded", async () => {
+it("nothing is remembered of an object that has ended while a request of it was under way", async () => {
   const scene = new Scene();
   const object = await scene.given(IPPolicy, "office");
   const accounts: Partial<Accounts> = {

@@ -1,13 +1,10 @@
 import { Waiting } from "../objects/reconcile-error.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** Seconds until the next attempt. Usually a waiting object is triggered earlier, when its kind becomes readable. */
+/** When a kind comes to be read, everything that waits is woken. This is for the case that it is not. */
 const AGAIN_SECONDS = 300;
 
-/**
- * Throws Waiting while the operator cannot read a kind, so that there may be objects of it. `why`: the end of the
- * message.
- */
+/** Throws Waiting while there may be objects of a kind that cannot be read. `why`: the end of the message. */
 export function refuseUnreadableKind(
   cluster: Pick<Cluster, "visibilityOf">,
   kind: string,

@@ -1,6 +1,6 @@
 import type { Remote } from "../../gateway/resource.ts";
 
-/** After this many GET answers without `metadata`, the service is taken to leave it out where it is not set. */
+/** So many answers to a GET without `metadata` show that the service leaves it out where it is not set. */
 const ENOUGH_ANSWERS = 20;
 
 const shows = (remote: Remote): boolean => remote["metadata"] !== undefined;
@@ -8,29 +8,25 @@ const shows = (remote: Remote): boolean => remote["metadata"] !== undefined;
 const hasText = (remote: Remote | undefined): boolean => remote !== undefined && Boolean(remote["metadata"]);
 
 /**
- * Whether the lists of one resource show `metadata`, which holds the owner mark. A service may leave out members that
- * are not set, and a list may leave out members that a GET shows. If one row of a list has `metadata`, the list shows
- * it, and the other rows have none. If no row has it, the metadata of a row is unknown until an answer about this
- * remote shows it.
+ * Whether the lists of one resource show `metadata`, which has the owner mark. A service may leave out what is not set,
+ * and a list may leave out what a GET shows. A list with one row that has it shows it, so its other rows have none. Of a
+ * list without any, nothing is known of a row until an answer about this remote tells.
  */
 export class ListedMarks {
   /** Ids in the latest list, if it showed no `metadata`. */
   #unlisted: ReadonlySet<string> = new Set();
-  /** Ids of remotes that an answer has shown since the latest list. */
+  /** Those of which an answer has told since that list. */
   #answeredSinceList = new Set<string>();
-  /** Ids of unlisted remotes that an answer has shown at any time. */
+  /** Those of which an answer has told at any time. */
   #answered = new Set<string>();
   #answersWithout = 0;
 
-  /** Whether the latest list left `metadata` out of all rows although some remotes may have it. */
+  /** Whether the latest list left `metadata` out of all rows, as far as is known not only because none is set. */
   get areHidden(): boolean {
     return this.#unlisted.size > 0 && this.#answersWithout < ENOUGH_ANSWERS;
   }
 
-  /**
-   * Returns the rows of a complete list. A row without `metadata` gets the metadata of the latest answer about this
-   * remote.
-   */
+  /** The rows of a complete list, with the metadata that answers have told where the list shows none. */
   ofList(rows: readonly Remote[], known: (id: string) => Remote | undefined): readonly Remote[] {
     this.#answeredSinceList = new Set();
     if (rows.some(shows)) {
@@ -41,7 +37,7 @@ export class ListedMarks {
     }
     this.#unlisted = new Set(rows.map(({ id }) => id));
     this.#answered = this.#answered.intersection(this.#unlisted);
-    // An earlier answer had metadata that this list leaves out.
+    // An answer had what this list leaves out.
     if (rows.some(({ id }) => hasText(known(id)))) this.#answersWithout = 0;
     return rows.map((row) => {
       const before = known(row.id);
@@ -49,7 +45,7 @@ export class ListedMarks {
     });
   }
 
-  /** Records an answer about one remote. Unlike a list, it shows all members. */
+  /** An answer about one remote, which shows all that it has. */
   ofAnswer(remote: Remote): void {
     const { id } = remote;
     if (this.#unlisted.has(id)) {
@@ -60,14 +56,12 @@ export class ListedMarks {
     this.#answeredSinceList.add(id);
   }
 
-  /** Whether no list and no answer has ever shown the owner mark of this remote. */
+  /** Whether nothing has ever told whose remote it is. */
   isUnknown(id: string): boolean {
     return this.areHidden && this.#unlisted.has(id) && !this.#answered.has(id);
   }
 
-  /**
-   * Whether the latest answer about this remote is older than the list, so that its owner mark may have changed since.
-   */
+  /** Whether somebody may have marked the remote since an answer has told whose it is. */
   isStale(id: string): boolean {
     return this.areHidden && this.#unlisted.has(id) && !this.#answeredSinceList.has(id);
   }

@@ -28,11 +28,11 @@ export interface AccountControllerOptions {
   secretsWatched: boolean;
   /** Base URL of accounts without `spec.baseURL`. */
   baseURL: string;
-  /** How many objects still need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
+  /** How many objects need the account to delete their remotes. `key`: `namespace/name` of the GatewayAccount. */
   countDependents: (key: string) => number;
   /** Kinds whose objects the operator may be unable to read, so that `countDependents` misses them. */
   unreadableKinds: () => readonly string[];
-  /** The certificate without an object that ends first, among those that an account serves. */
+  /** Of the certificates that an account serves and that have no object: the one that ends first. */
   loneCertificate: (account: Account) => LoneCertificate;
 }
 
@@ -42,8 +42,8 @@ export type LoneCertificate = { kind: string; id: string; until: number } | "non
 const MISSING_SECRET_SECONDS = 5;
 
 /**
- * Reconciles one GatewayAccount. Reports whether its API key works. While objects need the key to delete their remotes,
- * a finalizer keeps the GatewayAccount and its Secret.
+ * Reconciles one GatewayAccount: reports whether its API key works, and keeps it and its Secret from being deleted, by
+ * a finalizer on both, while objects need them to delete their remotes.
  */
 export async function reconcileAccount(options: AccountControllerOptions, request: Request): Promise<Result> {
   const { store, accounts } = options;
@@ -87,12 +87,12 @@ async function checkKey(
   await protectSecret(options, object);
   const { account, isAsked } = await accounts.check(object, wait);
   const { keyProof, breaker, lossGuard } = account;
-  // The lists of a shared account show that the key works, and one probe is enough for all its GatewayAccounts.
+  // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
   if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
     await accounts.probe(keyOf(object), account, () => probe(account), wait);
   const requested = object.metadata.annotations?.[annotations.reconcileRequestedAt];
-  // One GatewayAccount must not confirm a loss for the others, so the reconcile of a shared account confirms nothing.
+  // A shared account is not confirmed here: one GatewayAccount must not decide for the others.
   if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
   await waitFor(keyProof.ensure(), wait);
   lossGuard.confirm(keyOf(object), requested);
@@ -105,9 +105,9 @@ async function probe(account: Account): Promise<void> {
   try {
     await account.collection(ipPolicies).probe({ lane: "sync", signal: account.signal });
   } catch (error) {
-    // The service accepts a key that has no permission to list these.
+    // the service accepts a key that has no permission to list these
     if (!isForbidden(error) && !isUnauthorized(error)) throw error;
-    // Throws if another route refuses the key as well.
+    // unless another route refuses it as well
     await account.breaker.ready();
   }
 }
@@ -133,8 +133,7 @@ async function protectSecret(options: AccountControllerOptions, object: AccountO
     throw new Waiting("SecretNotReady", `Add key "${key}" to Secret "${name}": spec.apiKeySecretRef refers to it`);
   if (status?.secretName !== name) {
     await releaseSecret(options, object);
-    // The Secret is recorded before it gets the finalizer, so that a later reconcile knows where to remove the
-    // finalizer.
+    // record the Secret before its finalizer is added: a later reconcile has to know which one to remove
     await objects.writeStatus(object, (before) => ({ ...before, secretName: name }));
   }
   await objects.addSecretFinalizer(object, { namespace, name });
@@ -146,9 +145,7 @@ async function releaseSecret(options: AccountControllerOptions, object: AccountO
   await options.objects.removeSecretFinalizer(object, { namespace: object.metadata.namespace, name: secretName });
 }
 
-/**
- * Whether another GatewayAccount needs the Secret. One that is being deleted needs it only while objects need its key.
- */
+/** Accounts may share a Secret. One that is being deleted needs it only as long as objects need the account. */
 function isSecretUsedByOthers(
   { store, countDependents, unreadableKinds }: AccountControllerOptions,
   { metadata }: AccountObject,
@@ -191,7 +188,7 @@ async function report(
 ): Promise<void> {
   const { metadata, spec } = object;
   const now = clock.date().getTime();
-  // Objects, or this reconcile, may have written to the status since it was read.
+  // Objects and this reconcile may have written to the status before.
   await objects.writeStatus(object, (before) => {
     const ofCertificate =
       certificate === "unknown"

@@ -12,7 +12,7 @@ import { figuresOf } from "./figures.ts";
 import { type Relation, relationOf } from "./relation.ts";
 import type { SharedAccounts } from "./shared-accounts.ts";
 
-/** How many Secrets are read at the same time at the start. */
+/** At the start, this many Secrets are read at the same time. */
 const FIRST_READS = 10;
 
 /** The accounts of objects: the operator's own credentials, and those of the GatewayAccounts. */
@@ -22,7 +22,7 @@ export class Accounts {
   readonly #credentials: AllCredentials;
   readonly #shared: SharedAccounts;
   readonly #probes = new Map<Account, Promise<void>>();
-  /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. `epoch`: of its key. */
+  /** By GatewayAccount: the probe whose answer its postponed reconcile waits for. */
   readonly #awaited = new Map<string, { probing: Promise<void>; epoch: number }>();
   #firstReads: Promise<unknown> | undefined;
 
@@ -37,15 +37,15 @@ export class Accounts {
     return this.#shared.all.map(({ account }) => account);
   }
 
-  /** The state of the accounts, for the Lease. Accounts with the most requests come first. */
+  /** The state of the accounts, for the Lease. Accounts with most requests come first. */
   get figures(): AccountFigures {
     const { config, clock } = this.#options;
     return figuresOf(this.#shared.all, config.requestsPerMinute, clock);
   }
 
   /**
-   * The account of an object. A remote stays in the account in which it was created, so this throws Blocked if the spec
-   * has come to name another account. Throws Waiting if the GatewayAccount does not exist.
+   * The account of an object. A remote stays in the account in which it was created: throws Blocked if the spec names
+   * another account by now. Throws Waiting if the GatewayAccount does not exist.
    */
   accountOf(object: ManagedObject): Account {
     const { status, metadata } = object;
@@ -63,9 +63,9 @@ export class Accounts {
   }
 
   /**
-   * Reads the keys of two accounts: the one that has the object's remote, and the one that its spec names. `accountOf`
-   * then knows whether they are the same. Call it before each reconcile. A key is read at most every 30 seconds.
-   * Rejects like a request to the account when a key cannot be read or used.
+   * Reads the keys of the account in which the object's remote is and of the one that its spec asks for, so that
+   * `accountOf` knows which of them are one account. Call it before each reconcile. A key is read every 30 seconds at
+   * the most. Rejects with what hinders it, as a request to the account would.
    */
   async settle(object: ManagedObject, wait: WaitOptions = {}): Promise<void> {
     this.#firstReads ??= this.#readAllKeys();
@@ -90,9 +90,7 @@ export class Accounts {
     return credentials.shared.account;
   }
 
-  /**
-   * A reconcile that would have to wait for long fails at once with the last failure of this account, if there is one.
-   */
+  /** A reconcile that would wait for long fails at once with the last failure of this account, if there is one. */
   async #settle(credentials: Credentials, wait: WaitOptions): Promise<void> {
     try {
       await waitFor(this.#shared.settle(credentials), wait);
@@ -102,8 +100,8 @@ export class Accounts {
   }
 
   /**
-   * Objects with the same result belong to one account, as far as is known. The queue shares its workers fairly between
-   * accounts.
+   * Objects with the same result belong to one account, as far as is known yet. The queue shares its workers between
+   * them.
    */
   flowOf(object: ManagedObject): unknown {
     const { namespace } = object.metadata;
@@ -112,7 +110,7 @@ export class Accounts {
   }
 
   /**
-   * Reads the key of a GatewayAccount again, and finds its account. `isAsked`: a person has edited or annotated the
+   * Reads the key of a GatewayAccount anew, and finds its account. `isAsked`: a person has edited or annotated the
    * GatewayAccount since the last check.
    */
   async check(object: AccountObject, wait: WaitOptions = {}): Promise<{ account: Account; isAsked: boolean }> {
@@ -138,8 +136,8 @@ export class Accounts {
     this.#shared.all.some((one) => one.account === account && one.credentials.size > 1);
 
   /**
-   * Resolves or rejects like the probe of a GatewayAccount. Callers at the same time share a probe. Throws Postponed
-   * when it takes long; the next reconcile gets the answer to the same probe.
+   * Resolves or rejects as the probe of a GatewayAccount does. Those that ask at the same time share a probe. Throws
+   * Postponed when it takes long; the reconcile after that gets the answer to the same probe.
    */
   async probe(key: string, account: Account, send: () => Promise<void>, wait: WaitOptions): Promise<void> {
     const { epoch } = account.keyProof;
@@ -163,7 +161,7 @@ export class Accounts {
   /** Reads the operator's own key again. */
   readOwnKey = (): Promise<string> => this.#shared.readKey(this.#credentials.own);
 
-  /** "" for the account of the operator's own credentials, else `namespace/name` of its first GatewayAccount. */
+  /** "" if it is the account of the operator's own credentials, else `namespace/name` of the first GatewayAccount of it. */
   labelOf(account: Account): string {
     const shared = this.#shared.all.find((one) => one.account === account);
     return shared ? labelOf(shared) : "";
@@ -210,7 +208,7 @@ export class Accounts {
     return one.metadata.namespace === other.metadata.namespace && this.nameOf(one) === this.nameOf(other);
   }
 
-  /** Whether both objects use one inventory, because their recorded remotes are known to be in one account. */
+  /** Whether both objects use one inventory: the remotes recorded for both are known to be in one account. */
   isSameInventory(one: ManagedObject, other: ManagedObject): boolean {
     const [a, b] = [one, other].map((object) =>
       this.#credentials.find(object.metadata.namespace, this.recordedNameOf(object)),
@@ -219,17 +217,15 @@ export class Accounts {
   }
 
   /**
-   * The GatewayAccount whose credentials the object uses. Usually that of its remote. It is the specified one if both
-   * are one account, and the status is written anyway or the former GatewayAccount is being deleted. "" for the
-   * operator's own.
+   * The GatewayAccount whose credentials the object uses: that of its remote or, when both are one account and the status
+   * is to be written anyway or the other one is about to go, the specified one. "" for the operator's own.
    */
   nameOf(object: ManagedObject): string {
     const recorded = this.recordedNameOf(object);
     const specified = this.specifiedNameOf(object);
     const { namespace, generation } = object.metadata;
     if (recorded === specified || this.#relation(namespace, recorded, specified) !== "same") return recorded;
-    // Until the key is proved, the remotes that are recorded for the specified GatewayAccount may be in another
-    // account.
+    // Until the key is proved, the remotes recorded for the specified GatewayAccount may be in another account.
     if (this.#credentials.find(namespace, specified)?.shared.account.keyProof.holds !== true) return recorded;
     const isWritten = object.status?.id === undefined || object.status.observedGeneration !== generation;
     return isWritten || this.#isGoneOrDeleting(namespace, recorded) ? specified : recorded;
@@ -267,7 +263,7 @@ export class Accounts {
     for (const account of this.all) account.forget(uid);
   }
 
-  /** Call it when the process is about to stop. Requests that would have to wait for the budget then fail. */
+  /** The process is about to stop: requests that would have to wait for the budget fail from now on. */
   shutDown(): void {
     for (const account of this.all) account.shutDown();
   }
@@ -277,22 +273,22 @@ export class Accounts {
     await Promise.all(this.#shared.all.map(({ client }) => client.close()));
   }
 
-  /** How the specified GatewayAccount relates to the one with which the remote was created. */
+  /** How a GatewayAccount that a spec asks for relates to the one in which the remote was made. */
   #relation(namespace: string, recorded: string, specified: string): Relation {
     const former = this.#credentials.find(namespace, recorded);
     const wanted = this.#credentials.find(namespace, specified);
     return former && wanted ? relationOf(former, wanted) : "other";
   }
 
-  /** Whether the GatewayAccount is gone or being deleted, so that its key is gone or about to go. */
+  /** The GatewayAccount is being deleted or is gone, and its key with it. */
   #isGoneOrDeleting(namespace: string, name: string): boolean {
     const isDeleted = this.#options.store().get(`${namespace}/${name}`)?.metadata.deletionTimestamp !== undefined;
     return isDeleted || this.#credentials.known(namespace, name)?.digest === undefined;
   }
 
   /**
-   * Until all keys are known, an object cannot see which other objects claim its remote. A key that cannot be read
-   * counts as missing.
+   * Until all keys are known, an object cannot see which other objects claim its remote. An unreadable key counts as
+   * missing.
    */
   async #readAllKeys(): Promise<void> {
     const { store } = this.#options;
@@ -318,7 +314,7 @@ export class Accounts {
   }
 }
 
-/** Whether a probe already looks for the missing key, so that reconciles of objects need not read it. */
+/** Whether probes look for the missing key, so that reconciles of objects need not read it. */
 const isKeyAwaited = ({ digest, shared: { account } }: Credentials): boolean =>
   digest === undefined && account.breaker.problem !== undefined && !account.breaker.isProbeDue;
 
@@ -348,6 +344,6 @@ function refuseUnless(relation: Relation, { object, name, specified }: Division)
   );
 }
 
-/** Whether no create was sent for the object yet. It may then come to belong to any account. */
+/** No create was sent for the object yet, so any account can become its account. */
 const isNew = (object: ManagedObject): boolean =>
   object.status?.id === undefined && !isDeleting(object) && signedIntentOf(object) === undefined;

@@ -3,7 +3,7 @@ import type { RecordedIDs } from "../../account/key-proof.ts";
 import type { RequestCount } from "../../account/requests/request-count.ts";
 import type { GatewayClient } from "../../gateway/client.ts";
 
-/** The error code when the Secret or its entry does not exist. */
+/** The code of an error: the Secret, or its entry, does not exist. */
 export const KEY_MISSING = "SECRET_NOT_READY";
 
 /** The API key of one GatewayAccount, or the operator's own. */
@@ -16,33 +16,33 @@ export interface Credentials {
   readonly specifiedURL: string | undefined;
   readonly baseURL: string;
   readonly apiKey: { read: () => Promise<string>; invalidate: () => void };
-  /** The digest of the API key as last read. Undefined when it could not be read. Never leaves this folder. */
+  /** The digest of the API key as it was read last; undefined when it could not be read. Never leaves this folder. */
   digest: string | undefined;
-  /** The record of this key for the next process. */
+  /** What is recorded of this key for the next process. */
   record?: string | undefined;
-  /** Whether the Secret or its entry does not exist. */
+  /** The Secret, or its entry, does not exist. */
   isKeyMissing?: boolean;
   /** The number of the read that gave the digest. */
   lastRead: number;
-  /** Digests of former keys that led to the account of the recorded remotes. */
+  /** Digests of former keys that led to the account in which the recorded remotes are. */
   readonly proved: Set<string>;
   shared: SharedAccount;
-  /** Why the operator could not find out yet whether other credentials with this key lead to the same account. */
+  /** Why the operator could not yet find out whether other credentials with this key lead to the same account. */
   failure?: unknown;
   isGone?: true;
-  /** The generation and annotation of the GatewayAccount at the last check. */
+  /** The edit and the annotation of the GatewayAccount that were checked last. */
   checked?: string;
   /** The search for an account with the same key, while it runs. */
   searching?: Promise<void> | undefined;
 }
 
-/** Records, for the next process, which API keys lead to the account of the objects that have ids. */
+/** Which API keys are known to lead to the account of which objects have ids, for the next process. */
 export interface KeyRecording {
-  /** A digest of the key. Without a secret of the operator it reveals nothing. */
+  /** A digest of the key that says nothing without a secret of the operator. */
   recordOf(credentials: Pick<Credentials, "key" | "baseURL">, apiKey: string): string;
   has(credentials: Pick<Credentials, "key" | "uid">, record: string): Promise<boolean>;
   /**
-   * Resolves when the record is written. `alone`: earlier records belong to another account and are removed. Throws a
+   * Resolves when it is written down. `alone`: what was recorded before is of another account, and goes. Throws a
    * ReconcileError or Outdated.
    */
   add(credentials: Pick<Credentials, "key" | "uid">, record: string, which: { alone: boolean }): Promise<void>;

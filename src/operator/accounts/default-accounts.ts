@@ -18,37 +18,33 @@ const COUNTS_MS = 60_000;
 
 export interface DefaultAccountsOptions {
   client: Pick<KubeClient, "get">;
-  /** The resource of GatewayAccounts. */
+  /** That of the GatewayAccounts. */
   type: ResourceType;
   store: () => Pick<Store<AccountObject>, "get" | "put">;
-  /** Whether the watch that fills the store is connected. */
+  /** Whether the watch that fills the store is in order. */
   isConnected: () => boolean;
-  /** The newest resourceVersion that any watch has delivered. */
+  /** The newest resourceVersion that any watch has told of. */
   seen: () => bigint;
   clock: Clock;
 }
 
-/** There was no such GatewayAccount at `revision`. `at`: when it was read, in monotonic milliseconds. */
+/** There was no such GatewayAccount at this resourceVersion. `at`: time of the request, in monotonic milliseconds. */
 interface Absence {
   revision: bigint;
   at: number;
 }
 
 /**
- * Finds out whether a namespace has a GatewayAccount named `default`. Each kind has a watch of its own, so an object
- * may arrive before a GatewayAccount that was created first, and its remote would be created in the operator's own
- * account. An answer of the API server counts for all objects of the namespace that are not newer than the question, as
- * long as the watch is connected.
+ * Whether a namespace has a GatewayAccount named `default`. Each kind has a watch of its own, so an object may arrive
+ * before a GatewayAccount that was there first, and would be made in the operator's own account. An answer of the API
+ * server counts for all objects of the namespace that are not newer than the question, as long as the watch is in order.
  */
 export class DefaultAccounts {
   readonly #options: DefaultAccountsOptions;
   readonly #reads = new Map<string, SharedCall<void>>();
-  /** The latest GET that found no such GatewayAccount, by namespace. */
+  /** The latest answer, by namespace. */
   readonly #absences = new Map<string, Absence>();
-  /**
-   * The newest resourceVersion of an object in a call. After an own write, it may be newer than what any watch has
-   * delivered.
-   */
+  /** The newest resourceVersion of an object that was asked for. An own write may be newer than what a watch has told. */
   #newest = 0n;
 
   constructor(options: DefaultAccountsOptions) {
@@ -56,8 +52,8 @@ export class DefaultAccounts {
   }
 
   /**
-   * Resolves when the store has the GatewayAccount named `default` that existed at the object's resourceVersion, or
-   * when there was none. Throws a ReconcileError while the API server cannot be asked.
+   * Resolves when the store has the GatewayAccount named `default` that was there when the object came to be as it is, or
+   * there was none. Throws a ReconcileError while the API server does not tell.
    */
   async ensureKnown({ metadata, spec }: ManagedObject): Promise<void> {
     const { namespace, resourceVersion = "0" } = metadata;
@@ -79,8 +75,8 @@ export class DefaultAccounts {
   }
 
   /**
-   * Reads with a GET, which the API server answers from etcd. A list would make it wait until its own watch is up to
-   * date, up to 100 ms for each new object. Everything seen before the GET is older than its answer.
+   * Reads by a GET, which the API server answers from etcd. For a list it would wait until its own watch is as new, up to
+   * 100 ms for each new object. What was seen before the GET is not newer than its answer.
    */
   async #read(namespace: string): Promise<void> {
     const { client, type, store, clock, seen } = this.#options;

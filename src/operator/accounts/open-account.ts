@@ -32,8 +32,8 @@ export interface OpenAccountOptions {
   /** Whether an object has the remote with this id. */
   hasObjectFor: (id: string) => boolean;
   /**
-   * Called when requests to an account stop, because the service is away, refuses its key or lacks many remotes, and
-   * when they resume. `keys`: see `Credentials`.
+   * Requests to an account are stopped, because the service is away, refuses its key, or lacks many remotes; or they go
+   * through again. `keys`: see `Credentials`.
    */
   onAvailabilityChange: (keys: readonly string[], available: boolean) => void;
   /** Called when objects whose last attempt failed may be tried again. */
@@ -41,17 +41,14 @@ export interface OpenAccountOptions {
 }
 
 export interface AccountSource {
-  /** Keys of the credentials that share the account, or that may move to it. */
+  /** Keys of the credentials that share the account, or may come to share it. */
   concerned: (shared: SharedAccount) => readonly string[];
   memory: ObjectMemory;
   keyFor: (shared: SharedAccount) => Promise<string>;
   listedElsewhere: (resource: Resource) => Promise<readonly string[] | undefined>;
 }
 
-/**
- * The log of a reconcile has the name of its object. A list for which several reconciles wait is logged for the first
- * one.
- */
+/** The log of a reconcile says which object it is. A list that several wait for counts for the first of them. */
 function logRequest(
   log: Logger,
   { method, path, status, code, operationId, outcome, seconds }: ExchangeEvent,
@@ -157,7 +154,7 @@ export function openAccount(
 
 type Recording = Pick<OpenAccountOptions, "keyRecords" | "recordedIn">;
 
-/** Whether each of these credentials that has remotes in the account has proved the key. */
+/** Whether the key was proved by each of these credentials that has something in the account. */
 async function wasRecorded(all: Credentials[], digest: string, { keyRecords, recordedIn }: Recording) {
   for (const one of all.filter(({ key }) => recordedIn(key).size > 0)) {
     if (one.digest !== digest || one.record === undefined) return false;
@@ -166,7 +163,7 @@ async function wasRecorded(all: Credentials[], digest: string, { keyRecords, rec
   return true;
 }
 
-/** Records the key for each of these credentials, including those that have no remotes in the account yet. */
+/** For each of these credentials: those that have nothing in the account yet will have it under this key. */
 async function record(
   all: Credentials[],
   digest: string,

@@ -16,7 +16,7 @@ function part() {
 
 const never = new AbortController().signal;
 
-test("a controller takes no keys before its informer is synced", async () => {
+test("a controller takes keys when its informer is synced, and not before", async () => {
   const { did, sync, controller } = part();
   controller.start(never);
   await settle();
@@ -27,7 +27,7 @@ test("a controller takes no keys before its informer is synced", async () => {
   expect(controller.problem).toBe("stuck");
 });
 
-test("a controller that is drained before that takes none", async () => {
+test("a controller that is drained before takes none", async () => {
   const { did, sync, controller } = part();
   controller.start(never);
   await controller.drain();
@@ -36,7 +36,7 @@ test("a controller that is drained before that takes none", async () => {
   expect(did).toEqual(["drain"]);
 });
 
-test("untilSynced resolves when the informer is synced, and when the operator stops instead", async () => {
+test("who waits for an informer is told when it is synced, and when the operator stops instead", async () => {
   const { sync, synced } = part();
   const stop = new AbortController();
   const stopped = untilSynced([{ synced }], stop.signal);

@@ -6,8 +6,8 @@ type Synced = Pick<Informer, "synced">;
 export type ControllerPart = Pick<Controller, "start" | "drain" | "problem">;
 
 /**
- * A controller that starts to work when all these informers are synced, and collects keys until then. With an
- * incomplete store it would take existing objects for absent.
+ * A controller that works only after all these informers are synced, and collects keys until then. With an incomplete
+ * store it would take existing objects for absent ones.
  */
 export function startedWhenSynced(informers: readonly Synced[], controller: ControllerPart): ControllerPart {
   let isDraining = false;

@@ -61,7 +61,7 @@ function ends(rights: NamespaceRights, name: string): Promise<void> {
   return rights.settle("team");
 }
 
-it("keeps the binding from the first object with the finalizer to the last, with two requests for each change", async () => {
+it("keeps the binding from the first object with the finalizer to the last, with two requests each", async () => {
   const rights = rightsOf();
   await begins(rights, "one");
   await begins(rights, "two");
@@ -72,7 +72,7 @@ it("keeps the binding from the first object with the finalizer to the last, with
   expect(server.received.map(({ method }) => method)).toEqual(["GET", "PATCH", "GET", "PATCH"]);
 });
 
-it("keeps the binding for an object that gets the finalizer while the last one is deleted", async () => {
+it("an object that begins while the last one ends is never without it", async () => {
   const rights = rightsOf();
   for (let round = 0; round < 20; round += 1) {
     await begins(rights, `a${round}`);
@@ -86,7 +86,7 @@ it("keeps the binding for an object that gets the finalizer while the last one i
 it.each([
   ["keeps it for objects that it finds", FINALIZER, [OTHERS, RIGHTS_FINALIZER]],
   ["not for objects without its finalizer", OTHERS, [OTHERS]],
-])("after a restart: %s", async (_, finalizer, expected) => {
+])("the next process %s", async (_, finalizer, expected) => {
   await begins(rightsOf(), "before");
   store.forget("team/before", "before");
   store.put(object("one", finalizer));
@@ -97,7 +97,7 @@ it.each([
   await running;
 });
 
-it("releases nothing while a kind cannot be read", async () => {
+it("lets nothing go while a kind cannot be read", async () => {
   const rights = rightsOf();
   await begins(rights, "one");
   source.hasSynced = false;
@@ -108,20 +108,20 @@ it("releases nothing while a kind cannot be read", async () => {
   expect(finalizers()).toEqual([OTHERS]);
 });
 
-it("releases the binding that was kept before, when it is switched off, whatever objects exist", async () => {
+it("lets go of what was kept before it was switched off, whatever is there", async () => {
   await begins(rightsOf(), "one");
   await rightsOf({ keeps: false }).settle("team");
   expect(finalizers()).toEqual([OTHERS]);
 });
 
-it("warns once when there is no binding, and carries out the write", async () => {
+it("warns once where there is no binding, and does the write", async () => {
   const rights = rightsOf({ binding: "missing" });
   for (const name of ["one", "two"]) await rights.during("team", async () => void store.put(object(name, FINALIZER)));
   expect(store.list()).toHaveLength(2);
   expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
 });
 
-it("sends no request when the operator has its rights in all namespaces", async () => {
+it("asks nothing where the operator has its rights in all namespaces", async () => {
   const rights = rightsOf({ binding: undefined });
   await rights.during("team", async () => void store.put(object("one", FINALIZER)));
   await ends(rights, "one");

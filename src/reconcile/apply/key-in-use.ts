@@ -2,12 +2,12 @@ import { Waiting } from "../../objects/reconcile-error.ts";
 import type { KeyUser } from "../cluster.ts";
 import type { ReconcileContext } from "../context.ts";
 
-// An object can stand for the API key with which the operator, or a GatewayAccount, sends its requests. If this key
-// were deleted, nothing in the account could be changed or deleted any more.
+// An object can stand for the very key with which a GatewayAccount, or the operator, sends its requests. Without it,
+// nothing in the account could be changed or deleted any more.
 
 const ASK_AGAIN_SECONDS = 10;
 
-/** Thrown when requests are sent with the key that is to be deleted. */
+/** Somebody sends requests with the key that is to be deleted, and goes on. */
 export class KeyStillUsed extends Waiting {
   readonly users: string;
 
@@ -18,7 +18,7 @@ export class KeyStillUsed extends Waiting {
   }
 }
 
-/** Throws Waiting while requests are sent with the key that is to be deleted. */
+/** Throws Waiting while somebody sends requests with the key that is to be deleted. */
 export async function refuseWhileKeyUsed(context: ReconcileContext, id: string): Promise<void> {
   const { kind, object, cluster } = context;
   if (!kind.output?.shownOnce) return;
@@ -35,11 +35,11 @@ export async function refuseWhileKeyUsed(context: ReconcileContext, id: string):
   throw new Waiting("Deleting", message, { afterSeconds: ASK_AGAIN_SECONDS });
 }
 
-/** Whether requests are still sent with a key that was replaced. */
+/** Whether somebody still sends requests with a key that was replaced. */
 export const isKeyUsed = ({ kind, object, cluster, account }: ReconcileContext, id: string): boolean =>
   kind.output?.shownOnce === true && cluster.usersOfKey(object, { digest: account.tokenDigestOf(id) }).length > 0;
 
-/** A process that has not seen the token yet reads it from its Secret. */
+/** A process that has not seen the token yet reads it. */
 async function noteStoredToken(context: ReconcileContext, id: string, name: string | undefined): Promise<void> {
   const { kind, object, cluster, account } = context;
   if (name === undefined || account.tokenDigestOf(id) !== undefined) return;

@@ -10,13 +10,11 @@ import { deleteRemote, deleteUnsupported, deleteWithLossGuard } from "./delete-r
 import { refuseWhileUsed, usageOf } from "./in-use.ts";
 import { isKeyUsed } from "./key-in-use.ts";
 
-/**
- * Seconds until the next attempt to delete a replaced remote: the first delay, and the longest. It doubles each time.
- */
+/** Seconds until the next attempt to delete a replaced remote. They double each time, from the first to the second. */
 const STILL_USED = [2, 300] as const;
 const REFUSED = [300, 3600] as const;
 
-/** A list up to this old suffices to see that a replaced remote is still used. Milliseconds. */
+/** A list that is no older need not be read again to see that a replaced remote is still used. */
 const STILL_USED_MS = 60_000;
 
 /**
@@ -25,12 +23,12 @@ const STILL_USED_MS = 60_000;
  */
 export async function replace(context: ReconcileContext, desired: Desired, old: Remote): Promise<Remote> {
   const { object } = context;
-  // The intent takes the id of the old remote from the status, so the status must have it first.
+  // The intent takes the id of the old remote from the status, so that id has to be there first.
   if (object.status?.id !== old.id) await checkpointID(context, "Replacing the resource");
   return create(context, desired, old.id);
 }
 
-/** Deletes the remote and creates it again. For remotes of which the account can have only one. */
+/** Deletes the remote and creates it again, for remotes that cannot exist twice. */
 export async function recreate(context: ReconcileContext, desired: Desired, { id }: Remote): Promise<Remote> {
   const { changes, kind, object } = context;
   // If this process dies between delete and create, the next one needs the old id.
@@ -45,7 +43,7 @@ export async function recreate(context: ReconcileContext, desired: Desired, { id
   return create(context, desired);
 }
 
-/** Deletes each replaced remote to which nothing refers any more. */
+/** Deletes each replaced remote that nothing refers to any more. */
 export async function deleteReplaced(context: ReconcileContext): Promise<void> {
   for (const id of retiringOf(context)) {
     if (id !== context.state.remote?.id && context.account.deferredDeletes.secondsUntil(id) === 0)
@@ -64,7 +62,7 @@ async function deleteUnlessUsed(context: ReconcileContext, id: string): Promise<
     if (!isKeptForOthers(context, id) && !isKnownForeign(context, id))
       await deleteWithLossGuard(context, id, assertValid);
   } catch (error) {
-    // A user that cannot be seen still uses the remote. It is safe to try again later.
+    // Something that cannot be seen still uses it. Trying later harms nobody.
     if (!isGatewayError(error) || ![400, 409, 422].includes(error.status ?? 0)) throw error;
     account.deferredDeletes.defer(id, REFUSED);
     return;

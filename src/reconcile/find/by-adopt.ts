@@ -22,8 +22,8 @@ export async function findByAdoptID(context: ReconcileContext, id: string): Prom
 }
 
 /**
- * The remote with the natural key of the spec, for `spec.adopt.existing` and for objects that only observe. If there is
- * none, an object that adopts creates its remote, and an object that observes is blocked.
+ * The remote with the natural key of the spec, for `spec.adopt.existing` and for objects that only observe. Without
+ * one, an object that adopts creates its remote, and one that observes is blocked.
  */
 export async function findExisting(context: ReconcileContext): Promise<Remote | undefined> {
   const { naturalKey, resource } = context.kind;
@@ -38,14 +38,14 @@ export async function findExisting(context: ReconcileContext): Promise<Remote | 
   return undefined;
 }
 
-/** Takes over a remote that this object does not hold. An object that only observes just reads it. */
+/** Takes a remote that this object does not hold, or looks at it if the object only observes. */
 export function adopt(context: ReconcileContext, remote: Remote): Remote {
   const { object, owner, state } = context;
   const { origin } = object.status ?? {};
   refuseForeignMark(context, remote);
   if (isObserveOnly(object)) return remote;
   const source = handoverSource(context, remote.id);
-  // A remote that another object hands over, or that was created for this object, is not adopted.
+  // What somebody gives, or what was made for this object, is no adoption.
   const isOwn = origin === "Created" || isMarkOf(ownerMarkOf(remote), owner);
   if (!source && !isOwn) refuseAdoption(context, remote.id);
   context.changes.push({ type: "Adopted", id: remote.id });

@@ -18,8 +18,8 @@ import { membersToRead } from "./module-origins.ts";
 import { isPreexisting, noteEntryOrigin } from "./sharing.ts";
 
 /**
- * The remote whose id follows from the spec. Undefined when it does not exist and has to be created. The account can
- * have only one such remote, and it may exist without having been created by this object.
+ * The remote whose id follows from the spec. Undefined when it does not exist and is to be created. Such a remote may
+ * exist without having been created by this object, and can never exist twice.
  */
 export async function findBySpec(context: ReconcileContext): Promise<Remote | undefined> {
   const { kind, object, cluster } = context;
@@ -39,10 +39,7 @@ export async function findBySpec(context: ReconcileContext): Promise<Remote | un
   return remote;
 }
 
-/**
- * Throws Blocked when the entry would change the list of a parent that others may own: one that is named by id, or by
- * an object that only observes.
- */
+/** An entry changes the list of its parent. By id, or by an object that only observes, that may be one of somebody else. */
 function refuseEntryOfOthers(context: ReconcileContext, id: string): void {
   const { kind, object, cluster } = context;
   if (kind.location.type !== "entry" || isDeleting(object)) return;
@@ -61,7 +58,7 @@ function noteAbsence(context: ReconcileContext, id: string): undefined {
     throw remoteMissing(context, id);
 }
 
-/** A reference has no id yet. Resolving the spec throws Waiting and names the missing object. */
+/** A reference has no id yet. Resolving the spec throws Waiting with the name of what is missing. */
 async function unresolved({ kind, object, cluster }: ReconcileContext): Promise<undefined> {
   if (!isDeleting(object)) await resolveDesired(kind, object, cluster);
   return undefined;
@@ -76,17 +73,14 @@ async function getByName(context: ReconcileContext, id: string): Promise<Remote 
   return (await getFromRightAccount(context, id)) ?? (asked ? undefined : readRemote(context, id));
 }
 
-/**
- * The spec names another remote than before, for example because the parent of an entry was recreated. The former one
- * is deleted.
- */
+/** The spec names another remote than before, for example because the parent of an entry was recreated. */
 function retireFormer(context: ReconcileContext, id: string): void {
   const { id: before, preexisting } = context.object.status ?? {};
   if (before === undefined || before === id || preexisting) return;
   if (remotesOf(context).cached(before)) retire(context, before);
 }
 
-/** The intent of a create that may have been sent and whose outcome the status does not have. */
+/** The intent of a create that may have been sent and whose outcome is not in the status. */
 function unsettledIntent({ object, account }: ReconcileContext): Intent | undefined {
   const intent = openIntentOf(object);
   return intent && !account.isCreateRefused(object, intent) ? intent : undefined;

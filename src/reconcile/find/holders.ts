@@ -15,9 +15,10 @@ import type { Kind } from "../../schema/define.ts";
 import { type ReconcileContext, remotesOf } from "../context.ts";
 import { handoverSource, isHandover } from "./handover.ts";
 
-// Several objects may name one remote, also in different namespaces. Only one holds it and changes it: the one that the
-// owner mark names or, without a mark, the one whose status has the id. Among objects that never had the remote, the
-// oldest holds it. So nobody can take a remote from an object by creating another object.
+// Several objects may name one remote, also in different namespaces. One of them holds it, and only this one changes it:
+// the one that the owner mark of the remote names or, without such a mark, the one whose status has the id. Among
+// objects that never had the remote, the oldest comes first. So nobody can stop the object of somebody else by creating
+// another one.
 
 /** Throws Blocked when another object holds the remote, or may take it before this one. */
 export function refuseOtherHolder(context: ReconcileContext, id: string): void {
@@ -33,7 +34,7 @@ export function refuseOtherHolder(context: ReconcileContext, id: string): void {
   );
 }
 
-/** When the spec names the object that has the remote, but that object does not hand it over yet. */
+/** The spec names the object that has the remote, and that one does not give it yet. */
 function wayToRelease({ object, cluster }: ReconcileContext, other: ManagedObject, has: string): string {
   if (!cluster.shareAccount(object, other)) return `Use the account of ${has}`;
   return releasedTo(other) === nameOf(object)
@@ -46,13 +47,13 @@ export function otherHolder(context: ReconcileContext, id: string): ManagedObjec
   const { kind, object, cluster } = context;
   const others = cluster.othersWithRemoteID(kind, id, object).filter((other) => holds(kind, other, id));
   const holding = others.filter((other) => !isHandover(context, other, object, id));
-  // When the owner has been deleted, its remote belongs to the object that still exists.
+  // What one that has ended had is that of the living.
   if (holding.length === 0 || cluster.isUnfinalized(object)) return holding[0];
   const isHolding = holds(kind, object, id) && !holding.some((other) => isHandover(context, object, other, id));
   return otherThan(object, firstOf(context, id, isHolding ? [object, ...holding] : holding));
 }
 
-/** An older object that asks for the remote. Neither it nor the object of this reconcile ever had the remote. */
+/** An object that never had the remote, wants it, and is older than this one, which never had it either. */
 function earlierTaker(context: ReconcileContext, id: string): ManagedObject | undefined {
   const { kind, object, cluster } = context;
   const wanting = cluster.othersSpecifying(kind, id, object).filter((other) => mayTake(context, other));
@@ -62,15 +63,13 @@ function earlierTaker(context: ReconcileContext, id: string): ManagedObject | un
 const otherThan = (object: ManagedObject, first: ManagedObject | undefined): ManagedObject | undefined =>
   first?.metadata.uid === object.metadata.uid ? undefined : first;
 
-/** Whether the object has the remote. An object that only observes it, or has set none of its modules, does not. */
+/** Whether the object has the remote. One that only observes it, or has set none of its modules, does not. */
 const holds = (kind: Kind, object: ManagedObject, id: string): boolean =>
   !isObserver(object) &&
   !setsNoModule(kind, { ...object, spec: {} }) &&
   (object.status?.id === id || retiringIDs(object.status).includes(id));
 
-/**
- * Whether the object may take the remote. Not if it is paused, belongs to another account, or has no right to adopt.
- */
+/** A paused object takes nothing, and one of another account, or without the right to adopt, cannot. */
 const mayTake = ({ kind, object, cluster }: ReconcileContext, other: ManagedObject): boolean =>
   !isDeleting(other) &&
   !isPaused(other) &&
@@ -84,7 +83,7 @@ function firstOf(context: ReconcileContext, id: string, objects: readonly Manage
   const mark = ownerMarkOf(remotesOf(context).cached(id) ?? {});
   const { owner } = context;
   const marked = objects.find(({ metadata: { namespace, name } }) => isMarkOf(mark, { ...owner, namespace, name }));
-  // The statuses of the other objects may be copies of this one's.
+  // The status of the others may be a copy of this one's.
   const recorded = objects.filter(({ metadata: { namespace, name }, status }) =>
     isMarkOf(status?.owner, { ...owner, namespace, name }),
   );

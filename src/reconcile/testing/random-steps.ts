@@ -8,7 +8,7 @@ export const faults = ["late", "lost", "swallowed", "unsent", "unreadable", "400
 
 /** The objects between which a remote moves. */
 export const sides = ["heir", "subject"] as const;
-/** Which of the two objects agree to the move. */
+/** Which of them say so. */
 export const sayings = ["both", "giver", "taker"] as const;
 
 const all = [...subjects.keys()];
@@ -73,13 +73,11 @@ const steps = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("roll back"), subject }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("wait"), seconds: fc.constantFrom(1, 5, 60, 600) }) },
 );
-/** The subjects of a run: all, or only a few, because some bugs need several steps with one subject. */
+/** The subjects of a run: all, or a few, since some bugs need several steps with the same subject. */
 export const subjectSets = fc.oneof(fc.constant(all), fc.subarray(all, { minLength: 1 }));
 /** The steps of a run. */
 export const stepLists: fc.Arbitrary<Step[]> = fc.array(steps, { minLength: 5, maxLength: 50, size: "max" });
-/**
- * Fixed runs with several steps in a row that are rare at random. Together they cause everything that the test demands.
- */
+/** Runs that take several steps in a row which are rare at random. They cause all that the test demands. */
 export const rareRuns: [number[], number[], Step[]][] = [
   [
     [0, 4],
@@ -158,7 +156,7 @@ export const rareRuns: [number[], number[], Step[]][] = [
       { do: "restart" },
     ],
   ],
-  // An earlier version of the operator was running. Its remotes count as adopted, so they stay.
+  // An earlier version of the operator was at work. What it leaves counts as adopted, so it stays.
   [
     [0],
     all,
@@ -172,7 +170,7 @@ export const rareRuns: [number[], number[], Step[]][] = [
       { do: "everything" },
     ],
   ],
-  // A list is read with the wrong key, and the right key is back before the proof of the key has ended.
+  // A list is read with the wrong key, and the right one is back before the proof of the key has ended.
   [
     [0, 3, 5],
     [4],
@@ -207,7 +205,7 @@ export type Step = { do: string } & Partial<{
   wrong: boolean;
 }>;
 
-/** The step, with its subject chosen from these. */
+/** The step with its subject replaced by one of these subjects. */
 export const withSubjectFrom = (indexes: readonly number[], step: Step): Step => ({
   ...step,
   subject: indexes[(step.subject ?? 0) % indexes.length] as number,
