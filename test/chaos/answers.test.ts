@@ -68,7 +68,7 @@ describe.each([seed()])("answers, with CHAOS_SEED=%d", (chosen) => {
     behave(() => undefined);
   }
 
-  test("of the API server: a watch has expired, in its middle and when it is resumed", {
+  test("of the API server: a watch has expired, while it is open and when it is resumed", {
     timeout: DISRUPTION_MS,
   }, async () => {
     const before = lists;

@@ -76,7 +76,7 @@ async function survive(wave: string, away: () => Promise<unknown>): Promise<void
 /** What is there from the waves before. */
 const known: KubeJSON[] = [];
 
-test("killed, and started again", { timeout: 120_000 }, ({ skip }) => {
+test("the API server is killed and started again", { timeout: 120_000 }, ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   return survive("killed", async () => {
     await cluster.stopAPIServer?.("SIGKILL");
@@ -85,7 +85,7 @@ test("killed, and started again", { timeout: 120_000 }, ({ skip }) => {
   });
 });
 
-test("frozen with every connection open, and let go", { timeout: 120_000 }, ({ skip }) => {
+test("the API server is frozen with all connections open, and continues", { timeout: 120_000 }, ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   return survive("frozen", async () => {
     await cluster.stopAPIServer?.("SIGSTOP");
@@ -94,7 +94,7 @@ test("frozen with every connection open, and let go", { timeout: 120_000 }, ({ s
   });
 });
 
-test("killed while the service is away as well", { timeout: 120_000 }, ({ skip }) => {
+test("the API server is killed while the service is away as well", { timeout: 120_000 }, ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   return survive("both", async () => {
     world.simulator.control.outage(true);
@@ -109,7 +109,7 @@ test("killed while the service is away as well", { timeout: 120_000 }, ({ skip }
   });
 });
 
-test("killed while objects are deleted", { timeout: 120_000 }, async ({ skip }) => {
+test("the API server is killed while objects are deleted", { timeout: 120_000 }, async ({ skip }) => {
   if (!cluster.stopAPIServer) skip("the control plane is not ours");
   const { control } = world.simulator;
   const deleting = Promise.allSettled(known.map(({ kind, metadata }) => world.kube.delete(kind, metadata.name)));

@@ -40,7 +40,7 @@ describe.each([
     expect(begun.length).toBeLessThan(COUNT);
   });
 
-  test("the next process goes on where it ended, and creates nothing twice", async () => {
+  test("the next process continues, and creates no remote twice", async () => {
     await world.startOperator();
     await world.allReady(objects);
     expect(remotes()).toHaveLength(COUNT);

@@ -37,7 +37,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an adop
 
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: the next process has taken over what was there", async (one) => {
+  test.each(cases)("$name: the next process has adopted the existing remote", async (one) => {
     const { subject, name, point } = one;
     const rows = stage.remotesOf(one);
     expect(rows.map(({ id }) => id)).toEqual([ids.get(name)]);
@@ -46,7 +46,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an adop
     if (at !== "late") expect(traces(stage.stepsOf(name))).toEqual(expected(subject, point));
   });
 
-  test("nothing is created, and nothing of somebody else's is touched", () => {
+  test("no remote is created, and no remote of others is changed", () => {
     expect(stage.world.simulator.control.requests({ method: "POST" })).toEqual([]);
     stage.others.expectUntouched();
   });

@@ -43,7 +43,7 @@ describe("killed within a create, and again and again within the recovery", () =
     expect(stage.createsOf(name)).toBe(1);
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 });
 
 describe("killed within a create, then edited before the next process starts", () => {
@@ -65,12 +65,12 @@ describe("killed within a create, then edited before the next process starts", (
 
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: the next process ends with one remote, as the spec says now", (one) => {
+  test.each(cases)("$name: the next process ends with one remote that matches the edited spec", (one) => {
     const { name } = one;
     const rows = stage.remotesOf(one);
     expect(rows.map(one.subject.isEdited)).toEqual([true]);
     expect(stage.createsOf(name)).toBe(1);
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 });

@@ -45,7 +45,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a creat
     expect(taken).toEqual(expected(subject, point, waits));
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 });
 
 describe("killed while creates wait for their turn", () => {
@@ -62,13 +62,13 @@ describe("killed while creates wait for their turn", () => {
 
   afterAll(() => stage.clear());
 
-  test("nothing is recorded about those that were waiting", async () => {
+  test("no create is recorded for the objects that were waiting", async () => {
     const waiting = [...(await stage.objects()).values()].filter(({ metadata }) => !metadata.finalizers);
     expect(waiting.length).toBeGreaterThan(0);
     for (const { metadata } of waiting) expect(metadata.annotations ?? {}).not.toHaveProperty(annotations.createIntent);
   });
 
-  test("the next process ends with one remote of each", async () => {
+  test("the next process ends with one remote for each object", async () => {
     await stage.start();
     const objects = await stage.allReady(names.map((name) => ({ name })));
     const ids = [...objects.values()].map(({ status }) => status.id);

@@ -28,24 +28,24 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a delet
 
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: nothing is left", (one) => {
+  test.each(cases)("$name: neither object nor remote is left", (one) => {
     const { subject, name, point } = one;
     expect(stage.remotesOf(one)).toEqual([]);
     if (at !== "late") expect(traces(stage.stepsOf(name))).toEqual(expected(subject, point));
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 });
 
 /** How a story ends whose objects are all gone. */
 function nothingIsLeft(cases: readonly Case[]): void {
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: nothing is left", (one) => {
+  test.each(cases)("$name: neither object nor remote is left", (one) => {
     expect(stage.remotesOf(one)).toEqual([]);
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 }
 
 /** What was not carried out yet. That a remote is gone is not written down, so it is asked to go once more. */
@@ -58,7 +58,7 @@ function expected({ steps: { delete: all = [] } }: Subject, { step, at }: Point)
 const isOfWhole = (step: StepName): boolean => stepTypeOf(step) !== "DELETE module";
 
 /** What objects share is held for all of them. */
-describe("killed while it is asked whether something is going away", () => {
+describe("killed while it asks whether a namespace or kind is being deleted", () => {
   const cases = casesOf("delete", "before").filter(({ subject, point }) => point.step === subject.steps.delete?.[0]);
   const destination = cases.find(({ subject }) => subject.sort === "destination") as Case;
   const kinds = (at: Point["at"]): Point[] =>
@@ -109,13 +109,13 @@ describe("killed within a create, then deleted together with its Secret", () => 
 
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: nothing is left, nor made again", (one) => {
+  test.each(cases)("$name: neither object nor remote is left, and no remote is created again", (one) => {
     const { subject, name, point } = one;
     expect(stage.remotesOf(one)).toEqual([]);
     expect(stage.createsOf(name)).toBe(point.step === "intent" || !recorded.includes(subject) ? 0 : 1);
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 });
 
 describe("killed within an update, then deleted", () => {

@@ -32,5 +32,5 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of the cre
     expect(stage.createsOf(one.name)).toBe(isTokenLost(one.point) ? 2 : 1);
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 });

@@ -17,7 +17,7 @@ const subject: Subject = {
   edited: (name) => ({ ...domain.edited(name), replacement: "Recreate" }),
 };
 
-describe.each(["before", "after", "late"] as const)("killed %s a step of a deletion and creation anew", (at) => {
+describe.each(["before", "after", "late"] as const)("killed %s a step of a recreation", (at) => {
   const cases = recreating.map((step, index) => {
     const name = `recreated-${at}-${step}`.toLowerCase();
     return { subject, name, point: { of: name, step, at, after: recreating[index - 1] } satisfies Point };
@@ -40,7 +40,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a delet
 
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: one domain at the end, made once more, as the spec says", async (one) => {
+  test.each(cases)("$name: one domain in the end, created once more, as the spec says", async (one) => {
     const [row, ...more] = stage.remotesOf(one);
     expect(more).toEqual([]);
     expect(row?.["id"]).toBe((await stage.objects()).get(one.name).status.id);
@@ -49,5 +49,5 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a delet
     expect(stage.createsOf(one.name)).toBe(2);
   });
 
-  test("nothing of somebody else's is touched", () => stage.others.expectUntouched());
+  test("no remote of others is changed", () => stage.others.expectUntouched());
 });

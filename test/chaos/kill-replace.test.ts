@@ -53,13 +53,13 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of a repla
     return replacement.isWanted(stage.world, name, row);
   }
 
-  test.each(cases)("$name: one remote at the end, and whatever refers to it has it", async (one) => {
+  test.each(cases)("$name: one remote in the end, and its referrers use it", async (one) => {
     const { replacement, name, point } = one;
     expect(await isThrough(one, (await stage.objects()).get(name))).toBe(true);
     expect(stage.createsOf(name)).toBe(replacement.isLost?.(point) ? 3 : 2);
   });
 
-  test("nothing that something had was to be deleted", () => {
+  test("no delete was sent for a remote that another one used", () => {
     const refused = stage.world.simulator.control.requests({ method: "DELETE", status: 400 });
     expect(refused.map(({ path }) => path)).toEqual([]);
   });

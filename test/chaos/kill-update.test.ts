@@ -25,7 +25,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an upda
 
   afterAll(() => stage.clear());
 
-  test.each(cases)("$name: the next process ends with the same remote, as the spec says", (one) => {
+  test.each(cases)("$name: the next process ends with the same remote, which matches the spec", (one) => {
     const { subject, name, point } = one;
     const [row, ...more] = stage.remotesOf(one);
     expect(more).toEqual([]);
@@ -34,7 +34,7 @@ describe.each(["before", "after", "late"] as const)("killed %s a step of an upda
     if (at !== "late") expect(traces(stage.stepsOf(name))).toEqual(expected(subject, point));
   });
 
-  test("nothing of somebody else's is touched, and nobody is said to have interfered", async () => {
+  test("no remote of others is changed, and no drift is reported", async () => {
     stage.others.expectUntouched();
     const { items } = JSON.parse((await stage.world.kubectl("get", "events", "-o", "json")).stdout);
     expect(items.filter(({ reason }: { reason: string }) => reason === "RemoteDiffers")).toEqual([]);

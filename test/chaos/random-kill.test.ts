@@ -23,7 +23,7 @@ describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => 
   beforeAll(() => kills.open());
   afterAll(() => kills.close());
 
-  test("the account ends as the objects say, and nothing else is in it", { timeout: 120_000 }, async () => {
+  test("the account ends as the objects say, with no other remotes", { timeout: 120_000 }, async () => {
     others = new ForeignRemotes(world.simulator);
     for (const { of, name } of Population.labels) others.add(of.collection, of.lookalike(`${name}-1`));
     await population.begin();
@@ -52,7 +52,7 @@ describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => 
     await calm.catch((cause) => expect.fail([...problems, cause.message].join("\n")));
   });
 
-  test("nothing was created twice", () => {
+  test("no remote was created twice", () => {
     const labels = world.simulator.control
       .requests({ method: "POST", status: 201 })
       .map(({ body }) => (body as Members)["description"]);
@@ -60,5 +60,5 @@ describe.each(seeds(2))("killed again and again, with CHAOS_SEED=%d", (seed) => 
     expect(labels.filter((label, index) => labels.indexOf(label) !== index)).toEqual([]);
   });
 
-  test("nothing of somebody else's is touched", () => others.expectUntouched());
+  test("no remote of others is changed", () => others.expectUntouched());
 });

@@ -83,7 +83,9 @@ test("the leader is killed in the middle of creates whose answers are cut", { ti
   world.simulator.control.clearFaults();
 });
 
-test("a leader that was suspended beyond its lease sends nothing more, and ends", { timeout: STAGE_MS }, async () => {
+test("a leader that was suspended for longer than its lease sends no more requests, and exits", {
+  timeout: STAGE_MS,
+}, async () => {
   const leader = replicas.at(-1) as Replica;
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());
@@ -100,7 +102,7 @@ test("a leader that was suspended beyond its lease sends nothing more, and ends"
   await expectOneToOne();
 });
 
-test("a leader that is told to stop hands over at once", { timeout: STAGE_MS }, async () => {
+test("a leader that gets SIGTERM hands over at once", { timeout: STAGE_MS }, async () => {
   const leader = replicas.at(-1) as Replica;
   const standby = await launch();
   await world.until("the standby has its caches", () => standby.isReady());

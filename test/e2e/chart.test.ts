@@ -49,13 +49,13 @@ const names = (objects: KubeJSON[]): string[] =>
     .sort();
 
 describe("values", () => {
-  test("helm lint has nothing to say", async () => {
+  test("helm lint reports no problem", async () => {
     const { code, stdout } = await helm("lint", "--strict", chart, ...required, ...everything);
     expect(stdout).toContain("0 chart(s) failed");
     expect(code).toBe(0);
   });
 
-  test("the one value without a default is asked for in words", async () => {
+  test("the error for the one value without a default says what to set", async () => {
     const { code, stderr } = await helm("template", "gateway", chart);
     expect(code).not.toBe(0);
     expect(stderr).toContain("gateway.baseURL is required: the base address of the management API");
@@ -106,7 +106,7 @@ describe("values", () => {
       "b",
     ],
     ["two sources of the proxy", { "proxy.http": "http://a", "proxy.existingSecret": "b" }, "proxy.existingSecret"],
-  ])("%s is refused in words", async (_, values, named) => {
+  ])("%s is refused with a message", async (_, values, named) => {
     const { code, stderr } = await helm("template", "gateway", chart, ...required, ...set(values));
     expect(code).not.toBe(0);
     expect(stderr).toContain(`${named}`);
@@ -116,7 +116,7 @@ describe("values", () => {
     await template(...set({ "leaderElection.enabled": false, "strategy.type": "Recreate" }));
   });
 
-  test("what a parent chart adds is accepted", async () => {
+  test("values that a parent chart adds are accepted", async () => {
     await template(...set({ enabled: true, "global.imageRegistry": "registry.example" }));
   });
 
@@ -194,7 +194,7 @@ describe("rendered", () => {
   test.each([
     ["everywhere", [], ["-"]],
     ["in some namespaces", set({ "watchNamespaces[0]": "one", "watchNamespaces[1]": "two" }), ["one", "two"]],
-  ])("%s, the right to follow Secrets only where it is asked for", async (_, scope, expected) => {
+  ])("%s, the right to watch Secrets only when it is asked for", async (_, scope, expected) => {
     const following = (objects: KubeJSON[]) =>
       objects
         .filter(({ rules = [] }) =>
@@ -273,7 +273,7 @@ describe("rendered", () => {
     expect(env).toContainEqual({ name: "SECRET_WRITE_NAMESPACES", value: reported });
   });
 
-  test("without credentials of the chart's, a pod that starts all the same", async () => {
+  test("without credentials in the values, a pod that starts all the same", async () => {
     const { spec } = find(await render(), "Deployment").spec.template;
     expect(spec.volumes).toEqual([
       {
@@ -334,7 +334,7 @@ describe("rendered", () => {
     expect(image).toBe(`mirror.example/tunnelgateway/tunnel-gateway-operator@${digest}`);
   });
 
-  test("definitions are kept by default, and can go with the release", async () => {
+  test("definitions are kept by default, and can be deleted with the release", async () => {
     const kept = find(await render(), "CustomResourceDefinition").metadata;
     expect(kept.annotations).toEqual({ "helm.sh/resource-policy": "keep" });
     const gone = find(await render(...set({ "crds.keep": false })), "CustomResourceDefinition").metadata;
@@ -354,7 +354,7 @@ describe("rendered", () => {
   });
 });
 
-test("Artifact Hub is told of every kind, with an example of each that people write", async () => {
+test("Artifact Hub lists every kind, with an example of each that people write", async () => {
   const [about] = objectsIn((await helm("show", "chart", chart)).stdout);
   const parsed = (name: string): KubeJSON[] => parse(about.annotations[`artifacthub.io/${name}`]);
   expect(parsed("crds").map(({ kind }) => kind)).toEqual(customResources.map(({ kind }) => kind));
@@ -380,7 +380,7 @@ describe("alerts and dashboard", () => {
     expect([...new Set(used)].filter((name) => !known.includes(name ?? ""))).toEqual([]);
   });
 
-  test("no alert adds up what each pod says of the same thing", async () => {
+  test("no alert adds up what each replica reports of the same object", async () => {
     const { registry } = createTelemetry({ version: "1.0.0", resyncSeconds: 300, requestsPerMinute: 100 });
     const metrics = await registry.getMetricsAsJSON();
     const gauges = metrics.filter(({ type }) => String(type) === "gauge").map(({ name }) => name);

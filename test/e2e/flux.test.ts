@@ -114,7 +114,7 @@ test("a commit changes the remote", async () => {
   expect(descriptions()).not.toContain("first");
 }, 120_000);
 
-test("while it is suspended nothing changes, and when it is resumed all does", async () => {
+test("while the Kustomization is suspended nothing changes, and when it is resumed the commits are applied", async () => {
   await kubectl(["patch", "kustomization", "gateway-objects", "--type=merge", "-p", '{"spec":{"suspend":true}}']);
   const id = await commit({ "objects/one.yaml": file(policy("one", { description: "third" })) });
   await world.quiet();
@@ -124,7 +124,7 @@ test("while it is suspended nothing changes, and when it is resumed all does", a
   expect(descriptions()).toContain("third");
 }, 120_000);
 
-test("an object that waits for another one holds the Kustomization back until that is there", async () => {
+test("an object that waits for another one holds the Kustomization back until that one exists", async () => {
   const edge = manifest("TCPEdge", "waiting", {
     hostports: ["1.tcp.gateway.example:20200"],
     backend: { backendRef: { kind: "TunnelGroupBackend", name: "later" } },
@@ -137,7 +137,7 @@ test("an object that waits for another one holds the Kustomization back until th
   await kustomization(id, { status: "True" });
 }, 120_000);
 
-test("an object that is Stalled fails the Kustomization early, and a commit that repairs it is followed", async () => {
+test("a Stalled object fails the Kustomization early, and a commit that repairs the object is applied", async () => {
   const broken = manifest("IPPolicy", "adopted", { adopt: { id: "ipp_nothing" } }) as KubeJSON;
   const id = await commit({ "objects/broken.yaml": file(broken) });
   const failed = await kustomization(id, { status: "False", reason: "HealthCheckFailed" });
@@ -148,7 +148,7 @@ test("an object that is Stalled fails the Kustomization early, and a commit that
   await kustomization(repaired, { status: "True" });
 }, 120_000);
 
-test("what leaves the repository leaves the account", async () => {
+test("an object that is removed from the repository is removed from the account", async () => {
   const id = await commit({ "objects/one.yaml": undefined, "objects/broken.yaml": undefined });
   await kustomization(id, { status: "True" });
   await world.gone("IPPolicy", "one");

@@ -27,7 +27,7 @@ afterAll(async () => {
   await shell?.[Symbol.asyncDispose]();
 });
 
-test("what nobody manages is listed, taken over and deleted", async () => {
+test("remotes that nobody manages are listed, adopted and deleted", async () => {
   await page.run("List it");
   await page.run("Take it over");
   await page.run("Delete it");

@@ -93,7 +93,7 @@ describe.each(earlierVersions())("from $name", ({ isCopy, unpack }) => {
     await until("all are Ready", async () => (await world.objects(TEAM)).every(isReady), 60);
   }
 
-  test("helm install --wait gives up when no pod becomes ready, and says what was waited for", async () => {
+  test("helm install --wait times out when no pod becomes ready, and reports what it waited for", async () => {
     const { code, stderr } = await install("--timeout", "5s");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(DEPLOYMENT) });
     await succeeded(helm("uninstall", "gateway", "--no-hooks"));
@@ -110,14 +110,14 @@ describe.each(earlierVersions())("from $name", ({ isCopy, unpack }) => {
     await allReady();
   }, 120_000);
 
-  test("an upgrade brings the present definitions, and nobody notices", async () => {
+  test("an upgrade brings the present definitions, and changes no object or remote", async () => {
     await unnoticed(() => succeeded(helm("upgrade", "gateway", chart, "--reset-then-reuse-values", "--wait")));
     expect(schemas(await definitions())).toEqual(await schemasOf(chart));
     await world.apply(TEAM, manifest("IPPolicy", "later", { [LATER_FIELD]: "Report" }));
     await allReady();
   }, 120_000);
 
-  test("a rollback brings back what there was, and nobody notices", async () => {
+  test("a rollback restores the older chart, and changes no object or remote", async () => {
     await unnoticed(() => succeeded(helm("rollback", "gateway", "--wait")));
     expect(schemas(await definitions())).toEqual(await schemasOf(older.chart));
   }, 120_000);

@@ -63,14 +63,14 @@ test("without an operator", async () => {
   await world.kube.delete("AgentCommand", "idle");
 });
 
-test("with a service that is out", async () => {
+test("while the service is away", async () => {
   control().outage(true);
   await world.startOperator();
   const out = (object: KubeJSON) => isTrue("Reconciling")(object);
   record("the service is out", BUSY, ...(await world.untilAll("all wait", managed, out)));
 });
 
-test("once all is there", async () => {
+test("once the object is Ready", async () => {
   control().outage(false);
   await world.kube.apply(secret("spare", { key: world.simulator.apiKey }));
   const provisioned = await world.untilAll("provisioning", managed, (object) => {
@@ -100,7 +100,7 @@ test("once all is there", async () => {
   record("it is there", READY, ...(await world.allReady(managed)), await world.ready("GatewayAccount", "spare"));
 });
 
-test("when the service goes away, or is back", async () => {
+test("when the service goes away, and when it is back", async () => {
   control().outage(true);
   await annotateAll({ [annotations.reconcileRequestedAt]: "in vain" });
   const lost = (object: KubeJSON) => conditionOf(object, "Synced")?.status === "False";
@@ -142,7 +142,7 @@ test("when only a person can help", async () => {
   record("a command has failed", STUCK, await condition(command("refused", id), "Failed"));
 });
 
-test("when something is missing", async () => {
+test("when a reference is missing", async () => {
   const backend = { backendRef: { kind: "TunnelGroupBackend", name: "nothing" } };
   const early = manifest("TCPEdge", "early", { backend });
   record("what it refers to is missing", BUSY, await condition(early, "Reconciling", "ReferenceNotReady"));
@@ -157,7 +157,7 @@ test("when something is missing", async () => {
   record("its account has no key", BUSY, await condition(parked, "Reconciling", "AccountNotReady"));
 });
 
-test("when it is not as it was made", async () => {
+test("when the remote differs from the spec", async () => {
   await world.kube.apply(manifest("IPPolicy", "watched", { description: "ours", driftPolicy: "Report" }) as KubeJSON);
   const { status } = await world.ready("IPPolicy", "watched");
   control().patch(status.id, { description: "theirs" });
@@ -166,7 +166,7 @@ test("when it is not as it was made", async () => {
   record("drift is reported", READY, drifted);
 });
 
-test("of sessions, and of commands that have been obeyed", async () => {
+test("of sessions, and of commands that have completed", async () => {
   const id = String(control().addSession().id);
   const session = await world.until("it is mirrored", async () =>
     (await world.kube.list("TunnelSession")).find((one) => one.status?.id === id),
@@ -192,7 +192,7 @@ test("when the operator is gone, and the spec is edited", async () => {
   record("it is edited, and nobody looks at it", BUSY, edited);
 });
 
-test("of any kind, as a look that ends in some way leaves it", () => {
+test("of any kind, after a reconcile with any outcome", () => {
   const now = Date.now();
   const ready = { type: "Ready", status: "True", reason: "Available", message: "", lastTransitionTime: "" } as const;
   for (const kind of kinds) {
@@ -239,7 +239,7 @@ const lookedAt = {
   [annotations.reconcileRequestedAt]: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/),
 };
 
-test("the actions of Argo CD ask for a look, and pause and resume", async () => {
+test("the actions of Argo CD request a reconcile, pause and resume", async () => {
   const scripts = await argoScripts();
   const [fresh, stopped] = await judge(
     [manifest("IPPolicy", "any", {}), manifest("IPPolicy", "any", {}, { annotations: { ...paused, mine: "kept" } })],
@@ -252,7 +252,7 @@ test("the actions of Argo CD ask for a look, and pause and resume", async () => 
   expect(marks(fresh, "reconcile")).toEqual(lookedAt);
 });
 
-test("an account can be looked at, and a command be held back until it has finished", async () => {
+test("a GatewayAccount can be reconciled, and a command paused until it has completed", async () => {
   const [checked] = await judge([account], await argoScripts("GatewayAccount"));
   expect(offered(checked)).toEqual(["reconcile"]);
   expect(marks(checked, "reconcile")).toEqual(lookedAt);
@@ -266,7 +266,7 @@ test("an account can be looked at, and a command be held back until it has finis
   expect(marks(second, "resume")).toBeUndefined();
 });
 
-test("kstatus and Argo CD see in each of these objects what it is like", async () => {
+test("kstatus and Argo CD agree with the state of each of these objects", async () => {
   const verdicts = await judge(
     recorded.map(({ object }) => object),
     await argoScripts(),

@@ -52,7 +52,7 @@ test("helm --wait fails at once, with our message, when only a person can help",
   expect(stderr).not.toContain("deadline exceeded");
 });
 
-test("helm --wait fails at once, with the record to make, when that has been missing for ten minutes", async () => {
+test("helm --wait fails at once, with the DNS record to create, when that has been missing for ten minutes", async () => {
   const domain = "shop.example.org";
   const installed = install("unresolved", "ReservedDomain", { domain, certificateManagementPolicy: {} }, 60);
   const { control } = world.simulator;
@@ -69,7 +69,7 @@ test("helm --wait fails at once, with the record to make, when that has been mis
   expect(stderr).not.toContain("deadline exceeded");
 }, 90_000);
 
-test("helm --wait does not take an object for ready that nobody looks at", async () => {
+test("helm --wait does not take an object for ready that no operator has reconciled", async () => {
   await world.operator.stop();
   const { code, stderr } = await install("alone", "ReservedAddress", { region: "us" }, 3);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("alone") });

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
 test(
-  "actionlint has nothing to say about the workflows, and about those of the examples",
+  "actionlint reports no problem in the workflows, nor in those of the examples",
   async () => {
     const workflows = globSync([".github/workflows/*.yaml", "examples/ci/*.yaml"], { cwd: root });
     expect(workflows).toContain("examples/ci/plan.yaml");

@@ -27,7 +27,7 @@ const own = async (): Promise<void> => {
   await world.kube.apply(key as unknown as KubeJSON, account);
 };
 
-test("a key with which a GatewayAccount works is deleted after it, and after what needs it", async () => {
+test("the API key that a GatewayAccount uses is deleted after the GatewayAccount and the objects that need it", async () => {
   await own();
   const { keyID, policyID } = await given("robot");
   await world.kube.delete("APIKey", "robot");
@@ -40,7 +40,7 @@ test("a key with which a GatewayAccount works is deleted after it, and after wha
   expect([control().get(policyID), control().get(keyID)]).toEqual([null, null]);
 });
 
-test("a GatewayAccount is let go of in one place, and not while its key works", async () => {
+test("objects of a GatewayAccount with the annotation orphan are deleted without a request, but not while its key works", async () => {
   const { policyID } = await given("closed");
   const orphanAnnotation = { [annotations.orphan]: "true" };
   await world.kube.annotate("GatewayAccount", "closed", orphanAnnotation);

@@ -56,7 +56,7 @@ async function refused(attempt: Promise<unknown>): Promise<string[] | undefined>
 
 const dryRun = (kind: string, more: Spec) => refused(world.kube.create(objectOf(kind, more), { dryRun: true }));
 
-describe("the tables know all that the definitions check", () => {
+describe("the tables have all rules that the definitions check", () => {
   test.each(kinds.map((kind) => [kind.kind, kind] as const))("of %s", (name, kind) => {
     const limited = limits.filter((one) => one.kind === name).map(({ field }) => field);
     expect(limited).toEqual(expect.arrayContaining(marked(kind, countsBytes)));
@@ -66,7 +66,7 @@ describe("the tables know all that the definitions check", () => {
 });
 
 // by this the operator tells an object that has changed from one that it can never write
-test("a test in a patch that does not hold is refused without naming a field", async () => {
+test("a failed test in a patch is refused without the name of a field", async () => {
   const { kind, metadata } = await world.kube.create(objectOf("IPPolicy", {}));
   const failing = [{ op: "test", path: "/metadata/uid", value: "another" }] as const;
   expect(await refused(world.kube.patchJSON(kind, metadata.name, failing))).toEqual([]);
@@ -199,7 +199,7 @@ describe("what kubectl shows", () => {
     expect(stdout).toContain("Name of a TunnelGroupBackend");
   });
 
-  test("an object that nobody has looked at is not taken for a healthy one", async () => {
+  test("an object that was never reconciled does not count as healthy", async () => {
     const created = await Promise.all(kinds.map(({ kind }) => world.kube.create(objectOf(kind, {}))));
     for (const { kind, status } of created) {
       expect(status.observedGeneration, kind).toBe(-1);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   peer = await preparePeer(cluster);
 }, BUILD_MS);
 
-test("the bench goes through its phases, and the counts are what they have to be", async () => {
+test("the bench runs all phases, and its counts are as expected", async () => {
   const figures = await runBench({
     ...{ cluster, phases: PHASES, objects: 20, bigObjects: 20, latencies: [0], repeat: 1 },
     ...{ sizes: [10, 20], objectsPerAccount: 10 },

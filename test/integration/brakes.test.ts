@@ -70,7 +70,7 @@ describe("under 500 objects that are Ready", () => {
   const allWell = () => world.untilObjects("all are well", managedKinds, (objects) => objects.every(isSynced), 60);
 
   // guards against everything being made a second time, and every deletion being taken for done
-  test("the key of another account makes and deletes nothing, and the right one mends all", async () => {
+  test("the key of another account creates and deletes nothing, and work continues with the right key", async () => {
     const all = [...settled, ...leaving];
     for (let from = 0; from < all.length; from += 50) await world.kube.apply(...all.slice(from, from + 50));
     await world.untilObjects("all are Ready", [KIND], (objects) => objects.filter(isReady).length === 508, 180);
@@ -104,7 +104,7 @@ describe("under 500 objects that are Ready", () => {
   }, 400_000);
 
   // guards against the same at a start, where nothing is remembered
-  test("the key of another account does nothing at a start either", async () => {
+  test("the key of another account changes nothing at a start either", async () => {
     await world.operator.stop();
     const before = { ids: ids(), changes: world.changesSent().length };
     other.control.clearRequests();
@@ -121,7 +121,7 @@ describe("under 500 objects that are Ready", () => {
   }, 300_000);
 
   // guards against 500 alarms, 500 requests, and 500 requests more when the key is accepted again
-  test("a key that is refused changes nothing for them, and costs a handful of requests", async () => {
+  test("a refused key leaves them Ready, and costs a handful of requests", async () => {
     const { control, apiKey } = world.simulator;
     const before = ids();
     await world.operator.stop();
@@ -148,7 +148,7 @@ describe("under 500 objects that are Ready", () => {
   }, 300_000);
 
   // guards against a person being asked for each resource that somebody deletes by hand
-  test("a few that are missing are made again without asking", async () => {
+  test("a few missing remotes are created again without a confirmation", async () => {
     const some = (await world.kube.list(KIND)).slice(0, 4);
     const before = ids().length;
     for (const { status } of some) world.simulator.control.remove(status.id);
@@ -157,7 +157,7 @@ describe("under 500 objects that are Ready", () => {
   });
 
   // guards against a brake that nobody can take off, and one that every editor of an object can
-  test("more are made again where a person says so on the GatewayAccount, and not on the objects", async () => {
+  test("many missing remotes are created again when a person confirms it on the GatewayAccount, not on the objects", async () => {
     const lost = settled.slice(0, 60).map(({ metadata }) => metadata.name);
     const objects = (await world.kube.list(KIND)).filter(({ metadata }) => lost.includes(metadata.name));
     const ask = (kind: string, name: string, value: string) =>

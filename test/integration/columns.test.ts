@@ -51,7 +51,7 @@ test("no line of kubectl get is wider than 160 characters, and none has JSON", a
   expect(await table("-o", "wide")).not.toMatch(/[[{]"/);
 }, 90_000);
 
-test("what failed behind a Ready object is its reason, without a further write", async () => {
+test("the reason of a failure is shown beside a Ready object, without an extra write", async () => {
   await world.quiet();
   const { writes } = await world.quiet();
   await world.kube.annotate("IPPolicy", "long-text", { [annotations.paused]: "true" });

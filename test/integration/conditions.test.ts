@@ -25,7 +25,7 @@ const secret = (name: string, stringData: Record<string, string>) => ({
 
 const monitoring = (name: string, key = "token") => ({ target: { monitoring: { apiKeyRef: { name, key } } } });
 
-test("a reference to nothing waits, sends nothing, and goes on as soon as it can", async () => {
+test("an object with a reference to a missing object waits, sends nothing, and continues when it exists", async () => {
   const backend = { backendRef: { kind: "TunnelGroupBackend", name: "late" } };
   await world.kube.apply(manifest("TCPEdge", "early", { backend }));
   const waiting = await says("TCPEdge", "early", "ReferenceNotReady", 'Create TunnelGroupBackend "late"', "backendRef");
@@ -73,7 +73,7 @@ test("a Secret that has changed is sent at the next resync, once", async () => {
   expect(text.filter((line) => line.includes("second") && !line.includes("seconds"))).toEqual([]);
 });
 
-test("what the service refuses is quoted, not repeated, and sent again once the spec is edited", async () => {
+test("a refused request is not repeated, its answer is quoted, and it is sent again after an edit", async () => {
   const refusal = { status: 400, body: { error_code: "ERR_1", status_code: 400, msg: "description: must rhyme" } };
   control().fault({ method: "POST", path: "/ip_policies", action: refusal });
   await world.kube.apply(manifest("IPPolicy", "refused", { description: "prose" }));
@@ -88,7 +88,7 @@ test("what the service refuses is quoted, not repeated, and sent again once the 
   expect(control().objects("ip_policies")).toHaveLength(1);
 });
 
-test("an edit that the service refuses leaves the remote as it was, and is told", async () => {
+test("a refused edit leaves the remote unchanged, and is reported", async () => {
   await world.kube.apply(manifest("IPPolicy", "edited", { description: "one" }));
   const { status } = await world.ready("IPPolicy", "edited");
   control().fault({ method: "PATCH", path: "/ip_policies", action: { status: 422, body: "no" } });
@@ -100,7 +100,7 @@ test("an edit that the service refuses leaves the remote as it was, and is told"
   expect(control().get(status.id)).toMatchObject({ description: "three" });
 });
 
-test("a permission that is missing is told, and Ready stays as it was", async () => {
+test("a missing permission is reported, and Ready stays True", async () => {
   await world.kube.apply(manifest("ReservedAddress", "forbidden", { description: "one" }));
   const { status } = await world.ready("ReservedAddress", "forbidden");
   const action = { status: 403, body: { msg: "only admins may look" } };
@@ -114,7 +114,7 @@ test("a permission that is missing is told, and Ready stays as it was", async ()
   expect(isTrue(await world.get("ReservedAddress", "forbidden"), "Synced")).toBe(true);
 });
 
-test("a paused object is left alone in both directions", async () => {
+test("the remote of a paused object is not changed, and changes of the remote are not corrected", async () => {
   await world.kube.apply(manifest("TunnelGroupBackend", "paused", { labels: { a: "1" } }));
   const { status } = await world.ready("TunnelGroupBackend", "paused");
   await world.kube.annotate("TunnelGroupBackend", "paused", { [annotations.paused]: "true" });
@@ -151,7 +151,7 @@ test.each([
   expect(world.changesSent(status.id)).toEqual([]);
 });
 
-test("what the account still uses elsewhere waits with the service's words", async () => {
+test("deleting a remote that is used elsewhere in the account waits, with the service's message", async () => {
   await world.kube.apply(manifest("TunnelGroupBackend", "used", {}));
   const { status } = await world.ready("TunnelGroupBackend", "used");
   const edge = control().insert("edges/tcp", { backend: { backend_id: status.id } });

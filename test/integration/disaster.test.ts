@@ -43,14 +43,14 @@ describe("a cluster that is rebuilt from Git alone", () => {
     await loseCluster();
   });
 
-  test("has what the cluster before it had, when it is given the id of that cluster", async () => {
+  test("finds all its remotes when it gets the id of the former cluster", async () => {
     await world.startOperator({ CLUSTER_ID: "blue" });
     await world.kube.apply(...inGit);
     expect(idsOf(await world.allReady(inGit))).toEqual(ids);
     expect(creates()).toBe(made);
   });
 
-  test("touches nothing of the cluster before it under another id, and takes it up when the id is corrected", async () => {
+  test("changes no remote of the former cluster under another id, and adopts all when the id is corrected", async () => {
     await loseCluster();
     await world.startOperator({ CLUSTER_ID: "green" });
     const domain = inGit.filter(({ kind }) => kind === "ReservedDomain");
@@ -64,7 +64,7 @@ describe("a cluster that is rebuilt from Git alone", () => {
     expect(creates()).toBe(made);
   });
 
-  test("gets all of it from a cluster that lets go, when that one is released and not deleted", async () => {
+  test("adopts all remotes from a cluster whose objects release them instead of deleting them", async () => {
     await world.kube.patch("ReservedDomain", "shop", { metadata: { annotations: { [annotations.orphan]: "true" } } });
     await world.kube.delete("ReservedDomain", "shop");
     await world.gone("ReservedDomain", "shop");
@@ -75,7 +75,7 @@ describe("a cluster that is rebuilt from Git alone", () => {
     expect(creates()).toBe(made);
   });
 
-  test("makes nothing twice when nobody has set an id, and takes all of it up when it is told of the cluster before", async () => {
+  test("creates nothing twice when no id is set, and adopts all when it is given the id of the former cluster", async () => {
     await loseCluster();
     await world.startOperator();
     await world.kube.apply(...inGit);
@@ -94,7 +94,7 @@ describe("a cluster that is rebuilt from Git alone", () => {
   });
 });
 
-test("objects of an account that is closed can be let go of, without a request", async () => {
+test("objects of a closed account can be deleted without a request", async () => {
   control().fault({ action: { status: 401, body: { msg: "closed" } }, times: Number.POSITIVE_INFINITY });
   for (const { kind, metadata } of inGit) {
     await world.kube.annotate(kind, metadata.name, { [annotations.orphan]: "true" });

@@ -59,7 +59,7 @@ const dnsReady = (name: string, reason: string) =>
   world.condition("ReservedDomain", name, { type: "DNSReady", reason });
 const externalDNS = { ttl: 60, labels: { zone: "public" }, annotations: { note: "shop" } };
 
-test("without the definition of external-dns a condition says so, nothing else suffers, and its coming is noticed", async () => {
+test("without the definition of DNSEndpoint a condition says so, nothing else fails, and the definition is noticed later", async () => {
   const shop = domain("shop", { certificateManagementPolicy: {}, dns: { externalDNS } });
   await world.kube.apply(shop);
   await world.ready("ReservedDomain", "shop");
@@ -78,7 +78,7 @@ test("without the definition of external-dns a condition says so, nothing else s
   expect(metadata.managedFields).toMatchObject([{ manager: "tunnel-gateway-operator", operation: "Apply" }]);
 });
 
-test("the record is looked for, and a settled object costs no write", async () => {
+test("the record is checked, and a settled object costs no write", async () => {
   await dnsReady("shop", "DNSRecordMissing");
   const [target = ""] = (await endpoint("shop"))?.["spec"].endpoints[0].targets ?? [];
   dns.zone.set("CNAME shop.example.org", [target]);
@@ -90,7 +90,7 @@ test("the record is looked for, and a settled object costs no write", async () =
   expect((await world.operator.clusterRequests()).writes).toBe(before);
 });
 
-test("what somebody else changes in the DNSEndpoint is put right", async () => {
+test("a change of the DNSEndpoint by another client is corrected", async () => {
   const shop = domain("shop", {});
   await world.kube.patch("DNSEndpoint", "reserveddomain-shop", { spec: { endpoints: [] } });
   await world.reconcileNow(shop);

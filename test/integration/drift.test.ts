@@ -3,13 +3,13 @@ import { annotations } from "../../src/schema/contract.ts";
 import { conditionOf, type KubeJSON, manifest } from "../../tools/shared/objects.ts";
 import { useWorld } from "../support/world.ts";
 
-describe("what somebody else does in the account", () => {
+describe("a change in the account by another client", () => {
   const world = useWorld({ env: { RESYNC_INTERVAL: "1s" } });
   const control = () => world.simulator.control;
   const corrections = (labels: Record<string, string>) =>
     world.operator.metric("tunnelgateway_drift_corrections_total", labels);
 
-  test("is seen and put right at the next resync", async () => {
+  test("is seen and corrected at the next resync", async () => {
     await world.kube.apply(manifest("TunnelGroupBackend", "changed", { labels: { a: "ours" } }));
     const { status } = await world.ready("TunnelGroupBackend", "changed");
     control().patch(status.id, { labels: { a: "theirs" } });
@@ -25,7 +25,7 @@ describe("what somebody else does in the account", () => {
     );
   });
 
-  test("is put right too when it was deletion", async () => {
+  test("is corrected too when it deleted the remote", async () => {
     await world.kube.apply(manifest("ReservedAddress", "deleted", { description: "again" }));
     const { status } = await world.ready("ReservedAddress", "deleted");
     control().remove(status.id);
@@ -43,7 +43,7 @@ describe("what somebody else does in the account", () => {
     expect(await corrections({ kind: "ReservedAddress", field: "id" })).toBe(1);
   });
 
-  test("is only told where the spec asks for no more", async () => {
+  test("is only reported when the spec asks for that", async () => {
     await world.kube.apply(manifest("IPPolicy", "reported", { description: "ours", driftPolicy: "Report" }));
     const { status } = await world.ready("IPPolicy", "reported");
     control().patch(status.id, { description: "theirs" });
@@ -65,7 +65,7 @@ describe("what somebody else does in the account", () => {
     expect(control().objects("ip_policies")).toEqual([]);
   });
 
-  test("again and again is not fought over for ever", async () => {
+  test("is not corrected for ever when it is repeated again and again", async () => {
     await world.kube.apply(manifest("EventSubscription", "fought-over", { description: "ours" }));
     const { status } = await world.ready("EventSubscription", "fought-over");
     for (let round = 0; round < 5; round += 1) {
@@ -82,7 +82,7 @@ describe("a service that keeps another value than the one it was sent", () => {
   const world = useWorld();
   const control = () => world.simulator.control;
 
-  test("is sent it three times, and told of afterwards, until the spec is as the service has it", async () => {
+  test("is sent it three times, and then drift is reported, until the spec has the service's value", async () => {
     await world.kube.apply(manifest("IPPolicy", "shouting", { description: "quiet" }));
     const { status } = await world.ready("IPPolicy", "shouting");
     const shouted = { ...control().get(status.id), description: "LOUD" };
@@ -108,7 +108,7 @@ describe("a service that keeps another value than the one it was sent", () => {
 describe("a service that answers host names in lower case", () => {
   const world = useWorld();
 
-  test("has kept them", async () => {
+  test("causes no drift", async () => {
     const objects = [
       manifest("TCPEdge", "loud", { hostports: ["1.TCP.eu.gateway.example:20117"] }),
       manifest("ReservedDomain", "loud", { domain: "LOUD.example.org" }),
@@ -151,7 +151,7 @@ describe("a service without the operations that are not documented", () => {
     expect(world.changesSent(status.id)).toEqual([]);
   });
 
-  test("has it made anew where the spec allows it", async () => {
+  test("recreates the domain when the spec allows it", async () => {
     const spec = { domain: "recreated.example.org", description: "one", replacement: "Recreate" };
     await world.kube.apply(manifest("ReservedDomain", "recreated", spec));
     const { status } = await world.ready("ReservedDomain", "recreated");

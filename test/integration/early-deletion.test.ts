@@ -44,7 +44,7 @@ const lost = () => world.operator.lines.filter((line) => line.includes("Kubernet
 
 // A DELETE that has read an object without finalizers deletes it, even if it gets one in between. Of some fifty objects a
 // few end like that, now and then none.
-test("what is deleted while it gets its finalizer leaves nothing in the account", async () => {
+test("an object that is deleted while it gets its finalizer leaves no remote", async () => {
   await world.startOperator({}, { kubeconfig: gate.kubeconfig });
   for (let round = 0; lost() === 0 && round < ROUNDS; round += 1) {
     objects = objectsOf(round);
@@ -59,7 +59,7 @@ test("what is deleted while it gets its finalizer leaves nothing in the account"
 }, 300_000);
 
 // Both have the same owner mark, so the deletion for the first must not take what the second has found or made.
-test("an object of the same name that follows keeps its remote, also when the deletion is late", async () => {
+test("the next object of the same name keeps its remote, also when the deletion of the first takes effect late", async () => {
   const { control } = world.simulator;
   control.fault({ method: "DELETE", times: 30, action: { status: 503, body: { msg: "down for a moment" } } });
   objects = objectsOf(ROUNDS);

@@ -25,7 +25,7 @@ const refused = () => control().requests({ method: "POST", path: "/ip_policies",
 
 const refusal = { status: 400, body: { msg: "description: must rhyme" } };
 
-test("creating, changing and deleting what gives no trouble makes no event", async () => {
+test("creating, changing and deleting without problems emits no event", async () => {
   await world.kube.apply(...requiredObjects);
   await world.allReady(requiredObjects);
   const objects = Object.entries(minimalSpecs).map(([kind, spec]) => manifestOf({ kind, name: "easy", spec }));
@@ -39,7 +39,7 @@ test("creating, changing and deleting what gives no trouble makes no event", asy
   expect((await eventsOf("easy")).map(short)).toEqual([]);
 });
 
-test("what nobody can see at a deletion is told", async () => {
+test("users that no list shows are reported at a deletion", async () => {
   await world.kube.apply(manifest("IPPolicy", "unseen", {}));
   await world.ready("IPPolicy", "unseen");
   await world.kube.delete("IPPolicy", "unseen");
@@ -48,7 +48,7 @@ test("what nobody can see at a deletion is told", async () => {
   expect(reported.note).toContain("HTTPS edge route that no object names");
 });
 
-test("trouble and its end are events that kubectl describe shows", async () => {
+test("a problem and its end are events that kubectl describe shows", async () => {
   control().fault({ method: "POST", path: "/ip_policies", times: 2, action: refusal });
   await world.kube.apply(manifest("IPPolicy", "troubled", { description: "prose" }));
   const [first] = await events("troubled", 1);
@@ -77,7 +77,7 @@ test("trouble and its end are events that kubectl describe shows", async () => {
   expect(shown).toMatch(/Normal\s+Available\s+.*exists in the account/);
 });
 
-test("waiting is an event once, whatever it waits through", async () => {
+test("waiting is one event, whatever the object waits for", async () => {
   const refs = { ipRestriction: { ipPolicyRefs: [{ name: "guard" }] } };
   await world.kube.apply(manifest("TCPEdge", "patient", refs));
   const [waiting] = await events("patient", 1);
@@ -106,7 +106,7 @@ test("waiting is an event once, whatever it waits through", async () => {
   expect(await eventsOf("patient")).toHaveLength(3);
 });
 
-test("what somebody else did is told, with the fields", async () => {
+test("a change by another client is reported, with the fields", async () => {
   await world.kube.apply(manifest("TunnelGroupBackend", "meddled-with", { description: "ours", labels: { a: "b" } }));
   const object = await world.ready("TunnelGroupBackend", "meddled-with");
   control().patch(object.status.id, { description: "theirs", labels: {} });

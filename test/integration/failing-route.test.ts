@@ -14,7 +14,7 @@ describe.each([{ perMinute: "100" }, { perMinute: "0" }])("with $perMinute reque
   const synced = (object: KubeJSON) => conditionOf(object, "Synced");
 
   // guards against a hot loop that only the request budget hides
-  test("ten objects whose PATCH fails send less and less, and nobody else is told of it", async () => {
+  test("ten objects whose PATCH fails send less and less, and other objects report nothing", async () => {
     const failing = numbered("failing", 10);
     const healthy = [...numbered("healthy", 2), manifest("TunnelGroupBackend", "healthy", { labels: { a: "b" } })];
     await world.kube.apply(...failing, ...healthy);
@@ -44,7 +44,7 @@ describe.each([{ perMinute: "100" }, { perMinute: "0" }])("with $perMinute reque
   }, 120_000);
 
   // guards against a GatewayAccount that is written again and again, and requests without end, for one permission
-  test("a POST that answers 401 while the key is well concerns this object alone", async () => {
+  test("a POST that answers 401 while the key works affects its object only", async () => {
     await world.kube.apply(
       secret("key", { key: world.simulator.apiKey }),
       manifest("GatewayAccount", "some", { apiKeySecretRef: { name: "key", key: "key" } }),

@@ -71,7 +71,7 @@ const idsInAccount = (): unknown[] =>
     .map(({ id }) => id)
     .sort();
 
-describe("objects of the first builds, with statuses without origin and intents that nobody has signed", () => {
+describe("objects of the first builds, with statuses without origin and unsigned intents", () => {
   let objects: KubeJSON[];
   let home = "";
 
@@ -84,7 +84,7 @@ describe("objects of the first builds, with statuses without origin and intents 
     await world.startOperator({ POD_NAMESPACE: home });
   }, 60_000);
 
-  test("keep their remotes, and nothing is sent for them", async () => {
+  test("keep their remotes, and send nothing", async () => {
     await world.reconcileNow(...objects);
     const now = await world.allReady(objects);
     expect(new Map(now.map(({ metadata, status }) => [metadata.name, status.id]))).toEqual(remotes);
@@ -92,7 +92,7 @@ describe("objects of the first builds, with statuses without origin and intents 
     expect(world.changesSent()).toEqual([]);
   });
 
-  test("delete what was created, and leave what was adopted, also after spec.adopt has gone", async () => {
+  test("delete remotes that were created, and leave adopted ones, also after spec.adopt was removed", async () => {
     await world.kube.patch("IPPolicy", "imported", { spec: { adopt: null } });
     await world.ready("IPPolicy", "imported");
     for (const { kind, metadata } of objects) await world.kube.delete(kind, metadata.name);
@@ -102,7 +102,7 @@ describe("objects of the first builds, with statuses without origin and intents 
   });
 
   // after going back to such a build, and upgrading again
-  test("which they write after the first upgrade, count as adopted: nothing is made twice, and nothing deleted", async () => {
+  test("that they write after the first upgrade count as adopted: no remote is created twice, and none deleted", async () => {
     await world.operator.stop();
     const between: Former = { name: "between", spec: { description: "between" }, origin: "Created" };
     await write("IPPolicy", "ip_policies", between);

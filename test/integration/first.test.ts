@@ -4,7 +4,7 @@ import { useWorld } from "../support/world.ts";
 
 const world = useWorld();
 
-test("an object is made in the account with one request and two writes, and goes with one of each and a few lists", async () => {
+test("an object costs one request and two writes to create, and one of each and a few lists to delete", async () => {
   // a process lists a resource once, before it makes the first of its kind
   await world.apply(manifest("TunnelGroupBackend", "earlier", {}));
   await world.ready("TunnelGroupBackend", "earlier");

@@ -89,7 +89,7 @@ describe("an editor of a namespace", () => {
     expect(stderr).toMatch(/forbidden/);
   });
 
-  test("takes nothing over with an old id, and deletes nothing", async () => {
+  test("adopts nothing with an old id, and deletes nothing", async () => {
     const remote = theirs("prized");
     await editorApplies(policy("old", forged({ old: remote.id })));
     const { status } = await ready("old");
@@ -98,7 +98,7 @@ describe("an editor of a namespace", () => {
     expect(control().get(remote.id)).toMatchObject(opaque("prized"));
   });
 
-  test("takes nothing over by likeness, with a signature of their own or none", async () => {
+  test("adopts nothing by equal values, with a signature of their own or none", async () => {
     const remote = theirs("alike");
     for (const signature of [undefined, "AAAAAAAAAAAAAAAAAAAAAA"]) {
       await editorApplies(policy("like", forged({ sent: opaque("alike") }), signature, "alike"));
@@ -109,7 +109,7 @@ describe("an editor of a namespace", () => {
     }
   });
 
-  test("takes nothing over with an old id on an object that has a remote", async () => {
+  test("adopts nothing with an old id on an object that has a remote", async () => {
     const remote = theirs("neighbour");
     await world.kube.apply(policy("settled"));
     const { status, metadata } = await ready("settled");
@@ -126,7 +126,7 @@ describe("an editor of a namespace", () => {
     expect(control().get(remote.id)).toMatchObject(opaque("neighbour"));
   });
 
-  test("gains nothing by the intent of another object, whose create is open", async () => {
+  test("gains nothing by copying the intent of another object whose create is open", async () => {
     const made = await interrupted("original");
     const { metadata } = (await world.kube.get("IPPolicy", "original")) as KubeJSON;
     const given = metadata.annotations;
@@ -156,7 +156,7 @@ describe("an object from a backup, without its status", () => {
     expect(now.metadata.uid).not.toBe(metadata.uid);
   });
 
-  test("has no power in another cluster", async () => {
+  test("adopts nothing in another cluster", async () => {
     await world.kube.apply(policy("moved"));
     const { status, metadata } = await ready("moved");
     await world.operator.stop("SIGKILL");
@@ -173,7 +173,7 @@ describe("an object from a backup, without its status", () => {
   });
 });
 
-describe("the intents of the version before", () => {
+describe("the intents of an earlier version", () => {
   const unsign = (name: string) => world.kube.annotate("IPPolicy", name, { [createIntentSignature]: null });
   const patchKey = (patch: object) =>
     world.cluster.kubectlRun([
@@ -208,7 +208,7 @@ describe("the intents of the version before", () => {
     expect(policies("late")).toHaveLength(2);
   });
 
-  test("are not signed where the key was lost, and all that is settled stays so", async () => {
+  test("are not signed when the key was lost, and settled objects stay settled", async () => {
     const before = (await world.kube.list("IPPolicy")).filter(isReady);
     await world.operator.stop("SIGKILL");
     await world.cluster.kubectlRun(["delete", "secret", INTENT_KEY_SECRET, `--namespace=${home}`]);
@@ -222,7 +222,7 @@ describe("the intents of the version before", () => {
   });
 });
 
-test("the key is in nothing that the operator prints", async () => {
+test("the key that signs intents appears in no output of the operator", async () => {
   const secret = ["get", "secret", INTENT_KEY_SECRET, `--namespace=${home}`, "-o", "jsonpath={.data.key}"];
   const { stdout: key } = await world.cluster.kubectlRun(secret);
   expect(Buffer.from(key, "base64")).toHaveLength(32);

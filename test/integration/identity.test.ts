@@ -15,7 +15,7 @@ const stalled = (kind: string, name: string, reason: string): Promise<KubeJSON> 
 
 const message = (object: KubeJSON): string => conditionOf(object, "Ready")?.message;
 
-test("a domain that the account has already is not taken without being asked, and then given back", async () => {
+test("an existing domain is not adopted unless the spec asks for it, and is released again", async () => {
   const spec = { domain: "taken.example.org", description: "mine now" };
   const { id } = foreign("reserved_domains", { domain: spec.domain, description: "theirs", metadata: "their notes" });
   await world.kube.apply(manifest("ReservedDomain", "taken", spec));
@@ -34,7 +34,7 @@ test("a domain that the account has already is not taken without being asked, an
   expect(control().get(id)).not.toBeNull();
 });
 
-test("a domain is taken over by its name, and marked", async () => {
+test("a domain is adopted by its name, and gets the owner mark", async () => {
   const { id } = foreign("reserved_domains", { domain: "named.example.org" });
   const spec = { domain: "named.example.org", adopt: { existing: true }, deletionPolicy: "Delete" };
   await world.kube.apply(manifest("ReservedDomain", "named", spec));
@@ -47,19 +47,19 @@ test("a domain is taken over by its name, and marked", async () => {
   expect(control().get(id)).toBeNull();
 });
 
-test("adopting by name creates what is not there", async () => {
+test("adopting by name creates a domain that does not exist", async () => {
   await world.kube.apply(manifest("ReservedDomain", "new", { domain: "new.example.org", adopt: { existing: true } }));
   const { status } = await world.ready("ReservedDomain", "new");
   expect(control().get(status.id)).toMatchObject({ domain: "new.example.org" });
 });
 
-test("an id that the account does not have is said to be missing", async () => {
+test("an id that the account does not have is reported as missing", async () => {
   await world.kube.apply(manifest("IPPolicy", "lost", { adopt: { id: "ipp_nothing" } }));
   expect(message(await stalled("IPPolicy", "lost", "RemoteMissing"))).toContain("ipp_nothing");
   expect(control().objects("ip_policies")).toEqual([]);
 });
 
-test("what another cluster has marked is left alone until it is let go", async () => {
+test("a remote with the mark of another cluster stays unchanged until that cluster releases it", async () => {
   const metadata = JSON.stringify({ [OWNER_KEY]: "another-cluster/production/web" });
   const { id } = foreign("backends/tunnel_group", { labels: { a: "theirs" }, metadata });
   await world.kube.apply(manifest("TunnelGroupBackend", "claimed", { labels: { a: "ours" }, adopt: { id } }));
@@ -72,7 +72,7 @@ test("what another cluster has marked is left alone until it is let go", async (
   expect(control().get(id)).toMatchObject({ labels: { a: "ours" } });
 });
 
-test("a namespace without the right takes nothing over, until it has the right", async () => {
+test("a namespace adopts nothing until it has the right", async () => {
   const { id } = foreign("ip_policies", { description: "theirs" });
   await world.restartOperator("SIGTERM", { ADOPTION_NAMESPACES: "somewhere-else" });
   await world.kube.apply(manifest("IPPolicy", "greedy", { adopt: { id }, deletionPolicy: "Delete" }));
@@ -87,7 +87,7 @@ test("a namespace without the right takes nothing over, until it has the right",
   await world.ready("IPPolicy", "allowed");
 });
 
-test("of two objects for one remote the first has it, and the second when the first is gone", async () => {
+test("of two objects for one remote the first holds it, and the second when the first is deleted", async () => {
   const { id } = foreign("reserved_addrs", { region: "eu" });
   const spec = (description: string) => ({ description, adopt: { id } });
   await world.kube.apply(manifest("ReservedAddress", "first", spec("first")));
@@ -103,7 +103,7 @@ test("of two objects for one remote the first has it, and the second when the fi
   expect(control().get(id)).toMatchObject({ description: "second" });
 });
 
-test("an object gives its resource to one of another name, and nothing changes but the mark", async () => {
+test("an object hands its remote over to an object of another name, and only the mark changes", async () => {
   const spec = { description: "the office" };
   await world.kube.apply(manifest("IPPolicy", "giver", spec));
   const giver = await world.ready("IPPolicy", "giver");
@@ -131,7 +131,7 @@ test("an object gives its resource to one of another name, and nothing changes b
   expect(control().get(id)).toBeNull();
 });
 
-test("what is only observed is never written to", async () => {
+test("an object that only observes writes nothing to the remote", async () => {
   const { id } = foreign("reserved_domains", { domain: "watched.example.org", description: "theirs" });
   const spec = { domain: "watched.example.org", description: "other", managementPolicy: "ObserveOnly" };
   await world.kube.apply(manifest("ReservedDomain", "watched", spec));

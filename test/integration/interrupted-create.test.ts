@@ -32,7 +32,7 @@ function shiftPages({ method, path, query }: LoggedRequest): void {
 }
 
 // guards against a second address, since a list of several pages lacks a row when another is removed meanwhile
-test("an address that one list of several pages hides is found by the next", async () => {
+test("an address that one list of several pages skips is found by the next list", async () => {
   control().fault({ method: "POST", path: PATH, action: { hang: "after" } });
   await world.kube.apply(manifest("ReservedAddress", "hidden", { region: "eu" }));
   const made = await world.until("it is made", async () => control().objects("reserved_addrs")[0]);
@@ -46,7 +46,7 @@ test("an address that one list of several pages hides is found by the next", asy
 });
 
 // guards against a domain of somebody else's that is changed, and deleted with the object
-test("a domain that somebody else reserves in the meantime is theirs", async () => {
+test("a domain that somebody else reserves meanwhile is not adopted", async () => {
   const spec = { domain: "contested.example.org", description: "ours" };
   control().fault({ method: "POST", path: "/reserved_domains", action: { hang: true } });
   await world.kube.apply(manifest("ReservedDomain", "contested", spec));
@@ -59,7 +59,7 @@ test("a domain that somebody else reserves in the meantime is theirs", async () 
   expect(control().get(theirs.id)).toMatchObject({ description: "theirs" });
 });
 
-describe("when the spec comes to mean another account", () => {
+describe("when the spec comes to name another account", () => {
   let other: Simulator;
   const rows = ({ control }: Simulator) => control.objects("ip_policies").map((row) => row["description"]);
   const account = (name: string): KubeJSON =>
@@ -92,7 +92,7 @@ describe("when the spec comes to mean another account", () => {
   }
 
   // guards against a remote in each of two accounts, of which nobody knows the first
-  test("what the create made in the first is kept there, and deleted there", async () => {
+  test("the remote that the create made in the first account is kept there, and deleted there", async () => {
     await interrupted("moved", "after");
     await world.kube.patch("IPPolicy", "moved", { spec: { accountRef: { name: "another" } } });
     const reported = await world.condition("IPPolicy", "moved", { type: "Stalled", reason: "AccountMismatch" });
@@ -104,7 +104,7 @@ describe("when the spec comes to mean another account", () => {
   });
 
   // guards against an object that stays bound to an account in which it has nothing
-  test("a create that made nothing in the first is made in the second, once that is certain", async () => {
+  test("a create that made nothing in the first account is sent to the second, once that is certain", async () => {
     await interrupted("lost", true);
     await world.kube.patch("IPPolicy", "lost", { spec: { accountRef: { name: "another" } } });
     const { status } = await world.ready("IPPolicy", "lost");
@@ -113,7 +113,7 @@ describe("when the spec comes to mean another account", () => {
   });
 
   // guards against a namespace that makes things twice because somebody adds an account
-  test("an account named default that comes meanwhile takes nothing over", async () => {
+  test("a GatewayAccount named default that is created meanwhile takes over nothing", async () => {
     await interrupted("unnamed", "after");
     await world.kube.apply(account("default"));
     const reported = await world.condition("IPPolicy", "unnamed", { type: "Stalled", reason: "AccountMismatch" });

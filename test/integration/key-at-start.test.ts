@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 // guards against a second remote in the account of another key
-test("a key that was exchanged makes nothing in its account, although one object only is recorded", async () => {
+test("a wrong key at the start creates nothing in its account, although only one id is recorded", async () => {
   await start(stranger);
   const reported = await world.condition("IPPolicy", "only", { type: "Synced", reason: "AccountMismatch" });
   expect(conditionOf(reported, "Synced")?.message).toContain("GATEWAY_ACCOUNT_CONFIRMED=true");
@@ -39,7 +39,7 @@ test("a key that was exchanged makes nothing in its account, although one object
 });
 
 // guards against an object that waits for a person, although the key is known and only its remote is gone
-test("a key that was proved before is known, although its account has nothing left", async () => {
+test("a key that was proved before is accepted, although its account has no remotes left", async () => {
   const [remote] = policiesOf(world.simulator);
   world.simulator.control.remove(String(remote?.id));
   await start(world.simulator);

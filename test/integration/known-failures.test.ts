@@ -66,7 +66,7 @@ describe("the id of a new remote is kept when the write of the status fails", ()
 });
 
 // guards against a second remote when the answer to the first create was only slow
-test("a create that has timed out is not sent again, but looked for", async () => {
+test("a create that has timed out is not sent again, but searched for", async () => {
   control().fault({ method: "POST", path: "^/backends/tunnel_group$", action: { hang: "after" } });
   await world.kube.apply(manifest("TunnelGroupBackend", "slow", { labels: { a: "b" } }));
   const { status } = await world.ready("TunnelGroupBackend", "slow");
@@ -80,7 +80,7 @@ test("a create that has timed out is not sent again, but looked for", async () =
 });
 
 // guards against creating a remote that exists, or releasing one that has to be deleted, because a read failed
-describe("a read that fails is not taken for absence", () => {
+describe("a read that fails does not count as absence", () => {
   const errors: [string, FaultAction][] = [
     ["500", { status: 500 }],
     ["403", { status: 403 }],
@@ -111,8 +111,8 @@ describe("a read that fails is not taken for absence", () => {
 });
 
 // guards against an object that changes and deletes a remote that it did not create and was not told to adopt
-describe("what exists is not taken over silently, and not deleted with the object that met it", () => {
-  test("where the name is taken", async () => {
+describe("an existing remote is not adopted without being asked, and not deleted with the object", () => {
+  test("with the same name", async () => {
     const theirs = control().insert("reserved_domains", { domain: "theirs.example.org", description: "theirs" });
     await world.kube.apply(manifest("ReservedDomain", "met", { domain: "theirs.example.org", description: "ours" }));
     const wanted = { type: "Ready", status: "False", reason: "AlreadyExists" };
@@ -123,7 +123,7 @@ describe("what exists is not taken over silently, and not deleted with the objec
     expect(control().get(String(theirs["id"]))).toEqual(theirs);
   });
 
-  test("where it looks the same, also to a process that has to seek its own", async () => {
+  test("with the same values, also by a process that has to search for its own remote", async () => {
     const alike = { description: "alike", metadata: "a text that is no JSON" };
     const theirs = control().insert("ip_policies", {
       ...alike,
@@ -140,7 +140,7 @@ describe("what exists is not taken over silently, and not deleted with the objec
 });
 
 // guards against remotes that stay for ever because the service was away when their objects were deleted
-test("a delete is tried until it is done, and its object stays until then", { timeout: 90_000 }, async () => {
+test("a delete is repeated until it succeeds, and its object stays until then", { timeout: 90_000 }, async () => {
   await world.kube.apply(manifest("AgentIngress", "stubborn", { domain: "stubborn.example.org" }));
   const { status } = await world.ready("AgentIngress", "stubborn");
   const failures: FaultAction[] = [

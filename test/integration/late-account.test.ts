@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 // guards against a remote in the operator's own account that was meant for the account of the team
-test("a first object goes to the GatewayAccount named default, although no watch has told of that yet", async () => {
+test("a first object uses the GatewayAccount named default before any watch has delivered that", async () => {
   isHolding = true;
   gate.endWatches("");
   await world.until("the watch of GatewayAccounts is held back", async () => held > 0);

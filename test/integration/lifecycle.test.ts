@@ -22,7 +22,7 @@ const known = [
   { by: "all it is", of: (name: string) => manifest("IPPolicy", name, { ...opaque, description: name }) as KubeJSON },
 ];
 
-describe("an object that comes again", () => {
+describe("an object that is created again", () => {
   const world = useWorld();
   const control = () => world.simulator.control;
   const creates = () => control().count({ method: "POST" });
@@ -54,7 +54,7 @@ describe("an object that comes again", () => {
       ({ metadata: { annotations: kept, finalizers } }: KubeJSON) => ({ annotations: kept, finalizers }),
     ],
     ["with its spec alone", known.slice(0, 1), () => ({})],
-  ] as const)("from a backup, %s, has the remote it had", async (how, sorts, keeps) => {
+  ] as const)("from a backup, %s, finds its remote", async (how, sorts, keeps) => {
     const objects = sorts.map(({ of }, index) => of(`backup-${how.length}-${index}`));
     await world.kube.apply(...objects);
     const ids = (await world.allReady(objects)).map(({ status }) => status.id).sort();
@@ -72,7 +72,7 @@ describe("an object that comes again", () => {
   test.each([
     ["the same process", async () => {}],
     ["another process", () => world.restartOperator()],
-  ])("after it was retained, to %s, has the remote that it left", async (_, meanwhile) => {
+  ])("after it was retained, to %s, adopts its former remote", async (_, meanwhile) => {
     const domain = { domain: "retained.example.org" };
     const objects: KubeJSON[] = [
       manifest("TunnelGroupBackend", "retained", { labels: { a: "b" }, deletionPolicy: "Retain" }),
@@ -96,7 +96,7 @@ describe("an object that comes again", () => {
   });
 
   // guards against remotes that no object has, and against deleting one that may be in use
-  test("to several remotes with its mark keeps the oldest, deletes none and tells of the others", async () => {
+  test("to several remotes with its mark adopts the oldest, deletes none and reports the others", async () => {
     const object = known[0]?.of("doubled");
     await world.kube.apply(object);
     const { status } = await world.ready("TunnelGroupBackend", "doubled");
@@ -122,7 +122,7 @@ describe("a deletion", () => {
   const control = () => world.simulator.control;
 
   // guards against objects that cannot be deleted because what their spec refers to is gone
-  test("needs nothing of the spec: no Secret, and no object that it refers to", async () => {
+  test("needs nothing of the spec: no Secret, and no referenced object", async () => {
     const target = { monitoring: { apiKeyRef: { name: "going", key: "key" }, service: "x" } };
     const refs = { ipRestriction: { ipPolicyRefs: [{ name: "going" }] } };
     await world.kube.apply(secret("going", { key: "a-monitoring-key" }), manifest("IPPolicy", "going", {}));
@@ -142,7 +142,7 @@ describe("a deletion", () => {
   });
 
   // guards against a hanging kubectl delete that nobody can explain
-  test("that only finalizers of others hold names them", async () => {
+  test("that only waits for finalizers of others names them", async () => {
     const finalizers = ["example.com/backup", "example.com/audit"];
     await world.kube.apply(manifest("IPPolicy", "held", {}, { finalizers }));
     const { status } = await world.ready("IPPolicy", "held");
@@ -162,7 +162,7 @@ describe("a deletion", () => {
   });
 
   // guards against a cluster that cannot be torn down while the service is away
-  test("of a released object is done at once, also while the service is away", async () => {
+  test("of a released object ends at once, also while the service is away", async () => {
     const object = manifest("IPPolicy", "released", {});
     await world.kube.apply(object);
     const { status } = await world.ready("IPPolicy", "released");
@@ -230,7 +230,7 @@ describe("a namespace with 200 objects of all kinds that refer to one another", 
   });
 });
 
-describe("a kind that is uninstalled", () => {
+describe("a kind whose definition is deleted", () => {
   let cluster: Cluster;
   let simulator: Simulator;
   let operator: OperatorProcess;
@@ -251,7 +251,7 @@ describe("a kind that is uninstalled", () => {
   });
 
   // guards against emptying the account by `kubectl delete crd` or by uninstalling the chart
-  test("takes its objects along and leaves their remotes", async () => {
+  test("loses its objects and keeps their remotes", async () => {
     const objects = Array.from({ length: 5 }, (_, index) => manifest("IPPolicy", `kept-${index}`, {}) as KubeJSON);
     await kube.apply(...objects);
     const until = async (what: () => Promise<boolean>) => {

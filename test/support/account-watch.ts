@@ -2,7 +2,7 @@ import type { LoggedRequest } from "../../tools/simulator/control/request-log.ts
 import type { Members } from "../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../tools/simulator/simulator.ts";
 
-/** Looks at the account after each request to the service, and records what must never be there. */
+/** Checks the account after each request to the service, and records violations of invariants. */
 export class AccountWatch {
   readonly faults: string[] = [];
   #simulator: Simulator | undefined;
@@ -13,7 +13,7 @@ export class AccountWatch {
     if (!this.#simulator) return;
     this.#count();
     this.#checkDangling(request);
-    // a refused DELETE does no harm here, but another service might not refuse it
+    // A refused DELETE does no harm here, but another service might carry it out.
     if (request.method === "DELETE" && request.status !== 204 && request.status !== 404) this.#note(request, "refused");
   };
 
@@ -36,7 +36,7 @@ export class AccountWatch {
     }
   }
 
-  /** Where a remote is deleted that others use, they show null, or a list without it. */
+  /** When a remote that others use is deleted, they show null, or a list without it. */
   #checkDangling(request: LoggedRequest): void {
     for (const { id, certificate } of this.#objects("reserved_domains")) {
       if (certificate === null) this.#note(request, `${id} has no certificate`);

@@ -14,13 +14,13 @@ const nameOnWire = (name: string): Buffer =>
     Buffer.from([0]),
   ]);
 
-/** A DNS server on loopback for tests. It answers for one zone, whose records are names, and counts the questions. */
+/** A DNS server on loopback. It answers for one zone, whose records are names, and counts the queries. */
 export class DNSServer implements AsyncDisposable {
-  /** What is there, by type and name, such as `CNAME www.example.com`. */
+  /** The targets by type and name, such as `CNAME www.example.com`. */
   readonly zone = new Map<string, readonly string[]>();
-  /** The questions in order, as `CNAME www.example.com`. */
+  /** The queries in order, such as `CNAME www.example.com`. */
   readonly asked: string[] = [];
-  /** Every question is answered with SERVFAIL. */
+  /** Whether every query is answered with SERVFAIL. */
   failing = false;
   readonly #socket: Socket;
 
@@ -36,7 +36,7 @@ export class DNSServer implements AsyncDisposable {
     return server;
   }
 
-  /** As `DNS_RESOLVERS` takes it. */
+  /** The address in the form of `DNS_RESOLVERS`. */
   get address(): string {
     return `127.0.0.1:${(this.#socket.address() as AddressInfo).port}`;
   }
@@ -60,7 +60,7 @@ export class DNSServer implements AsyncDisposable {
     const targets = this.failing ? [] : (this.zone.get(key) ?? []);
     const header = Buffer.alloc(12);
     header.writeUInt16BE(message.readUInt16BE(0), 0);
-    // an answer with authority, with recursion as asked for
+    // An authoritative answer, with recursion if the query asked for it.
     header.writeUInt16BE(0x8580 | this.#codeFor(labels.join(".")), 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(targets.length, 6);

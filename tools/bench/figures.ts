@@ -1,12 +1,12 @@
 import type { Phase } from "./arguments.ts";
 
-/** What was measured in one phase. A figure that this machine does not provide is left out. */
+/** The figures of one phase. A figure that this machine cannot provide is left out. */
 export interface Figures {
   phase: Phase;
   /** The latency of the service. */
   latencyMs: number;
   objects: number;
-  /** Measured on the operator that is compared with. */
+  /** Set for figures of the peer, the operator of the comparison. */
   peer?: true;
   wallSeconds?: number;
   operatorCPU?: number;
@@ -17,7 +17,7 @@ export interface Figures {
   requests?: number;
   writes?: number;
   reads?: number;
-  /** The milliseconds that it took until an object was done. */
+  /** The median time in milliseconds until an object was done. */
   p50?: number;
   p99?: number;
   /** Figures that only this phase has. */
@@ -43,7 +43,7 @@ export const isSameRun = (one: Figures, other: Figures): boolean =>
   one.objects === other.objects &&
   one.peer === other.peer;
 
-/** What was measured on the operator that is compared with, in the phase of these figures. */
+/** The figures of the peer in the same phase. */
 export const peerOf = (measured: readonly Figures[], figures: Figures): Figures | undefined =>
   figures.peer ? undefined : measured.find((other) => isSameRun(other, { ...figures, peer: true }));
 

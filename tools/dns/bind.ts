@@ -17,7 +17,7 @@ const START_MS = 30_000;
 const POLL_MS = 50;
 const PORTS = 3;
 
-/** A zone whose records live for a second. Names that it does not have do not exist, and nobody remembers that. */
+/** A zone with a TTL of one second. Negative answers are not cached. */
 const zone = (name: string): string => `$TTL 1
 @ IN SOA ns.${name}. admin.${name}. 1 60 60 3600 0
 @ IN NS ns.${name}.
@@ -25,8 +25,8 @@ ns.${name}. IN A 127.0.0.1
 `;
 
 /**
- * BIND 9 on a port of the loopback interface, for one zone that RFC 2136 changes. It is the root as well, so that every
- * other name has an answer, which is that it does not exist. It ends with this process.
+ * BIND 9 on a port of the loopback interface, for one zone that RFC 2136 changes. It also serves the root zone, so that
+ * every other name gets an answer: it does not exist. It ends with this process.
  */
 export class Bind {
   /** As `DNS_RESOLVERS` takes it. */
@@ -58,7 +58,7 @@ export class Bind {
     }
   }
 
-  /** Where the name points. Empty: there is no such record. */
+  /** The target of the CNAME. Empty: there is no such record. */
   async cname(name: string): Promise<string[]> {
     try {
       return await this.#resolver.resolveCname(name);
@@ -118,7 +118,7 @@ zone "${zone}" {
 zone "." { type primary; file "root"; };
 `;
 
-/** False when it has ended. */
+/** False when the process has ended. */
 async function started(bind: Bind, processes: Processes): Promise<boolean> {
   const deadline = performance.now() + START_MS;
   while (processes.isRunning("named")) {

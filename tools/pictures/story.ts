@@ -13,7 +13,7 @@ export interface Stage {
 
 const TIMES = { poll: 1000, patience: 120_000 };
 
-/** What the pictures show: some quiet, some edits, and some trouble of each kind, which then ends. */
+/** What the pictures show: a quiet time, edits, and a problem of each kind, which then ends. */
 export async function story(stage: Stage, say: (line: string) => void): Promise<void> {
   const { control } = stage;
   const documents = await examples();
@@ -58,7 +58,7 @@ async function apply({ kubectl, namespace }: Stage, objects: readonly object[]):
   await kubectl(["apply", "--namespace", namespace, "--filename", "-"], { input });
 }
 
-/** Resolves with those of the objects that are of our kinds, when all of them are as wanted. */
+/** Resolves with those of the objects that the operator manages, when all of them are as wanted. */
 async function until(
   { kubectl, namespace }: Stage,
   what: string,

@@ -4,7 +4,7 @@ import { clusterRequests, type Labels, sumOf } from "./metrics.ts";
 
 export const OPERATOR = join(import.meta.dirname, "../../src/main.ts");
 
-/** Settings without limits and without periodic lists, for tests and measurements that count requests. */
+/** Settings without limits and periodic lists, for tests and measurements that count requests. */
 export const undisturbed = {
   REQUESTS_PER_MINUTE: "0",
   MAX_DELETES_PER_MINUTE: "0",

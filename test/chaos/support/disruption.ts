@@ -6,19 +6,19 @@ import type { World } from "../../support/world.ts";
 import { ForeignRemotes } from "./foreign-remotes.ts";
 import { Population } from "./population.ts";
 
-/** Short, so that a create whose answer was lost is settled 5 seconds after its intent was recorded. */
+/** A short timeout: a create whose answer was lost is settled 5 seconds after its intent was recorded. */
 export const DISRUPTION_ENV = { REQUEST_TIMEOUT: "2s", MAX_DELETES_PER_MINUTE: "0" };
 
-/** Time for one test: a fault, what is still to do afterwards, and the rest that follows. */
+/** Time for one test: a fault, the work that remains after it, and the time at rest. */
 export const DISRUPTION_MS = 120_000;
 
-/** Changes go on for so long after a fault. */
+/** For this long after a fault, objects are still changed. */
 const AFTERWARDS_MS = 500;
 
-/** Nothing is asked or written for so long: nothing is left to do. */
+/** Without requests and writes for this long, the operator is at rest. */
 const REST_MS = 1_500;
 
-/** People change objects while something is wrong, and afterwards; what must hold in the end is the same every time. */
+/** Changes objects during a fault and after it. Afterwards, each test checks the same invariants. */
 export class DisruptionTest {
   readonly #world: World;
   readonly #random: Random;
@@ -32,7 +32,7 @@ export class DisruptionTest {
     this.#population = new Population(world, random);
   }
 
-  /** With the operator at work. */
+  /** Call it when the operator runs. */
   async begin(): Promise<void> {
     const others = new ForeignRemotes(this.#world.simulator);
     for (const { of, name } of Population.labels) others.add(of.collection, of.lookalike(`${name}-1`));
@@ -41,7 +41,10 @@ export class DisruptionTest {
     this.#pid = this.#world.operator.pid;
   }
 
-  /** Survives the fault, and comes to agreement and rest after it, in the same process. */
+  /**
+   * Causes the fault, and checks that the same process then brings account and objects into agreement and comes to
+   * rest.
+   */
   async survive(fault: () => Promise<unknown>): Promise<void> {
     await this.#changingDuring(async () => {
       await fault();
@@ -103,7 +106,7 @@ export class DisruptionTest {
     );
   }
 
-  /** Of the operator: requests to the service, and what its writes leave in the objects. */
+  /** The operator's requests to the service, and the resourceVersions that its writes leave. */
   async #traces(): Promise<string> {
     const versions = (await this.#world.kube.all()).map(({ metadata }) => metadata.resourceVersion);
     return JSON.stringify([this.#world.simulator.control.count(), versions.sort()]);

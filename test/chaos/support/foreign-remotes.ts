@@ -3,7 +3,7 @@ import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { Given } from "./subjects.ts";
 
-/** What other people have in the account. Nobody but them may change it. */
+/** Remotes of other people in the account. The operator must not change them. */
 export class ForeignRemotes {
   readonly #simulator: Simulator;
   readonly #rows = new Map<string, Members>();
@@ -19,19 +19,19 @@ export class ForeignRemotes {
     return row;
   }
 
-  /** They take it away themselves. */
+  /** Their owner removes a remote. */
   remove(id: string): void {
     this.#simulator.control.remove(id);
     this.#rows.delete(id);
   }
 
-  /** A row that objects have to do with as well. */
+  /** Adds a row that belongs to others in part: `theirs` picks the part that must not change. */
   share({ collection, members, theirs }: Given): void {
     const row = this.#simulator.control.insert(collection, members);
     this.#shared.set(String(row["id"]), { theirs, before: theirs(row) });
   }
 
-  /** The rows of a collection that are not theirs. */
+  /** The rows of a collection, without those of others. */
   except(collection: string): Members[] {
     return this.#simulator.control.objects(collection).filter(({ id }) => !this.#rows.has(String(id)));
   }

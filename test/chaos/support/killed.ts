@@ -31,7 +31,7 @@ export const killedOperations: readonly KilledOperation[] = [
   { operation: "replace", kind: "ReservedDomain", opaque: false, steps: recreating },
 ];
 
-/** How what was made is found again; each sort of kind has a way of its own. */
+/** How a remote is found again after a crash. Each type of kind has its own way. */
 export function lookupMethodOf({ kind, opaque }: Pick<KilledOperation, "kind" | "opaque">): string {
   const { naturalKey, output, location } = kinds.find((one) => one.kind === kind) ?? {};
   if (location?.type !== "collection") return `${location?.type}`;
@@ -40,7 +40,7 @@ export function lookupMethodOf({ kind, opaque }: Pick<KilledOperation, "kind" | 
   return opaque ? "no mark" : "mark";
 }
 
-/** Every sort of step at which some test kills the operator. */
+/** The types of all steps at which some test kills the operator. */
 export const killedStepTypes: ReadonlySet<StepType> = new Set(
   [...killedOperations.flatMap(({ steps }) => steps), ...shared].map((step) => stepTypeOf(step)),
 );

@@ -8,20 +8,20 @@ import { type ObjectTemplate, SECRET, templates } from "./templates.ts";
 
 const MOST = 80;
 
-/** An object that is wanted, or was. */
+/** An object that exists, or that existed before. */
 interface Individual {
   readonly of: ObjectTemplate;
   readonly name: string;
-  /** Counts the objects that had the name, one after the other. */
+  /** Counts the objects that have had this name. */
   readonly life: number;
   revision: number;
   state: "wanted" | "deleted" | "gone";
 }
 
-/** The description of the remote: it tells which life of which object it is of. */
+/** The description of the remote. It names the object and its life. */
 const labelOf = ({ name, life }: Individual): string => `${name}-${life}`;
 
-/** Objects that are made, edited and deleted as if by many people. */
+/** Objects that are created, edited and deleted at random, as by many people. */
 export class Population {
   readonly #world: World;
   readonly #random: Random;
@@ -32,7 +32,7 @@ export class Population {
     this.#random = random;
   }
 
-  /** All labels that there may ever be are known before: those of the first lives. */
+  /** The labels of the first lives, before any object exists. */
   static readonly labels = templates.flatMap((of) =>
     Array.from({ length: MOST / templates.length }, (_, index) => ({ of, name: `${of.sort}-${index}` })),
   );
@@ -46,7 +46,7 @@ export class Population {
     await this.#world.kube.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: SECRET }, stringData });
   }
 
-  /** One change by somebody. */
+  /** Makes one random change. */
   async change(): Promise<void> {
     const { of, name } = this.#random.of(Population.labels);
     const last = this.#all.findLast((one) => one.name === name);
@@ -57,7 +57,10 @@ export class Population {
     await this.#apply(last);
   }
 
-  /** Whether account and cluster have nothing but what is wanted, in every field. `rows`: without those of others. */
+  /**
+   * The differences between the wanted objects and what account and cluster have, in every field. `rows`: the rows of a
+   * collection without those of others.
+   */
   async problems(rows: (collection: string) => KubeJSON[]): Promise<string[]> {
     const objects = await this.#world.kube.all();
     const ids = new Map(objects.map(({ metadata, status }) => [metadata.name, status?.id]));
@@ -91,7 +94,7 @@ export class Population {
 
   async #delete(one: Individual): Promise<void> {
     one.state = "deleted";
-    // its answer may have been lost
+    // The answer to the first attempt may have been lost.
     await insist(() => this.#world.kube.delete(one.of.kind, one.name)).catch((error) => {
       if (!isNotFound(error)) throw error;
     });
@@ -103,7 +106,7 @@ export class Population {
   }
 }
 
-/** While the API server is away or starting, people try again. */
+/** Repeats a request while the API server is away or starting, as people do. */
 async function insist<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -4,7 +4,7 @@ import type { FaultAction } from "../../../tools/simulator/control/faults.ts";
 import { ClusterGate, Gate, type Side, type Substitute } from "../../support/gate.ts";
 import type { World } from "../../support/world.ts";
 
-/** Each with the chance of a request to meet it. A request is never held for longer than the operator waits. */
+/** Faults with their probability per request. No request is delayed for longer than the operator's timeout. */
 const faults: readonly { probability: number; action: FaultAction }[] = [
   { probability: 0.03, action: { cut: "before" } },
   { probability: 0.03, action: { cut: "after" } },
@@ -15,13 +15,13 @@ const faults: readonly { probability: number; action: FaultAction }[] = [
   { probability: 0.02, action: { delayMs: 1500 } },
 ];
 
-/** The chance that the service has done as it was asked and answers 500. */
+/** The probability that the service carries a request out and answers 500. */
 const FAILED_AFTER = 0.03;
 
-/** A process lives for so many requests on average. */
+/** The average number of requests in the life of a process. */
 const MEAN_LIFE = 25;
 
-/** Makes the service fail in every way, and kills the operator at any request, on its way there or back. */
+/** Makes the service fail in every way, and kills the operator at random requests, before they are sent or after. */
 export class RandomKills {
   readonly #world: World;
   readonly #random: Random;
@@ -48,7 +48,7 @@ export class RandomKills {
     await Promise.all(this.#gates.map((gate) => gate.close()));
   }
 
-  /** Kills one process after the other. */
+  /** Starts and kills one process after the other. */
   async run(until: () => boolean): Promise<void> {
     const { control } = this.#world.simulator;
     for (const { probability, action } of faults) {
@@ -65,7 +65,7 @@ export class RandomKills {
     control.clearFaults();
   }
 
-  /** The request at which the process dies is lost, or arrives all the same. */
+  /** Kills the process at its last request, which is then lost or carried out all the same. */
   #strike(): Promise<undefined> | undefined {
     this.#left -= 1;
     if (this.#left !== 0) return undefined;

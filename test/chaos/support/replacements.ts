@@ -5,29 +5,29 @@ import { authorityPem, tlsSecret } from "../../support/samples.ts";
 import type { World } from "../../support/world.ts";
 import { type Point, type StepName, typeOf } from "./steps.ts";
 
-/** One kind of each sort whose remotes are replaced by others, and why they are. */
+/** A kind whose remotes are replaced, one for each reason. */
 export interface Replacement {
-  /** Begins the names of its objects. */
+  /** The first part of the names of its objects. */
   readonly sort: string;
   readonly kind: string;
-  /** What a replacement waits for, in order. */
+  /** The steps of a replacement, in order. */
   readonly steps: readonly StepName[];
-  /** The object, and what it has to do with. */
+  /** The object, with everything to which it refers. */
   readonly manifests: (name: string) => KubeJSON[];
-  /** What makes the remotes of these objects be replaced. */
+  /** Causes the replacement of these objects' remotes. */
   readonly begin: (world: World, names: readonly string[]) => Promise<unknown>;
-  /** What the account has for an object. */
+  /** The remotes of an object in the account. */
   readonly remotes: (world: World, name: string) => Members[];
-  /** Whether a remote is the one that is wanted now, and whatever refers to it does. */
+  /** Whether a remote is the wanted one, and all referrers use it. */
   readonly isWanted: (world: World, name: string, row: Members) => Promise<boolean> | boolean;
-  /** Whether the remote that was made before this point is of no use, so that another has to be made. */
+  /** Whether the new remote is lost at this point, so that another one has to be created. */
   readonly isLost?: (point: Point) => boolean;
 }
 
 const described = (collection: string) => (world: World, name: string) =>
   world.simulator.control.objects(collection).filter(({ description }) => description === name);
 
-/** Asks for a look, since nothing tells of a Secret. */
+/** Requests a reconcile, since no watch reports changes of Secrets. */
 const annotate = (world: World, kind: string, names: readonly string[]) =>
   Promise.all(names.map((name) => world.kube.annotate(kind, name, { [annotations.reconcileRequestedAt]: "now" })));
 
@@ -51,7 +51,7 @@ export async function isAccepted(world: World, name: string): Promise<boolean> {
   return status === 200;
 }
 
-/** Its token came in an answer that did not arrive, or was not written down. */
+/** Whether the answer with the token was lost, or the token was not written to the Secret. */
 export const isTokenLost = ({ step, at }: Point): boolean =>
   step === "POST" ? at !== "before" : step === "write secret" && at === "before";
 
@@ -60,7 +60,7 @@ const subscription = (world: World, name: string): Members | undefined =>
 
 export const replacements: readonly Replacement[] = [
   {
-    // found again by its mark; between the second step and the last, the domain moves
+    // Found again by its mark. The domain moves between the second step and the last.
     sort: "certificate",
     kind: "TLSCertificate",
     steps: ["intent", "POST", "status", "DELETE"],
@@ -86,7 +86,7 @@ export const replacements: readonly Replacement[] = [
     },
   },
   {
-    // by all that was sent
+    // Found again by all values that were sent.
     sort: "authority",
     kind: "CertificateAuthority",
     steps: ["config map", "intent", "POST", "status", "DELETE"],
@@ -99,7 +99,7 @@ export const replacements: readonly Replacement[] = [
     isWanted: (_world, _name, row) => row["ca_pem"] === authorities.two,
   },
   {
-    // by its mark, and of use only with the value that is shown once
+    // Found again by its mark, but useless without the value that is shown once.
     sort: "key",
     kind: "APIKey",
     steps: ["try secret", "intent", "POST", "write secret", "status", "DELETE"],
@@ -113,7 +113,7 @@ export const replacements: readonly Replacement[] = [
     isLost: isTokenLost,
   },
   {
-    // by the place that the spec names, which is another since the subscription was made anew
+    // Found again by the id in the spec, which changes when the subscription is recreated.
     sort: "source",
     kind: "EventSource",
     steps: ["intent", "POST source", "status"],
@@ -149,5 +149,5 @@ export const replacementCases = (at: Point["at"], of: readonly Replacement[] = r
     }),
   );
 
-// what the steps of a domain are when it is deleted and created anew, see kill-recreate.test.ts
+// The steps when a domain is deleted and created again, see kill-recreate.test.ts.
 export const recreating = ["DELETE", "intent", "POST", "status"] as const satisfies readonly StepName[];

@@ -34,29 +34,29 @@ interface Hold {
   readonly released: PromiseWithResolvers<void>;
   /** The request that is held, and since when. */
   reached?: Step & { readonly since: number; readonly passage: ProxiedRequest };
-  /** It was let go on. */
+  /** Whether the request was let through. */
   arrived: boolean;
   /** The server behind the gate has answered it. */
   readonly carriedOut: PromiseWithResolvers<void>;
 }
 
-/** So short that an interrupted create is settled 6.5 seconds after its intent was recorded. */
+/** A short timeout: an interrupted create is settled 6.5 seconds after its intent was recorded. */
 const SHORT_SECONDS = 3;
 
-/** A request that arrives later than this after it was sent was under way for longer than any may be. */
+/** No request may arrive later than this after it was sent. */
 const LATEST_MS = 4_500;
 
 export interface StageOptions {
   /** Variables of the operator. */
   env?: Readonly<Record<string, string>>;
   simulator?: SimulatorOptions;
-  /** Where no create is interrupted: a request may take as long as it does on a busy machine. */
+  /** Set it when no create is interrupted: requests then have the usual timeout, as a busy machine needs. */
   patient?: true;
 }
 
-/** A world whose operator reaches the cluster and the service through gates, so that it can be stopped at any step. */
+/** A world whose operator reaches the cluster and the service through gates, so that tests can stop it at any step. */
 export function useStage({ simulator = {}, patient, env: more = {} }: StageOptions = {}): Stage {
-  // many objects are to be at their points at once
+  // Many objects have to reach their points at the same time.
   const unlimited = { REQUESTS_PER_MINUTE: "0", MAX_DELETES_PER_MINUTE: "0" };
   const env = { ...unlimited, ...(!patient && { REQUEST_TIMEOUT: `${SHORT_SECONDS}s` }), ...more };
   const world = useWorld({ startOperator: false, simulator, env });
@@ -74,10 +74,10 @@ export class Stage {
   #holds: readonly Hold[] = [];
   #late: Hold[] = [];
   #steps: (Step & { readonly time: number; readonly body: string })[] = [];
-  /** By name, as the last process left them. */
+  /** The objects by name, as the last process left them. */
   #left = new Map<string, KubeJSON>();
   #nameless = new Set<string>();
-  /** The sorts of all steps that the operators of this stage went through. */
+  /** The types of all steps that the operators of this stage went through. */
   readonly #passed = new Set<StepType>();
 
   constructor(world: World) {
@@ -113,7 +113,7 @@ export class Stage {
   start = (more: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> =>
     this.world.startOperator(more, this.#via);
 
-  /** Lets the operator come to all of the points, each of another object, and kills it there. */
+  /** Lets the operator reach all these points, each for another object, and kills it there. */
   async killAt(points: readonly Point[], begin: () => Promise<unknown> = () => this.start()): Promise<void> {
     const holds = points.map(
       (point): Hold => ({
@@ -132,8 +132,8 @@ export class Stage {
       throw new Error(`The operator never came to ${JSON.stringify(missing())}`, { cause });
     });
     await this.world.operator.stop("SIGKILL");
-    // What the dead process wrote last is still to be read by the gate, and must not count as the next process's. A
-    // timer that is late fires before sockets are read, so it takes several.
+    // The gate still has to read what the killed process wrote last, which must not count as written by the next
+    // process. A late timer fires before sockets are read, so this takes several turns.
     for (let turn = 0; turn < 10; turn += 1) await sleep(10);
     this.#holds = [];
     for (const hold of holds.filter(({ point }) => point.at === "late")) {
@@ -143,7 +143,7 @@ export class Stage {
     this.#steps = [];
   }
 
-  /** Starts the next process. What is still under way of those before arrives when it is at work on the same object. */
+  /** Starts the next process. Late requests of earlier processes arrive while it works on the same object. */
   async restart(): Promise<void> {
     this.#left = await this.objects();
     await this.start();
@@ -157,12 +157,12 @@ export class Stage {
     for (const hold of this.#late) arrive(hold);
   }
 
-  /** What the operator did for this object since it was killed last, in order. */
+  /** The steps of the operator for this object since it was last killed, in order. */
   stepsOf = (name: string): StepName[] => this.#steps.filter(({ of }) => of === name).map(({ step }) => step);
 
   /**
-   * The same without attempts to create that were given up because recording the intent took longer than a second, as it
-   * may on a busy machine.
+   * Like `stepsOf`, without attempts to create that were given up because recording the intent took longer than a
+   * second, as it may on a busy machine.
    */
   stepsInTime(name: string): StepName[] {
     const steps = this.#steps.filter(({ of }) => of === name);
@@ -173,13 +173,13 @@ export class Stage {
     return steps.filter((_, index) => !isGivenUp(index) && !isGivenUp(index + 1)).map(({ step }) => step);
   }
 
-  /** How often the service made a remote for this object. */
+  /** How many times the service created a remote for this object. */
   createsOf(name: string): number {
     const made = this.world.simulator.control.requests({ method: "POST", status: 201 });
     return made.filter(({ body }) => isAbout(body as Members, name)).length;
   }
 
-  /** Whether an interrupted create was settled before the process that runs did anything for the object. */
+  /** Whether an interrupted create was settled before the present process did anything for the object. */
   wasSettled(name: string): boolean {
     const intent = parseIntent(this.#left.get(name) as ManagedObject);
     const { time = 0 } = this.#steps.find(({ of }) => of === name) ?? {};
@@ -215,7 +215,7 @@ export class Stage {
     });
   }
 
-  /** Makes the objects, beside remotes of somebody else's that look the same. */
+  /** Creates the objects, beside remotes of others with the same values. */
   async create(cases: readonly Case[]): Promise<void> {
     for (const { subject, name } of cases) {
       this.others.add(subject.collection, subject.lookalike(name));
@@ -224,7 +224,7 @@ export class Stage {
     await this.apply(cases, ({ subject, name }) => subject.spec(name));
   }
 
-  /** Back to the start, by way of the operator that runs. */
+  /** Deletes all objects through the running operator. */
   async clear(): Promise<void> {
     const { kube } = this.world;
     const remove = ({ kind, metadata }: KubeJSON) =>
@@ -238,7 +238,7 @@ export class Stage {
     this.world.simulator.control.clearRequests();
   }
 
-  /** What the account has for an object. */
+  /** The remotes of an object in the account. */
   remotesOf({ subject: { collection, remotes }, name }: Case): Members[] {
     if (remotes) return remotes(this.world.simulator.control, name);
     return this.others.except(collection).filter(({ description }) => description === name);
@@ -253,7 +253,9 @@ export class Stage {
     return after === undefined || this.stepsOf(of).includes(after);
   }
 
-  /** `strand`: what becomes of a caller who is to get no further. To the API server there are only so many connections. */
+  /**
+   * `strand`: how a caller ends that must not get any further. The API server accepts a limited number of connections.
+   */
   #guard(stepOf: (passage: ProxiedRequest) => Step | undefined, strand: () => Promise<Substitute>): Guard {
     const named = (passage: ProxiedRequest) => {
       try {
@@ -267,7 +269,8 @@ export class Stage {
       const step = named(passage);
       if (!step) return undefined;
       await (side === "before" ? this.#arrives(step, passage) : this.#wasCarriedOut(passage));
-      // The caller of a stranded request gives up in the end. Reads pass: those of a route serve deletions of others.
+      // The caller of a held request gives up in the end. Reads of modules pass, because deletions of other objects
+      // need them.
       const isHeld = this.#holds.some(({ reached }) => reached?.of === step.of);
       if (side === "before" && isHeld && stepTypeOf(step.step) !== "GET module") return strand();
       const hold = this.#holds.find(({ point, reached }) => !reached && isAt(point, step, side) && this.#isDue(point));
@@ -279,7 +282,7 @@ export class Stage {
     };
   }
 
-  /** Leaves nothing to chance where a write of a Secret is late: the next process reads the Secret after it. */
+  /** Avoids a race when a write of a Secret is late: the next process has to read the Secret after it. */
   async #arrives(step: Step, { body }: ProxiedRequest): Promise<void> {
     this.#passed.add(stepTypeOf(step.step));
     this.#steps.push({ ...step, body, time: Date.now() });
@@ -293,7 +296,7 @@ export class Stage {
   }
 }
 
-/** The status in a JSON patch, without what the patch tests. */
+/** The status in a JSON patch, without the values that the patch tests. */
 const writtenStatus = (patch: string): string =>
   JSON.stringify((JSON.parse(patch) as { op: string }[]).find(({ op }) => op === "add") ?? "");
 

@@ -4,7 +4,7 @@ import type { Members } from "../../../tools/simulator/shape/members.ts";
 import type { Simulator } from "../../../tools/simulator/simulator.ts";
 import type { ProxiedRequest, Side } from "../../support/gate.ts";
 
-/** The sorts of requests that a reconcile waits for. */
+/** The types of requests that a reconcile waits for. */
 export const steps = [
   "secret",
   "config map",
@@ -34,33 +34,33 @@ export type StepType = (typeof steps)[number];
 
 type Named<S> = S extends `${infer Method} module` ? `${Method} ${string}` : S;
 
-/** A request that a pass waits for. Those about a module have its name. */
+/** A request that a reconcile waits for. Requests about a module contain its name. */
 export type StepName = Named<StepType>;
 
 export function stepTypeOf(step: StepName): StepType {
   return steps.find((sort) => sort === step) ?? (`${step.split(" ")[0]} module` as StepType);
 }
 
-/** What leaves a trace: reading again what only the last process has read is none. */
+/** The steps without reads whose result is only kept in memory: reading again leaves no trace. */
 export const traces = (taken: readonly StepName[]): StepName[] =>
   taken.filter((step) => step !== "secret" && stepTypeOf(step) !== "GET module");
 
 export interface Step {
-  /** Name of the object; what several objects share has a name of its own. */
+  /** The name of the object. A request that several objects share has a name of its own. */
   readonly of: string;
   readonly step: StepName;
-  /** Of a create: the collection in which it will be sought. */
+  /** For a create: the collection that is searched after a crash. */
   readonly soughtIn?: string;
 }
 
 /** Where a process is killed. */
 export interface Point extends Step {
   /**
-   * `before`: the request never arrives. `late`: it arrives when the next process is at work already.
-   * `after`: it was carried out, and its answer is lost. An answer that arrived is `before` the next step.
+   * `before`: the request never arrives. `late`: it arrives while the next process works. `after`: it was carried out,
+   * and its answer is lost. A point after the answer arrives is `before` the next step.
    */
   readonly at: Side | "late";
-  /** The step before it. On a slow machine a status may also be written earlier, to report a request that timed out. */
+  /** The step before it. On a slow machine, a status may also be written earlier to report a timeout. */
   readonly after?: StepName | undefined;
 }
 
@@ -70,13 +70,16 @@ const read = /^\/api\/v1\/(?:namespaces\/[^/]+\/(secrets|configmaps)|(namespaces
 const definition = /^\/apis\/apiextensions\.k8s\.io\/v1\/customresourcedefinitions\/([^/?]+)\.tunnelgateway\.dev$/;
 const secrets = /^\/api\/v1\/namespaces\/[^/]+\/secrets(?:[/?]|$)/;
 
-/** What no pass waits for: lists and watches, events, the lease, who one is, and the key of intents. */
+/**
+ * Requests that no reconcile waits for: lists and watches, events, the lease, reviews of identity, and the key that
+ * signs intents.
+ */
 const beside =
   /[?&]watch=|[?&]limit=|\/events(?:[/?]|$)|\/leases(?:[/?]|$)|\/namespaces\/kube-system$|\/version$|-intent-key(?:[?]|$)/;
 
 /**
- * A request to the API server, when it is one that a pass waits for. A Secret or ConfigMap has its object's name.
- * Throws where nobody has told yet what a request is for: then nobody has killed a process there.
+ * The step of a request to the API server, if a reconcile waits for it. A Secret or ConfigMap has the name of its
+ * object. Throws for an unknown request, so that each new request gets a kill test.
  */
 export function clusterStep(passage: ProxiedRequest): Step | undefined {
   if (beside.test(passage.path) || makesKey(passage)) return undefined;
@@ -85,7 +88,7 @@ export function clusterStep(passage: ProxiedRequest): Step | undefined {
   return step;
 }
 
-/** The first process makes the key of intents, before it lists any object. */
+/** The first process creates the key that signs intents before it lists objects. */
 const makesKey = ({ method, path, body }: ProxiedRequest): boolean =>
   method === "POST" && secrets.test(path) && JSON.parse(body).metadata.name === INTENT_KEY_SECRET;
 
@@ -97,7 +100,7 @@ function objectStep({ method, path, headers, body }: ProxiedRequest): Step | und
   return { of, step: body.includes("create-intent") ? "intent" : "add finalizer" };
 }
 
-/** Whether a write of the status says nothing about the object: it only notes what is about to be sent. */
+/** Whether a write of the status is a checkpoint: it only records what is about to be sent. */
 function isCheckpoint(operations: readonly { op: string; path: string; value: Members | null }[]): boolean {
   const [before, after] = ["test", "add"].map((wanted) => {
     const { value } = operations.find(({ op, path }) => op === wanted && path === "/status") ?? {};
@@ -128,15 +131,15 @@ const remote = /^\/(.+?)\/([a-z]+_[0-9A-Za-z]{20,})(?:\/([a-z_]+))?$/;
 const route = /^\/edges\/https\/[^/]+\/routes\/edghtsrt_([^/]+)\/([a-z_]+)$/;
 const source = /^\/event_subscriptions\/[^/]+\/sources(?:\/([^/]+))?$/;
 
-/** The part of an id that tells the name of the object. */
+/** The part of an id that contains the name of the object. */
 export const inID = (name: string): string => name.replaceAll("-", "0");
 const outOfID = (text: string): string => text.replaceAll("0", "-");
 
-/** The event type by which the source of an object is known. */
+/** The event type that identifies the source of an object. */
 export const typeOf = (name: string): string => `${name.replaceAll("-", "_")}.v0`;
 const outOfType = (type: string): string => type.replace(".v0", "").replaceAll("_", "-");
 
-/** Tells whom a request to the service is about: the description of most remotes is the name of their object. */
+/** Finds the object of a request to the service. The description of most remotes is the name of their object. */
 export class ServiceSteps {
   readonly #simulator: Simulator;
   readonly #names = new Map<string, string>();

@@ -6,31 +6,31 @@ import { inID, type Point, type StepName, stepTypeOf, typeOf } from "./steps.ts"
 
 type Operation = "create" | "update" | "delete" | "adopt";
 
-/** A row that is in the account before an object comes to have to do with it. */
+/** A row that is in the account before the object is created. */
 export interface Given {
   readonly collection: string;
   readonly members: Members;
-  /** Of the row, what is somebody else's. */
+  /** The part of the row that belongs to others. */
   readonly theirs: (row: Members) => unknown;
 }
 
-/** One kind of each sort: how what was made is found again differs between them. */
+/** A kind, one for each way in which remotes are found again. */
 export interface Subject {
-  /** Begins the names of its objects. */
+  /** The first part of the names of its objects. */
   readonly sort: string;
   readonly kind: string;
-  /** Of the account. */
+  /** The collection in the account. */
   readonly collection: string;
   readonly given?: (name: string) => readonly Given[];
-  /** What the account has for an object; by default the rows that its name describes. */
+  /** The remotes of an object. Default: the rows with its name as description. */
   readonly remotes?: (control: Control, name: string) => Members[];
   readonly spec: (name: string) => Members;
-  /** The spec after an edit, and whether a remote is as it says. */
+  /** The spec after an edit. `isEdited`: whether a remote matches it. */
   readonly edited: (name: string) => Members;
   readonly isEdited: (row: Members) => boolean;
-  /** A request that makes a remote like that of the object, as somebody else would make it. */
+  /** A request that creates an equal remote for somebody else. */
   readonly lookalike: (name: string) => Members;
-  /** What each operation waits for, in order. One that is missing cannot be done to the kind. */
+  /** The steps of each operation, in order. An operation that is missing is impossible for the kind. */
   readonly steps: Readonly<Partial<Record<Operation, readonly StepName[]>>>;
 }
 
@@ -40,7 +40,7 @@ const usual = {
   delete: ["DELETE", "finalizer"],
 } as const satisfies Subject["steps"];
 
-/** What is set is written down before it is sent. */
+/** Fields are recorded before they are sent. */
 const takeOver = ["add finalizer", "checkpoint", "PATCH", "status"] as const;
 const adoptByID = ["GET", ...takeOver] as const;
 
@@ -74,7 +74,7 @@ const yesterday = new Date(Date.now() - 24 * 60 * 60_000).toISOString();
 
 export const subjects: readonly Subject[] = [
   {
-    // found again by its natural key
+    // Found again by its natural key.
     sort: "domain",
     kind: "ReservedDomain",
     collection: "reserved_domains",
@@ -85,7 +85,7 @@ export const subjects: readonly Subject[] = [
     steps: { ...usual, adopt: takeOver },
   },
   {
-    // by the mark in its metadata
+    // Found again by the owner mark in its metadata.
     sort: "policy",
     kind: "IPPolicy",
     collection: "ip_policies",
@@ -106,7 +106,7 @@ export const subjects: readonly Subject[] = [
     steps: { ...usual, adopt: adoptByID },
   },
   {
-    // by all that was sent, since its text has no room for a mark
+    // Found again by all values that were sent, since its metadata has no room for a mark.
     sort: "destination",
     kind: "EventDestination",
     collection: "event_destinations",
@@ -128,7 +128,7 @@ export const subjects: readonly Subject[] = [
     },
   },
   {
-    // changed by two requests
+    // Changed by two requests.
     sort: "edge",
     kind: "TCPEdge",
     collection: "edges/tcp",
@@ -139,7 +139,7 @@ export const subjects: readonly Subject[] = [
     steps: { ...usual, update: ["checkpoint", "PATCH", "DELETE policy", "status"] },
   },
   {
-    // its token comes once, in the answer to the create
+    // Its token is shown once, in the answer to the create.
     sort: "key",
     kind: "APIKey",
     collection: "api_keys",
@@ -154,7 +154,7 @@ export const subjects: readonly Subject[] = [
     },
   },
   {
-    // modules of what is made elsewhere
+    // Modules of a remote that other clients create.
     sort: "route",
     kind: "HTTPSEdgeRoute",
     collection: "https_routes",
@@ -207,7 +207,7 @@ export const subjects: readonly Subject[] = [
     },
   },
   {
-    // an entry of a list
+    // An entry of a list.
     sort: "source",
     kind: "EventSource",
     collection: "event_subscriptions",
@@ -233,15 +233,15 @@ export const subjects: readonly Subject[] = [
   },
 ];
 
-/** Those that are sought by what the create was, and found with all that they need. */
+/** Subjects whose remote is searched for by its values, name or mark. */
 export const sought = subjects.filter(
   ({ steps: { create = [] } }) => create.includes("intent") && !create.includes("write secret"),
 );
 
-/** The sorts of requests that make something. */
+/** The types of requests that create something. */
 const makes: readonly string[] = ["POST", "POST source", "PUT module"];
 
-/** A moment of a create, in the words of any subject. */
+/** A point of a create, in terms that fit every subject. */
 export interface Moment {
   readonly step: "intent" | "making" | "status";
   readonly at: Point["at"];
@@ -250,7 +250,7 @@ export interface Moment {
 const isStep = (wanted: Moment["step"], step: StepName): boolean =>
   wanted === "making" ? makes.includes(stepTypeOf(step)) : step === wanted;
 
-/** Cases for these moments of a create. */
+/** Cases for these points of a create. */
 export const creatingCases = (of: readonly Subject[], moments: readonly Moment[]): Case[] =>
   moments.flatMap(({ step, at }) => casesOf("create", at, of).filter(({ point }) => isStep(step, point.step)));
 
@@ -271,7 +271,7 @@ export function casesOf(operation: Operation, at: Point["at"], of: readonly Subj
   );
 }
 
-/** The manifests of an object; with its Secret, where it needs one. */
+/** The manifests of an object, with its Secret if it needs one. */
 export function manifestsOf(
   { subject: { kind, steps }, name }: Pick<Case, "subject" | "name">,
   spec: Members,

@@ -3,21 +3,21 @@ import type { Members } from "../../../tools/simulator/shape/members.ts";
 
 type Parts = Record<string, unknown>;
 
-/** What objects of one kind are like: a spec for each revision, and what the account then has. */
+/** A template for objects of one kind: the spec for each revision, and the remote that follows from it. */
 export interface ObjectTemplate {
-  /** Begins their names. */
+  /** The first part of their names. */
   readonly sort: string;
   readonly kind: string;
   readonly collection: string;
   readonly spec: (label: string, revision: number) => Parts;
-  /** In the parts that `shown` takes out of a row. */
+  /** The expected remote, in the parts that `shown` takes from a row. */
   readonly remote: (label: string, revision: number) => Parts;
   readonly shown: (row: KubeJSON) => Parts;
-  /** A request that makes what looks the same, for somebody else. */
+  /** A request that creates an equal remote for somebody else. */
   readonly lookalike: (label: string) => Members;
 }
 
-/** Holds the key that event destinations use, as `apiKey`. */
+/** The Secret with the key that event destinations use, under `apiKey`. */
 export const SECRET = "shared";
 
 const metadata = (revision: number) => JSON.stringify({ revision });
@@ -58,7 +58,7 @@ export const templates: readonly ObjectTemplate[] = [
     lookalike: (label) => ({ description: label, labels: { revision: "0" } }),
   },
   {
-    // its metadata has no place for a mark
+    // Its metadata has no room for a mark.
     sort: "destination",
     kind: "EventDestination",
     collection: "event_destinations",
@@ -78,7 +78,7 @@ export const templates: readonly ObjectTemplate[] = [
     }),
   },
   {
-    // a module comes and goes, by an operation of its own
+    // A module is added and removed, by its own operation.
     sort: "edge",
     kind: "TCPEdge",
     collection: "edges/tcp",

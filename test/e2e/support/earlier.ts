@@ -5,20 +5,23 @@ import { examples } from "../../../tools/shared/examples.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
 import { chart, objectsIn } from "./helm.ts";
 
-/** What an earlier version brought. */
+/** The chart and examples of an earlier version. */
 export interface Earlier {
-  /** A folder. */
+  /** The folder of the chart. */
   readonly chart: string;
   /** Its examples. */
   readonly objects: readonly KubeJSON[];
 }
 
-/** A version from which users may come. */
+/** An earlier version from which users may upgrade. */
 export interface EarlierVersion {
   readonly name: string;
-  /** Its definitions differ from the present ones as little as can be, so that nothing has to be written. */
+  /**
+   * Whether it is a copy of the present version without one field, so that its definitions differ as little as
+   * possible.
+   */
   readonly isCopy: boolean;
-  /** May write to this folder, which is empty. */
+  /** Unpacks it into this empty folder. */
   readonly unpack: (directory: string) => Promise<Earlier>;
 }
 
@@ -57,7 +60,7 @@ async function change(file: string, to: (text: string) => string): Promise<void>
   await writeFile(file, to(await readFile(file, "utf8")));
 }
 
-/** Without the line that begins the field and those that are indented deeper. */
+/** Removes the line of the field and all lines that are indented deeper. */
 function withoutField(text: string): string {
   let depth = Number.POSITIVE_INFINITY;
   const kept = text.split("\n").filter((line) => {

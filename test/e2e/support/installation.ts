@@ -19,9 +19,9 @@ export class Installation implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly simulator: Simulator;
   readonly helm: Helm;
-  /** Between the operator and the API server. */
+  /** The proxy between the operator and the API server. */
   readonly proxy: RecordingProxy;
-  /** Between the hooks of the chart and the API server. */
+  /** The proxy between the hooks of the chart and the API server. */
   readonly hooks: RecordingProxy;
   /** A folder of its own, removed at the end. */
   readonly home: string;
@@ -60,7 +60,7 @@ export class Installation implements AsyncDisposable {
 
   kubectl = async (...args: string[]): Promise<string> => (await this.cluster.kubectlRun(args)).stdout;
 
-  /** To this namespace, unless they name their own. */
+  /** Applies objects to this namespace, unless they name their own. */
   async apply(namespace: string | undefined, ...objects: object[]): Promise<void> {
     const input = objects.map((object) => stringify(object)).join("\n---\n");
     const where = namespace ? ["--namespace", namespace] : [];
@@ -76,13 +76,13 @@ export class Installation implements AsyncDisposable {
     return JSON.parse(await this.kubectl("get", ...args, "-o", "json"));
   }
 
-  /** What was sent to the service that could change something. */
+  /** The number of requests to the service that were not GETs. */
   changesSent(): number {
     return this.simulator.control.requests().filter(({ method }) => method !== "GET").length;
   }
 }
 
-/** One Helm release, and what it would run. */
+/** A Helm release, and the pods that it would run. */
 export class Release {
   readonly name: string;
   readonly namespace: string;
@@ -107,31 +107,31 @@ export class Release {
     return this.#run("rollback", this.name);
   }
 
-  /** Without hooks: no kubelet runs them, see `hook`. */
+  /** Uninstalls without hooks, since no kubelet runs them; see `hook`. */
   uninstall(): Promise<string> {
     return this.#run("uninstall", this.name, "--no-hooks");
   }
 
-  /** The operator, as the Deployment in the cluster says. Resolves when it is at work. */
+  /** Runs the operator as the Deployment says. Resolves when it is started. */
   async operator(): Promise<Pod> {
     const pod = await this.startOperator();
     await pod.said('"msg":"Started"');
     return pod;
   }
 
-  /** The same, however far it gets. */
+  /** Like `operator`, but does not wait for the start. */
   async startOperator(): Promise<Pod> {
     const { spec } = await this.#in.get("deployment", `${this.name}-tunnel-gateway-operator`, "-n", this.namespace);
     return this.#pod(spec.template.spec, this.#in.proxy.url);
   }
 
-  /** What `helm test` would run. */
+  /** Runs the pod of `helm test`. */
   async doctor(): Promise<Pod> {
     const hooks = await this.#hooks();
     return this.#pod(hooks.find(({ kind }) => kind === "Pod").spec);
   }
 
-  /** What `helm uninstall` would run first; its rights are made as Helm would make them. */
+  /** Runs the Job that `helm uninstall` would run first, with the rights that Helm would create. */
   async uninstallJob(): Promise<Pod> {
     const hooks = (await this.#hooks()).filter(({ metadata }) => metadata.annotations["helm.sh/hook"] === "pre-delete");
     const job = hooks.find(({ kind }) => kind === "Job");

@@ -21,8 +21,8 @@ const leases: ResourceType = { group: "coordination.k8s.io", version: "v1", plur
 
 /**
  * Stands in for the scheduler and the only node of a cluster that has neither: binds pods, runs them as processes (see
- * `Pod`), says in their status how they are, and hands out their logs. With it Deployments become available and Jobs
- * complete, so that Helm and kubectl can be used as in any cluster. Images are not pulled.
+ * `Pod`), reports their status, and serves their logs. So Deployments become available and Jobs complete, and Helm and
+ * kubectl work as in any cluster. Images are not pulled.
  */
 export class Kubelet implements AsyncDisposable {
   readonly #cluster: Cluster;
@@ -47,7 +47,7 @@ export class Kubelet implements AsyncDisposable {
     });
   }
 
-  /** `server`: what the pods take for the API server. */
+  /** `server`: the address of the API server that pods use. */
   static async start(cluster: Cluster, server = cluster.url): Promise<Kubelet> {
     const kubelet = new Kubelet(cluster, server);
     await kubelet.#register();
@@ -67,14 +67,14 @@ export class Kubelet implements AsyncDisposable {
     await this.#transport.close();
   }
 
-  /** All that pods have written, those that are gone as well. */
+  /** The output of all pods, including those that are gone. */
   get output(): string {
     return [...this.#outputs].map(([name, lines]) => `${name}:\n${lines.slice(-20).join("\n")}`).join("\n");
   }
 
   async #every(milliseconds: number, work: () => Promise<void>): Promise<void> {
     while (!this.#ended) {
-      // what others have changed meanwhile is seen the next time
+      // A change by another client in the meantime is seen in the next round.
       await work().catch(() => undefined);
       await sleep(milliseconds);
     }
@@ -94,7 +94,7 @@ export class Kubelet implements AsyncDisposable {
     await this.#client.patchMerge(nodes, { name: NODE }, { status }, { subresource: "status" });
   }
 
-  /** Without it the node is taken for lost, and its pods for not ready. */
+  /** Without this, Kubernetes takes the node for lost and its pods for not ready. */
   async #beat(): Promise<void> {
     const renewTime = new Date().toISOString().replace("Z", "000Z");
     await this.#client.apply(leases, {

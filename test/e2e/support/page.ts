@@ -13,10 +13,10 @@ interface Block {
   isUsed: boolean;
 }
 
-/** Where somebody works who does what a page says. */
+/** The shell of a reader who follows a page. */
 export class Shell {
   readonly directory: string;
-  /** What a reader puts in the place of the names that a page makes up. */
+  /** What a reader puts in the place of names in a page. */
   readonly substitutions: ReadonlyMap<string, string>;
   readonly #env: Readonly<Record<string, string>>;
   readonly #running = new Set<number>();
@@ -30,13 +30,13 @@ export class Shell {
     this.#env = env;
   }
 
-  /** Runs commands of a shell, and resolves with what they print. With `until`, interrupts them when they say that. */
+  /** Runs shell commands, and resolves with their output. With `until`, interrupts them when the output contains it. */
   async run(commands: string, until?: string): Promise<string> {
     const child = spawn("bash", ["-euo", "pipefail", "-c", commands], {
       cwd: this.directory,
       env: this.#env,
       stdio: ["ignore", "pipe", "pipe"],
-      // a group of its own, as a shell makes it for what Ctrl-C ends
+      // A process group of its own, so that the interrupt reaches all commands, like Ctrl-C.
       detached: true,
     });
     const group = child.pid as number;
@@ -59,13 +59,13 @@ export class Shell {
     return printed;
   }
 
-  /** Ends what still runs. */
+  /** Ends all commands that still run. */
   leave(): void {
     for (const group of this.#running) process.kill(-group, "SIGKILL");
   }
 }
 
-/** A page of the documentation, for a test that does what it says. */
+/** A page of the documentation whose blocks a test runs. */
 export class Page {
   readonly #blocks: readonly Block[];
   readonly #shell: Shell;
@@ -84,7 +84,7 @@ export class Page {
     return this.#blocks.filter(({ isUsed }) => !isUsed).map(({ heading, language }) => `${heading} (${language})`);
   }
 
-  /** The next block of this language under a heading, with what a reader puts in. */
+  /** The next block of this language under a heading, with the substitutions of the reader. */
   take(heading: string, language: string): string {
     const block = this.#blocks.find((one) => one.heading === heading && one.language === language && !one.isUsed);
     if (!block) throw new Error(`No further block of ${language} under ${heading}`);
@@ -92,14 +92,14 @@ export class Page {
     return [...this.#shell.substitutions].reduce((given, [from, to]) => given.replaceAll(from, to), block.content);
   }
 
-  /** Runs the commands of the next block, one after the other, and holds what they print to what the page shows. */
+  /** Runs the commands of the next block one after the other, and compares their output with the page. */
   async run(heading: string): Promise<string> {
     const printed: string[] = [];
     for (const step of stepsOf(this.take(heading, "console"))) printed.push(await this.#do(step));
     return printed.join("");
   }
 
-  /** What only looks is repeated until it shows what the page shows: a reader is not as fast. */
+  /** A command that only reads is repeated until it prints what the page shows, since a reader is slower. */
   async #do({ command, shown }: Step): Promise<string> {
     const patience = command.startsWith("kubectl get") ? 30_000 : 0;
     for (const end = Date.now() + patience; ; await sleep(500)) {
@@ -111,7 +111,7 @@ export class Page {
     }
   }
 
-  /** The same where the last command goes on until it is interrupted, which happens once it has said so. */
+  /** Like `run`, but the last command runs until it has printed `said`, and is then interrupted. */
   async runUntil(heading: string, said: string): Promise<string> {
     const steps = stepsOf(this.take(heading, "console"));
     return this.#shell.run(steps.map(({ command }) => command).join("\n"), said);
@@ -133,11 +133,11 @@ function blocksOf(page: string): Block[] {
 
 interface Step {
   command: string;
-  /** What the page says that it prints. */
+  /** The output that the page shows. */
   shown: string[];
 }
 
-/** Commands stand behind a prompt, and go on behind a backslash. */
+/** Commands follow a prompt. A backslash continues them on the next line. */
 function stepsOf(block: string): Step[] {
   const commands = block.split(/^\$ /m).slice(1);
   return commands.map((text) => {
@@ -147,7 +147,7 @@ function stepsOf(block: string): Step[] {
   });
 }
 
-/** Ids, addresses, counts and ages differ from run to run, and so do the widths of columns. */
+/** Replaces ids, addresses, counts and ages, which differ between runs, as do the widths of columns. */
 const alike = (line: string): string =>
   line
     .replace(/\b[a-z]+_[A-Za-z0-9]{20,}/g, "ID")

@@ -10,17 +10,17 @@ import { OPERATOR } from "../../../tools/shared/operator.ts";
 
 export interface PodOptions {
   kubectl: KubectlRun;
-  /** Of the API server, or of something that passes on to it. */
+  /** The address of the API server, or of a proxy to it. */
   server: string;
   namespace: string;
-  /** As a Deployment, a Job or a Pod has it, rendered. */
+  /** The rendered spec of a Deployment, a Job or a Pod. */
   spec: KubeJSON;
 }
 
 /**
- * Stands in for a kubelet, which the test cluster has not: runs the only container of a rendered pod as a process, with
- * its arguments, its environment, its Secret volumes and a token of its ServiceAccount, so that RBAC holds. Only where
- * it listens differs, so that tests can run side by side.
+ * Stands in for a kubelet, which the test cluster lacks. Runs the only container of a rendered pod as a process, with
+ * its arguments, environment, Secret volumes and the token of its ServiceAccount, so that RBAC applies. Only its ports
+ * differ, so that tests can run side by side.
  */
 export class Pod implements AsyncDisposable {
   readonly #options: PodOptions;
@@ -41,7 +41,7 @@ export class Pod implements AsyncDisposable {
     return pod;
   }
 
-  /** Everything it printed by now. */
+  /** All lines that it has printed so far. */
   get lines(): readonly string[] {
     return this.#running.lines;
   }
@@ -55,7 +55,7 @@ export class Pod implements AsyncDisposable {
     return this.#running.exitCode;
   }
 
-  /** As its readiness probe says. */
+  /** Whether its readiness probe succeeds. */
   async isReady({ readinessProbe }: KubeJSON): Promise<boolean> {
     if (!readinessProbe) return true;
     const url = `http://127.0.0.1:${this.#port}${readinessProbe.httpGet.path}`;
@@ -65,10 +65,10 @@ export class Pod implements AsyncDisposable {
     );
   }
 
-  /** What the kubelet does within a minute: files follow their Secrets. */
+  /** Updates the files of Secret volumes, as a kubelet does within a minute. */
   async syncVolumes(): Promise<void> {
     for (const { name, secret } of this.#options.spec.volumes ?? []) {
-      // the token, which is in the kubeconfig
+      // This is the token, which is in the kubeconfig.
       if (!secret) continue;
       const folder = join(this.#directory, name);
       await mkdir(folder, { recursive: true });
@@ -89,7 +89,7 @@ export class Pod implements AsyncDisposable {
     throw new Error(`Secret ${secretName} is missing`);
   }
 
-  /** Resolves when a line holds the text. Fails when the process ends before. */
+  /** Resolves when a line contains the text. Rejects if the process ends first. */
   async said(text: string): Promise<void> {
     await this.#running.said(text);
   }
@@ -144,7 +144,7 @@ export class Pod implements AsyncDisposable {
   }
 }
 
-/** Who reads it meanwhile reads the old or the new content. */
+/** Replaces the file in one step, so that a reader gets the old or the new content. */
 async function replaceFile(path: string, content: Buffer): Promise<void> {
   await writeFile(`${path}.new`, content);
   await rename(`${path}.new`, path);

@@ -12,11 +12,11 @@ export interface Recorded {
 export interface RecordingProxy extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly Recorded[];
-  /** Default true. Without it, it refuses to stream lists, as API servers before Kubernetes 1.32 do. */
+  /** Default true. If false, it refuses to stream lists, like API servers before Kubernetes 1.32. */
   streamsLists: boolean;
 }
 
-/** Passes everything on to an API server, and remembers what was asked for and how it was answered. */
+/** Forwards all requests to an API server, and records them with their status. */
 export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
   const requests: Recorded[] = [];
   const server = createServer((incoming, answer) => {
@@ -42,7 +42,7 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
 function pass(target: string, incoming: IncomingMessage, answer: ServerResponse, requests: Recorded[]): void {
   const { method = "GET", url: path = "/", headers } = incoming;
   const send = target.startsWith("https:") ? secureRequest : request;
-  // the certificate is of a cluster that this very process has started
+  // The certificate belongs to a cluster that this process has started.
   const onward = send(new URL(path, target), { method, headers, rejectUnauthorized: false }, (response) => {
     requests.push({ method, path, status: response.statusCode ?? 0 });
     answer.writeHead(response.statusCode ?? 502, response.headers);

@@ -2,7 +2,7 @@ import type { Recorded } from "./recording-proxy.ts";
 
 const verbs: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
 
-/** The right that a request takes, as `verb resource.group/subresource`; the same words as `rightsOf`. */
+/** The right that a request needs, as `verb resource.group/subresource`, like `rightsOf`. */
 export function rightOf({ method, path }: Recorded): string | undefined {
   const { pathname, searchParams } = new URL(path, "http://any");
   const segments = pathname.split("/").filter(Boolean);
@@ -40,11 +40,11 @@ export function rightsOf(rules: readonly Rule[]): string[] {
 const words = (verb: string, resource: string, group?: string, subresource?: string): string =>
   `${verb} ${resource}${group ? `.${group}` : ""}${subresource ? `/${subresource}` : ""}`;
 
-/** Asks again for what was asked for, without doing it, and resolves with the status of the answer. */
+/** Repeats a request without an effect, and resolves with the status of the answer. */
 export async function askAgain({ method, path }: Recorded, server: string, token: string): Promise<number> {
   const url = new URL(path, server);
   if (method !== "GET") url.searchParams.set("dryRun", "All");
-  // who may not is told so before the body is read
+  // The API server checks the right before it reads the body.
   const response = await fetch(url, { method, headers: { authorization: `Bearer ${token}` } });
   await response.body?.cancel();
   return response.status;

@@ -7,7 +7,7 @@ import { GROUP } from "../../../src/schema/contract.ts";
 import { verdictBinary } from "../../../tools/cluster/build/build.ts";
 import type { KubeJSON } from "../../../tools/shared/objects.ts";
 
-/** What one tool makes of one object: its value, or why it could not say. */
+/** The result of one tool for one object: its value or its error. */
 interface Outcome {
   value?: KubeJSON;
   error?: string;
@@ -18,7 +18,9 @@ export interface Verdict {
   scripts: Record<string, Outcome>;
 }
 
-/** The verdicts on all objects, in their order, by one process. Each script is run for each object, as Argo CD does. */
+/**
+ * The verdicts on all objects, in the same order, from one process. Runs each script for each object, as Argo CD does.
+ */
 export async function judge(
   objects: readonly object[],
   scripts: Readonly<Record<string, string>> = {},
@@ -41,8 +43,8 @@ export async function argoScripts(kind = "IPPolicy"): Promise<Record<string, str
 }
 
 /**
- * The object that Argo CD sends after an action. Lua has one kind of empty table, so where the action has left one of the
- * members empty, Argo CD takes what was there before.
+ * The object that Argo CD sends after an action. Lua has one kind of empty table. So where the action has left a member
+ * empty, Argo CD keeps the former value.
  */
 export function sentByArgo(returned: KubeJSON, before: KubeJSON): KubeJSON {
   const isMap = (value: unknown): value is KubeJSON =>
@@ -56,7 +58,10 @@ export function sentByArgo(returned: KubeJSON, before: KubeJSON): KubeJSON {
   return Object.fromEntries(members);
 }
 
-/** The two words that decide: of kstatus, and of Argo CD, which looks at no script when an object is being deleted. */
+/**
+ * The two words of a verdict: the state by kstatus, and the health by Argo CD, which runs no script for an object that
+ * is being deleted.
+ */
 export function words(object: KubeJSON, verdict: Verdict | undefined): string {
   const health = object.metadata.deletionTimestamp ? "Progressing" : said(verdict?.scripts["health"]);
   return `${said(verdict?.kstatus)} ${health}`;

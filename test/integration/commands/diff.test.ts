@@ -31,7 +31,7 @@ beforeAll(async () => {
   world.simulator.control.clearRequests();
 });
 
-test("drift and what is unmanaged are told apart, by name, kind and id", async () => {
+test("diff shows drift and unmanaged fields separately, by name, kind and id", async () => {
   const { code, stdout, stderr } = await run("diff", "ippolicy", "office", "--detailed-exitcode");
   expect({ code, stderr, lines: stdout.trim().split("\n") }).toEqual({
     code: 2,

@@ -31,7 +31,7 @@ beforeAll(async () => {
   control.clearRequests();
 });
 
-test("users names objects and remotes of others, by name and by id", async () => {
+test("users lists objects, and remotes without objects, by name and by id", async () => {
   const byName = await run("users", "ippolicy/office");
   expect(byName).toMatchObject({ code: 0, stderr: expect.stringContaining("1 of them have no object") });
   expect(byName.stdout).toContain("TCPEdge/ssh");
@@ -42,7 +42,7 @@ test("users names objects and remotes of others, by name and by id", async () =>
   );
 });
 
-test("orphans names what was left behind, what is gone, and on request what nobody manages", async () => {
+test("orphans lists remotes without objects, objects without remotes, and on request unmanaged remotes", async () => {
   const { code, stdout } = await run("orphans", "--no-headers");
   expect(code).toBe(0);
   // The cluster has objects of other tests as well.

@@ -48,7 +48,7 @@ const objectsIn = (text: string): KubeJSON[] =>
     .map((document) => document.toJS())
     .filter((object) => object !== null);
 
-test("an account of all kinds comes under management, and nothing in it changes but for the owner marks", async () => {
+test("an account with all kinds is imported, and only owner marks change in it", async () => {
   const all = ["import", "--all", route, "-n", world.namespace];
   const { code, stdout, stderr } = await command(world, all);
   expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("objects written") });
@@ -81,7 +81,7 @@ test("a folder gets a file for each object", async () => {
   expect(await readdir(folder)).toContain("secrets.yaml.example");
 });
 
-test("what cannot be listed is named, and the rest is written", async () => {
+test("a resource that cannot be listed is named, and the others are written", async () => {
   world.simulator.control.fault({ method: "GET", path: "/ip_policies", action: { status: 403 } });
   const { code, stdout, stderr } = await command(world, ["import", "--all", "--no-exclude-managed"]);
   world.simulator.control.clearFaults();

@@ -40,7 +40,7 @@ test("a dry run prints the new object and changes nothing", async () => {
   expect((await blue.get("IPPolicy", "office"))?.metadata.annotations).not.toHaveProperty(annotations.releaseTo);
 });
 
-test("the same object is no other one", async () => {
+test("the same object in the other cluster is refused", async () => {
   const office = `${blue.namespace}/office`;
   expect(await command(blue, ["move", "ippolicy", office, office, "--to-context", context])).toMatchObject({
     code: 1,
@@ -48,7 +48,7 @@ test("the same object is no other one", async () => {
   });
 });
 
-test("a namespace without the right to adopt is told so, and nobody else manages the remote meanwhile", async () => {
+test("a namespace without the right to adopt gets an error, and no other object manages the remote meanwhile", async () => {
   await startGreen({ ADOPTION_NAMESPACES: "" });
   const { code, stderr } = await move();
   expect({ code, stderr }).toEqual({
@@ -64,7 +64,7 @@ test("a namespace without the right to adopt is told so, and nobody else manages
   await green.operator.stop();
 });
 
-test("killed after each step, the next run finishes it, with two updates of the mark in all", async () => {
+test("killed after each step, the next run completes the move, with two updates of the mark in all", async () => {
   await startGreen({ ADOPTION_NAMESPACES: "*" });
   blue.simulator.control.clearRequests();
   for (const step of ["Released", "Removed", "Created", "is Ready"])

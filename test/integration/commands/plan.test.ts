@@ -41,7 +41,7 @@ beforeAll(async () => {
   world.simulator.control.clearRequests();
 });
 
-test("a plan writes nothing, and says by its exit code whether there is something to do", async () => {
+test("a plan writes nothing, and its exit code says whether there are changes", async () => {
   const path = await file(office("two"), edge);
   const { code, stdout } = await run("plan", "-f", path, "--detailed-exitcode");
   expect(code).toBe(2);
@@ -52,7 +52,7 @@ test("a plan writes nothing, and says by its exit code whether there is somethin
   expect(world.changesSent()).toEqual([]);
 });
 
-test("what a plan shows is what applying sends", async () => {
+test("applying sends what the plan shows", async () => {
   const objects = [office("two"), edge];
   const { changes } = await planned(await file(...objects));
   await world.apply(...objects);
@@ -70,7 +70,7 @@ test("a field that was applied before, and is not in the manifest any more, is r
   expect(changes).toMatchObject([{ action: "update", fields: [{ path: "description", old: "two" }] }]);
 });
 
-test("what the API server refuses is named with file and line, and the rest is shown", async () => {
+test("a manifest that the API server refuses is named with file and line, and the others are planned", async () => {
   const path = await file(
     manifest("TCPEdge", "bad", { description: "x".repeat(300) }),
     manifest("IPPolicy", "new", {}),
@@ -89,7 +89,7 @@ test.each([
   expect(await run("plan", ...args)).toMatchObject({ code, stderr: expect.stringMatching(message) });
 });
 
-test("a list that the key may not read makes the plan a part, which it says", async () => {
+test("a list that the key may not read makes the plan incomplete, and the output says so", async () => {
   world.simulator.control.fault({ method: "GET", path: "/edges/tcp", action: { status: 403 } });
   const { code, stdout, stderr } = await run("plan", "-f", await file(manifest("IPPolicy", "new", {}), edge));
   world.simulator.control.clearFaults();

@@ -44,7 +44,7 @@ const sentAbout = (id: string, after = 0): string[] =>
 const lastSeq = (): number => world.simulator.control.requests().at(-1)?.seq ?? 0;
 
 describe("a source of its own", () => {
-  test("is made with one request and two writes, seen without any, and goes with one of each", async () => {
+  test("costs one request and two writes to create, none while settled, and one of each to delete", async () => {
     const id = await given("alone", ["a.v0"]);
     // the list that the first look of a process needs
     await world.reconcileNow(subscription("alone", ["a.v0"]));
@@ -66,7 +66,7 @@ describe("a source of its own", () => {
     expect(typesOf(id)).toEqual(["a.v0"]);
   });
 
-  test("can be on a subscription that no object here manages", async () => {
+  test("can be on a subscription without an object", async () => {
     const { id } = world.simulator.control.insert("event_subscriptions", { sources: [{ type: "x.v0" }] });
     const object = manifest("EventSource", "foreign", { subscriptionRef: { id }, type: "b.v0" });
     await ready(object);
@@ -84,7 +84,7 @@ describe("a source of its own", () => {
     await gone("EventSource", "early");
   });
 
-  test("is put right when somebody takes it out, with whoever looks at the subscription", async () => {
+  test("is added again when another client removes it, whichever reconcile reads the subscription", async () => {
     const id = await given("taken", ["a.v0"]);
     await ready(source("taken", "taken", "b.v0"));
     setTypes(id, ["a.v0"]);
@@ -95,7 +95,7 @@ describe("a source of its own", () => {
     expect(sentAbout(id, after)).toEqual(["POST /sources 201"]);
   });
 
-  test("is only told of when its spec says so", async () => {
+  test("is only reported as drift when the spec says so", async () => {
     const id = await given("reported");
     const object = source("reported", "reported", "b.v0", { driftPolicy: "Report" });
     await ready(object);
@@ -106,7 +106,7 @@ describe("a source of its own", () => {
     await gone("EventSource", "reported");
   });
 
-  test("is made again below a subscription that was made again", async () => {
+  test("is created again below a recreated subscription", async () => {
     const id = await given("anew");
     await ready(source("anew", "anew", "b.v0"));
     world.simulator.control.remove(id);
@@ -136,7 +136,7 @@ describe("a source that others want as well", () => {
     expect(sentAbout(id, after).filter((one) => !one.endsWith("409"))).toEqual([]);
   });
 
-  test("goes with the last of the objects", async () => {
+  test("is deleted with the last of its objects", async () => {
     const id = await given("shared");
     await ready(source("shared-one", "shared", "b.v0"), source("shared-two", "shared", "b.v0"));
     expect(typesOf(id)).toEqual(["b.v0"]);
@@ -156,7 +156,7 @@ describe("a source that others want as well", () => {
     expect(typesOf(id)).toEqual(["b.v0"]);
   });
 
-  test("stays while the subscription lists it, and goes when it no longer does", async () => {
+  test("stays while the subscription lists it, and is deleted when no object wants it", async () => {
     const id = await given("listed", ["a.v0", "b.v0"]);
     const [object] = await ready(source("listed", "listed", "b.v0"));
     expect(object.status).not.toHaveProperty("preexisting");
@@ -172,7 +172,7 @@ describe("a source that others want as well", () => {
     expect(typesOf(id)).toEqual(["a.v0"]);
   });
 
-  test("stays in the account where its object says so", async () => {
+  test("stays in the account when the spec says so", async () => {
     const id = await given("retained");
     await ready(source("retained", "retained", "b.v0", { deletionPolicy: "Retain" }));
     await gone("EventSource", "retained");
@@ -181,7 +181,7 @@ describe("a source that others want as well", () => {
 });
 
 describe("a subscription", () => {
-  test("leaves the types of others where they are, whatever of it changes", async () => {
+  test("leaves the sources of others as they are, whatever changes in its spec", async () => {
     const id = await given("peace", ["a.v0", "c.v0"]);
     await ready(source("peace", "peace", "b.v0"));
     setTypes(id, [...typesOf(id), "x.v0"]);
@@ -201,7 +201,7 @@ describe("a subscription", () => {
   test.each([
     ["before", ["EventSubscription", "EventSource"]],
     ["after", ["EventSource", "EventSubscription"]],
-  ])("goes %s its sources and leaves nothing", async (when, order) => {
+  ])("is deleted %s its sources, and leaves nothing", async (when, order) => {
     const id = await given(`goes-${when}`, ["a.v0"]);
     const names = ["b", "c"].map((letter) => `goes-${when}-${letter}`);
     await ready(...names.map((name) => source(name, `goes-${when}`, `${name.at(-1)}.v0`)));
@@ -237,7 +237,7 @@ describe("a create whose answer is lost", () => {
     ["it was done", { cut: "after" }, ["POST /sources 201"]],
     ["it was not done", { cut: "before" }, ["POST /sources null", "POST /sources 201"]],
     ["it takes for ever, although it was done", { hang: "after" }, ["POST /sources 201"]],
-  ])("is looked for: %s", async (what, action, sent) => {
+  ])("is searched for: %s", async (what, action, sent) => {
     const name = `unsure-${what.length}`;
     const after = lastSeq();
     post(action);
@@ -249,7 +249,7 @@ describe("a create whose answer is lost", () => {
     expect(typesOf(id)).toEqual([]);
   });
 
-  test.each(["before", "after"] as const)("by a process that was killed is looked for (%s)", async (when) => {
+  test.each(["before", "after"] as const)("by a process that was killed is searched for (%s)", async (when) => {
     const name = `killed-${when}`;
     const after = lastSeq();
     post(when === "after" ? { hang: "after" } : { hang: true });
@@ -263,7 +263,7 @@ describe("a create whose answer is lost", () => {
     expect(typesOf(id)).toEqual([]);
   });
 
-  test("is taken back when its object is deleted before anybody knew of it", async () => {
+  test("is undone when its object is deleted before the outcome is known", async () => {
     const after = lastSeq();
     post({ hang: "after" });
     await world.kube.apply(source("unknown", "unsure", "unknown.v0"));

@@ -70,7 +70,7 @@ test("is in the account as it is in the specs", () => {
   });
 });
 
-test("rests once it is there", async () => {
+test("sends nothing once it is settled", async () => {
   await world.quiet();
   const sent = world.changesSent().length;
   await world.restartOperator();
@@ -78,7 +78,7 @@ test("rests once it is there", async () => {
   expect({ writes, sent: world.changesSent().length - sent }).toEqual({ writes: 0, sent: 0 });
 });
 
-test("goes with its namespace, and leaves nothing", async () => {
+test("is deleted with its namespace, and leaves nothing", async () => {
   const before = world.changesSent().length;
   await world.cluster.kubectlRun(["delete", "namespace", world.namespace, "--wait=false"]);
   await world.until(

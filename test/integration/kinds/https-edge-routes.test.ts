@@ -33,7 +33,7 @@ describe("a route", () => {
   const world = useWorld();
   const routes = useRoutes(world);
 
-  test("gets its modules with a read and a request each, restrictions of addresses first, and three writes", async () => {
+  test("gets its modules with a read and a request each, IP restrictions first, and three writes", async () => {
     routes.add("whole");
     const before = await world.quiet();
     const { status } = await routes.apply("whole", allModules);
@@ -57,7 +57,7 @@ describe("a route", () => {
     });
   });
 
-  test("costs a read of each module at a look, nothing in between, and no write at a restart", async () => {
+  test("costs a read of each module per resync, none in between, and no write at a restart", async () => {
     const after = routes.lastSeq;
     await world.reconcileNow(routes.object("whole", {}));
     const reads = moduleMembers.map((member) => `GET ${member}`);
@@ -80,7 +80,7 @@ describe("a route", () => {
     }
   });
 
-  describe("whose module somebody else changes has it put right", () => {
+  describe("corrects a module that another client changes", () => {
     beforeAll(async () => {
       await routes.given("drifting", allModules);
     });
@@ -97,14 +97,14 @@ describe("a route", () => {
       expect(object.status.drift).toBeUndefined();
     });
 
-    test.each(Object.entries(routeModules))("also when it was taken away: %s", async (_, { member }) => {
+    test.each(Object.entries(routeModules))("also when that removed it: %s", async (_, { member }) => {
       const before = routes.module("drifting", member);
       world.simulator.control.patch("edghtsrt_drifting", { [member]: null });
       await world.reconcileNow(routes.object("drifting", {}));
       expect(routes.module("drifting", member)).toEqual(before);
     });
 
-    test("unless it only asks to be told", async () => {
+    test("unless the spec only asks for a report", async () => {
       await routes.given("reporting", { oidc: oidc.spec, driftPolicy: "Report" });
       await routes.put("reporting", "oidc", oidc.put({}));
       const [object] = await world.reconcileNow(routes.object("reporting", {}));
@@ -149,7 +149,7 @@ describe("a route", () => {
     });
   });
 
-  test("leaves modules alone that it never set, whatever they are", async () => {
+  test("leaves modules alone that its object never set, whatever they contain", async () => {
     routes.add("foreign");
     await routes.put("foreign", "oidc", oidc.put({}));
     await routes.apply("foreign", { webhookVerification: { provider: "sns" } });
@@ -162,7 +162,7 @@ describe("a route", () => {
     expect(routes.lines("foreign", after).slice(1)).toEqual(["DELETE webhook_verification"]);
   });
 
-  test("keeps what was there before its object, and loses what the object has set first", async () => {
+  test("keeps modules that existed before its object, and loses those that the object has added", async () => {
     routes.add("before");
     await routes.put("before", "oidc", oidc.put({}));
     const { status } = await routes.apply("before", { oidc: oidc.spec, webhookVerification: { provider: "sns" } });
@@ -172,7 +172,7 @@ describe("a route", () => {
     expect(routes.set("before")).toEqual(["oidc"]);
   });
 
-  test("takes what the service chooses for what it leaves open, and gives back what it had chosen itself", async () => {
+  test("accepts values that the service chooses for unset fields, and restores those that it had chosen before", async () => {
     const { maximumDuration: _, ...open } = oidc.spec;
     await routes.given("choosing", { oidc: open });
     const set = routes.module("choosing", "oidc") ?? {};
@@ -189,7 +189,7 @@ describe("a route", () => {
     expect(routes.lines("choosing", settled)).toEqual(["GET oidc"]);
   });
 
-  test("sends a secret again when it changes, and takes it away when it is not named any more", async () => {
+  test("is sent a secret again when it changes, and loses it when the spec no longer names it", async () => {
     await world.kube.apply(secret("turning", { webhook: "first-value" }));
     const webhook = (more: Spec) => ({ webhookVerification: { provider: "sns", ...more } });
     await routes.given("turning", webhook({ secretRef: { name: "turning", key: "webhook" } }));
@@ -201,7 +201,7 @@ describe("a route", () => {
     expect(routes.module("turning", "webhook_verification")).toMatchObject({ secret: "" });
   });
 
-  test("waits for its Secret and its policies before anything is sent", async () => {
+  test("waits for its Secret and policies before anything is sent", async () => {
     routes.add("waiting");
     const later = { ...oidc.spec, clientSecretRef: { name: "later", key: "oidc" } };
     await world.kube.apply(routes.object("waiting", { oidc: later, webhookVerification: { provider: "sns" } }));
@@ -212,7 +212,7 @@ describe("a route", () => {
     expect(routes.module("waiting", "oidc")).toMatchObject({ client_secret: "late" });
   });
 
-  test("that does not exist is missed, and found when it does", async () => {
+  test("that does not exist is reported as missing, and used when it exists", async () => {
     const object = routes.object("absent", { webhookVerification: { provider: "sns" } });
     await world.kube.apply(object);
     const missed = await world.condition("HTTPSEdgeRoute", "absent", { type: "Stalled", reason: "RemoteMissing" });
@@ -223,7 +223,7 @@ describe("a route", () => {
     expect(routes.set("absent")).toEqual(["webhook_verification"]);
   });
 
-  test("that goes away is missed, and its object can go as well", async () => {
+  test("that is deleted is reported as missing, and its object can be deleted as well", async () => {
     await routes.given("vanishing", { webhookVerification: { provider: "sns" } });
     world.simulator.control.remove("edghtsrt_vanishing");
     await world.kube.annotate("HTTPSEdgeRoute", "vanishing", { "tunnelgateway.dev/reconcile-requested-at": "now" });
@@ -232,7 +232,7 @@ describe("a route", () => {
     await world.gone("HTTPSEdgeRoute", "vanishing");
   });
 
-  test("that two objects name is the first one's, until that one goes", async () => {
+  test("that two objects name belongs to the first, until that is deleted", async () => {
     const github = { webhookVerification: { provider: "sns", enabled: false } };
     await routes.given("rivals", { webhookVerification: { provider: "sns" } });
     const after = routes.lastSeq;
@@ -250,7 +250,7 @@ describe("a route", () => {
     ]);
   });
 
-  test("that two objects name from the start is one's, and then the other's", async () => {
+  test("that two objects name from the start belongs to one, and then to the other", async () => {
     routes.add("twins");
     const spec = { webhookVerification: { provider: "sns" } };
     await world.operator.stop();
@@ -273,7 +273,7 @@ describe("a route", () => {
     expect(routes.lines("twins").filter((line) => line.startsWith("DELETE"))).toEqual([]);
   });
 
-  test("of an object that goes is left without the modules that it set", async () => {
+  test("of a deleted object loses the modules that the object has set", async () => {
     await world.kube.delete("HTTPSEdgeRoute", "whole");
     const after = routes.lastSeq;
     await world.gone("HTTPSEdgeRoute", "whole");
@@ -283,14 +283,14 @@ describe("a route", () => {
     );
   });
 
-  test("is left as it is where the object says so", async () => {
+  test("stays unchanged when the spec says so", async () => {
     await routes.given("retained", { webhookVerification: { provider: "sns" }, deletionPolicy: "Retain" });
     await world.kube.delete("HTTPSEdgeRoute", "retained");
     await world.gone("HTTPSEdgeRoute", "retained");
     expect(routes.set("retained")).toEqual(["webhook_verification"]);
   });
 
-  test("that is left with a policy keeps it", async () => {
+  test("that stays with a policy in a module keeps the policy", async () => {
     await world.kube.apply(manifest("IPPolicy", "kept", {}));
     const { status } = await world.ready("IPPolicy", "kept");
     await routes.given("left", { ipRestriction: { ipPolicyRefs: [{ name: "kept" }] }, deletionPolicy: "Retain" });
@@ -305,7 +305,7 @@ describe("a route", () => {
     await world.gone("IPPolicy", "kept");
   });
 
-  test("is only watched where the object says so", async () => {
+  test("is only observed when the spec says so", async () => {
     routes.add("watched");
     await routes.put("watched", "webhook_verification", { provider: "sns", enabled: false });
     const spec = { webhookVerification: { provider: "sns" }, managementPolicy: "ObserveOnly" };
@@ -315,14 +315,14 @@ describe("a route", () => {
   });
 });
 
-describe("a service that does only what its page shows, and answers null for what is not set", () => {
+describe("a service that does only what its page shows, and answers null for unset modules", () => {
   const world = useWorld({
     simulator: { undocumented: false, unsetModule: 200 },
     env: { RESYNC_INTERVAL: "1s" },
   });
   const routes = useRoutes(world);
 
-  test("has SAML switched off, and everything else removed", async () => {
+  test("has SAML disabled, and all other modules removed", async () => {
     await routes.given("limited", allModules);
     const { saml: _, ...rest } = allModules;
     await routes.apply("limited", rest);
@@ -337,7 +337,7 @@ describe("a service that does only what its page shows, and answers null for wha
     expect(tried).toHaveLength(1);
   });
 
-  test("is read again at each resync, so that a change is put right without being asked", async () => {
+  test("is read again at each resync, so that a change is corrected without a request for it", async () => {
     await routes.given("resynced", { webhookVerification: { provider: "sns" } });
     await world.until("two resyncs", async () => routes.lines("resynced").length >= 4);
     await routes.put("resynced", "webhook_verification", { provider: "sns", enabled: false });

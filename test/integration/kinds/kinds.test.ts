@@ -108,7 +108,7 @@ describe("objects of all kinds", () => {
     await remember(requiredObjects);
   });
 
-  test("the least of each kind takes one request and two writes, and one for each Secret of the operator", async () => {
+  test("the minimal spec of each kind takes one request and two writes, and one for each Secret of the operator", async () => {
     const objects = leastOf.map(manifestOf);
     const before = await world.quiet();
     const reads = () => world.simulator.control.requests({ method: "GET" }).map(({ path }) => path);
@@ -137,7 +137,7 @@ describe("objects of all kinds", () => {
     expect(creates).toHaveLength(everything.filter(isWhole).length);
   });
 
-  test("a fresh look changes nothing, and writes its echo only", async () => {
+  test("a requested reconcile changes nothing, and writes only its answer", async () => {
     const before = await world.quiet();
     const sent = world.changesSent().length;
     await world.reconcileNow(...everything);
@@ -154,7 +154,7 @@ describe("objects of all kinds", () => {
     expect(writes).toBe(0);
   });
 
-  describe("a field that somebody else changes in the account is put right", () => {
+  describe("a field that another client changes in the account is corrected", () => {
     test.concurrent.each(titled(samples))("%s", async (_title, sample) => {
       const id = idOf(sample);
       for (const [field, how] of Object.entries(sample.fields)) {
@@ -211,7 +211,7 @@ describe("objects of all kinds", () => {
     });
   });
 
-  describe("a field that was never set is left as somebody else has it", () => {
+  describe("a field that the spec never set stays as another client has set it", () => {
     test.concurrent.each(titled(leastOf))("%s", async (_title, object) => {
       const id = idOf(object);
       const fields = samples

@@ -34,7 +34,7 @@ describe("a token stays in its Secret", () => {
   const tokens = new Map<string, string | undefined>();
   const names = ["retained", "foreground", "orphaned", "undecided"];
 
-  test("as long as its key stays, the Secret has no owner", async () => {
+  test("while the API key stays in the account, the Secret has no owner", async () => {
     await world.kube.apply(
       key("retained", { deletionPolicy: "Retain" }),
       ...["foreground", "orphaned", "undecided", "probe"].map((name) => key(name)),
@@ -53,14 +53,14 @@ describe("a token stays in its Secret", () => {
     for (const name of ["foreground", "orphaned", "undecided"]) await isOwned(name, false);
   });
 
-  test("and has one again when the key is to go after all", async () => {
+  test("the Secret has an owner again when the API key is to be deleted after all", async () => {
     await world.kube.apply(key("undecided"));
     await isOwned("undecided", true);
     await world.kube.apply(key("undecided", { deletionPolicy: "Retain" }));
     await isOwned("undecided", false);
   });
 
-  test("it is there when the objects are gone, also with foreground deletion", async () => {
+  test("the Secret stays after the objects are deleted, also with foreground deletion", async () => {
     await world.kubectl("delete", "apikey", ...names, "--cascade=foreground", "--timeout=60s");
     await world.kubectl("delete", "apikey", "probe", "--timeout=60s");
     await collected();
@@ -70,7 +70,7 @@ describe("a token stays in its Secret", () => {
 });
 
 describe("a Secret under another name", () => {
-  test("has the token, and the one before is gone", async () => {
+  test("gets the token, and the former Secret is deleted", async () => {
     await world.kube.apply(key("moved"));
     const { status } = await world.ready("APIKey", "moved");
     const token = await tokenIn("moved");
@@ -84,8 +84,8 @@ describe("a Secret under another name", () => {
   });
 });
 
-describe("a Secret that was broken", () => {
-  test("is told of, with the way out", async () => {
+describe("a Secret whose token was changed", () => {
+  test("is reported, with what to do", async () => {
     await world.kube.apply(key("broken"));
     await world.ready("APIKey", "broken");
     const { data, metadata } = (await secret("broken")) ?? {};
@@ -106,7 +106,7 @@ describe("a Secret that was broken", () => {
     await world.ready("APIKey", "broken");
   });
 
-  test("and when it is deleted as the message says, there is a new key with a token", async () => {
+  test("is replaced, with a new key and token, when it is deleted as the message says", async () => {
     const old = await tokenIn("broken");
     await world.kube.patch("Secret", "broken", { data: { token: Buffer.from("rubbish").toString("base64") } });
     await world.kube.annotate("APIKey", "broken", { [annotations.reconcileRequestedAt]: "2" });
@@ -117,7 +117,7 @@ describe("a Secret that was broken", () => {
   });
 });
 
-test("uninstalling with policy retain keeps the token, and a later operator knows its Secret again", async () => {
+test("uninstalling with policy retain keeps the token, and a later operator recognises its Secret", async () => {
   await world.kube.apply(key("released"));
   await world.ready("APIKey", "released");
   const token = await tokenIn("released");
