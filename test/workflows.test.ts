@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -8,7 +8,7 @@ interface Job {
   uses?: string;
   container?: string;
   permissions?: Record<string, string>;
-  steps?: { uses?: string; run?: string }[];
+  steps?: { uses?: string; run?: string; with?: Record<string, unknown> }[];
 }
 interface Workflow {
   on: Record<string, unknown>;
@@ -63,12 +63,28 @@ test("a release publishes nothing before checks, tests and demo have passed on i
   expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/npm run check\nnpm test\nnpm run demo/);
 });
 
+const scriptsOf = (name: string): string[] =>
+  Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run ?? []));
+
 const actionsOf = (name: string): string[] =>
   Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps.flatMap(({ uses }) => uses?.split("@")[0] ?? []));
 
-test("image and lock file are scanned with each change and every week", () => {
+const scanned = (name: string): string[] =>
+  Object.values(read(name).jobs).flatMap(({ steps = [] }) =>
+    steps.flatMap(({ with: given }) =>
+      String(given?.["scan-args"] ?? "")
+        .split("\n")
+        .filter(Boolean),
+    ),
+  );
+
+test("what the image has is scanned with each change and every week, and what it has not every week", () => {
   const scans = ["anchore/scan-action", "google/osv-scanner-action/osv-scanner-action"];
   for (const name of ["ci.yaml", "weekly.yaml"]) expect(actionsOf(name)).toEqual(expect.arrayContaining(scans));
+  expect(scriptsOf("ci.yaml")).toContain(".ci/sbom .");
+  expect(scanned("ci.yaml")).toEqual(["--lockfile=sbom.cdx.json"]);
+  const locks = globSync("{package-lock.json,*/package-lock.json,tools/*/package-lock.json}", { cwd: root });
+  expect(scanned("weekly.yaml").sort()).toEqual(locks.map((lock) => `--lockfile=${lock}`).sort());
 });
 
 test("workflows are scanned every week", () => {
@@ -76,10 +92,11 @@ test("workflows are scanned every week", () => {
 });
 
 test("every night the tests run that take too long for a change", () => {
-  const { on, jobs } = read("nightly.yaml");
+  const { on } = read("nightly.yaml");
   expect(on).toHaveProperty("schedule");
-  const scripts = Object.values(jobs).flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run ?? []));
-  const projects = scripts.flatMap((script) => script.match(/npm run test:nightly -- --project (\w+)/)?.[1] ?? []);
+  const projects = scriptsOf("nightly.yaml").flatMap(
+    (script) => script.match(/npm run test:nightly -- --project (\w+)/)?.[1] ?? [],
+  );
   const { scripts: commands } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   expect(commands["test:nightly"]).toContain("--mode nightly");
   expect(projects).toEqual(["nightly", "looks"]);
@@ -98,9 +115,28 @@ test("a release publishes with a Helm that packs the same chart each time", () =
   expect(steps.findIndex(({ run }) => run?.includes(".ci/package"))).toBeGreaterThan(built);
 });
 
-test("packages are audited with each change and every week", () => {
-  for (const name of ["ci.yaml", "weekly.yaml"]) {
-    const scripts = Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps.map(({ run }) => run));
-    expect(scripts, name).toContain(".ci/audit");
-  }
+test("packages are audited with each change, and those of development every week", () => {
+  expect(scriptsOf("ci.yaml")).toContain(".ci/audit");
+  expect(scriptsOf("weekly.yaml")).toContain(".ci/audit --all");
+});
+
+// anybody who may write to the cache of a branch could put something into a release
+test("a release takes nothing from a cache", () => {
+  const off = {
+    "actions/setup-go": "cache",
+    "actions/setup-node": "package-manager-cache",
+    "docker/setup-buildx-action": "cache-binary",
+    "docker/setup-qemu-action": "cache-image",
+  };
+  const steps = Object.values(read("release.yaml").jobs).flatMap((job) => job.steps ?? []);
+  const cached = steps.flatMap(({ uses = "", with: given }) => {
+    const [action = ""] = uses.split("@");
+    const option = Object.entries(off).find(([name]) => name === action)?.[1];
+    if (option) return given?.[option] === false && given["cache"] !== "npm" ? [] : [action];
+    return action === "actions/cache" || Object.keys(given ?? {}).some((key) => key.startsWith("cache"))
+      ? [action]
+      : [];
+  });
+  expect(cached).toEqual([]);
+  for (const action of Object.keys(off)) expect(actionsOf("release.yaml")).toContain(action);
 });

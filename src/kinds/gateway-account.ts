@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { age, conditionColumns, conditionFields, initialStatus } from "../schema/common.ts";
+import { age, conditionColumns, conditionFields, initialStatus, lastHandledReconcileAt } from "../schema/common.ts";
 import { defineCustomResource } from "../schema/define.ts";
 import { matching, secretKey } from "../schema/fields.ts";
 
@@ -51,6 +51,7 @@ export const GatewayAccount = defineCustomResource({
         "Digests of the API keys that are known to lead to this account, made with a secret of the operator. The last " +
           "one was added last.",
       ),
+    lastHandledReconcileAt,
     ...conditionFields,
   }),
   initialStatus,

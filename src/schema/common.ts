@@ -113,6 +113,12 @@ export const conditionFields = {
   conditions: z.array(condition).optional().describe("What is so, and why."),
 };
 
+/** The status field of every kind whose annotation reconcile-requested-at is answered. */
+export const lastHandledReconcileAt = z
+  .string()
+  .optional()
+  .describe("The last value of the annotation tunnelgateway.dev/reconcile-requested-at that was acted on.");
+
 const secretVersion = z.object({
   name: z.string().describe("Name of the Secret."),
   resourceVersion: z.string().describe("Its resourceVersion when its values were last sent."),
@@ -182,10 +188,7 @@ const bookkeeping = {
     .array(z.string())
     .optional()
     .describe("Spec fields that differ in the account, when they are not put right."),
-  lastHandledReconcileAt: z
-    .string()
-    .optional()
-    .describe("The last value of the annotation tunnelgateway.dev/reconcile-requested-at that was acted on."),
+  lastHandledReconcileAt,
   ...conditionFields,
 };
 

@@ -141,7 +141,8 @@ describe("a key", () => {
     await world.ready("GatewayAccount", "asked");
     other.control.apiKeys.revoke(keys.asked);
     await world.kube.annotate("GatewayAccount", "asked", { [annotations.reconcileRequestedAt]: "now" });
-    await world.condition("GatewayAccount", "asked", { type: "Ready", reason: "Unauthorized" });
+    const { status } = await world.condition("GatewayAccount", "asked", { type: "Ready", reason: "Unauthorized" });
+    expect(status.lastHandledReconcileAt).toBe("now");
   });
 });
 

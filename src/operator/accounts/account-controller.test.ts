@@ -140,6 +140,64 @@ describe("a key", () => {
     expect(scene.summary("a")).toEqual(["Ready True Available"]);
   });
 
+  it.each<[string, (scene: AccountScene) => void, string]>([
+    ["the service accepts the key", () => {}, "Available"],
+    ["the service refuses the key", ({ accepted }) => accepted.clear(), "Unauthorized"],
+  ])("that a person asks for is checked, and the answer is shown when %s", async (_, happen, reason) => {
+    const scene = await settled();
+    happen(scene);
+    scene.annotate("a", "1");
+    await scene.reconcile("a");
+    expect(scene.condition("a", "Ready")?.reason).toBe(reason);
+    expect(scene.latest("a")?.status).toMatchObject({ lastHandledReconcileAt: "1" });
+  });
+
+  it.each<[string, (scene: AccountScene) => void, (scene: AccountScene) => void]>([
+    [
+      "the service is away",
+      (scene) => Object.assign(scene, { broken: true }),
+      (scene) => Object.assign(scene, { broken: false }),
+    ],
+    ["the Secret has no key", (scene) => scene.secret("a", {}), (scene) => scene.secret("a", { key: "right" })],
+  ])(
+    "that a person asks for while %s is checked after that, and only then the answer is shown",
+    async (_, happen, mend) => {
+      const scene = await settled();
+      happen(scene);
+      scene.annotate("a", "1");
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        await scene.reconcile("a");
+        expect(scene.condition("a", "Ready")?.status).toBe("False");
+        expect(scene.latest("a")?.status).not.toHaveProperty("lastHandledReconcileAt");
+        await scene.clock.advance(10_000);
+      }
+      mend(scene);
+      await scene.clock.advance(60_000);
+      await scene.reconcile("a");
+      expect(scene.summary("a")).toEqual(["Ready True Available"]);
+      expect(scene.latest("a")?.status).toMatchObject({ lastHandledReconcileAt: "1" });
+    },
+  );
+
+  it("that a person asks for while the service hangs gets the answer to that check, not the one before", async () => {
+    const scene = await settled();
+    const { promise: answered, resolve } = Promise.withResolvers<void>();
+    scene.beforeList = () => answered;
+    scene.broken = true;
+    scene.annotate("a", "1");
+    const running = scene.reconcile("a");
+    while (scene.seen.length === 1) await scene.clock.advance(0);
+    await scene.clock.advance(1000);
+    const result = await running;
+    if (!("when" in result)) throw new TypeError("it was not postponed");
+    expect(scene.latest("a")?.status).not.toHaveProperty("lastHandledReconcileAt");
+    resolve();
+    await result.when.catch(() => undefined);
+    await scene.reconcile("a");
+    expect(scene.summary("a")).toEqual(["Ready False ServiceUnavailable", "Reconciling True ServiceUnavailable"]);
+    expect(scene.latest("a")?.status).not.toHaveProperty("lastHandledReconcileAt");
+  });
+
   it("cannot be checked during an outage, which is reported and retried", async () => {
     const scene = await settled();
     scene.broken = true;

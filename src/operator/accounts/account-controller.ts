@@ -89,9 +89,17 @@ async function checkKey(
   const { keyProof, breaker, lossGuard } = account;
   // The account's own lists show that the key works, and one probe is enough for all GatewayAccounts of it.
   if (isAsked || !accounts.isShared(account)) breaker.probeSoon();
-  if (isAsked || breaker.problem || !keyProof.wasAcceptedWithin(resyncSeconds * 1000))
-    await accounts.probe(keyOf(object), account, () => probe(account), wait);
-  const requested = object.metadata.annotations?.[annotations.reconcileRequestedAt];
+  const isKnown = !breaker.problem && keyProof.wasAcceptedWithin(resyncSeconds * 1000);
+  if (isAsked || !isKnown) {
+    await accounts
+      .probe(keyOf(object), account, () => probe(account), wait)
+      .catch((error: unknown) => {
+        if (reconcileErrorOf(error) instanceof Blocked) accounts.answered(object);
+        throw error;
+      });
+  }
+  accounts.answered(object);
+  const requested = requestedAt(object);
   // A shared account is not confirmed here: one GatewayAccount must not decide for the others.
   if (!accounts.isShared(account) && keyProof.confirm(requested)) lossGuard.confirmAll(keyOf(object));
   await waitFor(keyProof.ensure(), wait);
@@ -99,6 +107,9 @@ async function checkKey(
   refuseLoss(account);
   return account;
 }
+
+const requestedAt = ({ metadata }: AccountObject): string | undefined =>
+  metadata.annotations?.[annotations.reconcileRequestedAt];
 
 /** Several reconciles may share this probe, so the signal of one reconcile must not end it. */
 async function probe(account: Account): Promise<void> {
@@ -182,12 +193,13 @@ function dependentsError(count: number, unreadable: readonly string[]): Waiting 
 
 /** Writes the status. Without an error, the account is ready. */
 async function report(
-  { objects, clock, baseURL }: AccountControllerOptions,
+  { accounts, objects, clock, baseURL }: AccountControllerOptions,
   object: AccountObject,
   { error, certificate = "unknown" }: { error?: ReconcileError; certificate?: LoneCertificate },
 ): Promise<void> {
   const { metadata, spec } = object;
   const now = clock.date().getTime();
+  const requested = accounts.isAnswered(object) ? requestedAt(object) : undefined;
   // Objects and this reconcile may have written to the status before.
   await objects.writeStatus(object, (before) => {
     const ofCertificate =
@@ -197,6 +209,7 @@ async function report(
     const status: Status = {
       ...before,
       baseURL: spec.baseURL ?? baseURL,
+      ...(requested !== undefined && { lastHandledReconcileAt: requested }),
       observedGeneration: metadata.generation,
       conditions: [...conditionsOf(error), ...ofCertificate].map((draft) =>
         toCondition({ metadata, status: before }, draft, now),

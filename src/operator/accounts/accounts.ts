@@ -111,20 +111,30 @@ export class Accounts {
 
   /**
    * Reads the key of a GatewayAccount anew, and finds its account. `isAsked`: a person has edited or annotated the
-   * GatewayAccount since the last check.
+   * GatewayAccount since `answered` was called.
    */
   async check(object: AccountObject, wait: WaitOptions = {}): Promise<{ account: Account; isAsked: boolean }> {
     const credentials = this.#credentials.of(object);
-    const { generation, annotations: given } = object.metadata;
-    const version = `${generation} ${given?.[annotations.reconcileRequestedAt] ?? ""}`;
+    const version = versionOf(object);
     const isAsked = credentials.checked !== undefined && credentials.checked !== version;
     credentials.checked ??= version;
     credentials.apiKey.invalidate();
     if (isAsked) this.#shared.probeSoon(credentials);
     await this.#settle(credentials, wait);
-    credentials.checked = version;
     return { account: credentials.shared.account, isAsked };
   }
+
+  /** Call it when a check has shown whether the key of this GatewayAccount works. */
+  answered(object: AccountObject): void {
+    const credentials = this.#knownOf(object);
+    if (credentials) credentials.checked = credentials.answered = versionOf(object);
+  }
+
+  /** Whether `answered` was called since a person has edited or annotated this GatewayAccount. */
+  isAnswered = (object: AccountObject): boolean => this.#knownOf(object)?.answered === versionOf(object);
+
+  #knownOf = ({ metadata: { namespace, name } }: AccountObject): Credentials | undefined =>
+    this.#credentials.known(namespace, name);
 
   /** Throws Blocked when the operator does not allow the base URL. */
   assertAllowed(object: AccountObject): void {
@@ -343,6 +353,10 @@ function refuseUnless(relation: Relation, { object, name, specified }: Division)
     `To keep ${id}, ${undo}; or recreate this object: ${object.spec.accountRef ? "accountRef" : "its default"} is another account now`,
   );
 }
+
+/** Changes when a person edits or annotates the GatewayAccount. */
+const versionOf = ({ metadata }: AccountObject): string =>
+  `${metadata.generation} ${metadata.annotations?.[annotations.reconcileRequestedAt] ?? ""}`;
 
 /** No create was sent for the object yet, so any account can become its account. */
 const isNew = (object: ManagedObject): boolean =>

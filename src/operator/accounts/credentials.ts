@@ -30,8 +30,10 @@ export interface Credentials {
   /** Why the operator could not yet find out whether other credentials with this key lead to the same account. */
   failure?: unknown;
   isGone?: true;
-  /** The edit and the annotation of the GatewayAccount that were checked last. */
+  /** The edit and the annotation of the GatewayAccount that were there at its first check, or were answered last. */
   checked?: string;
+  /** Those for which a check has shown whether the key works. */
+  answered?: string;
   /** The search for an account with the same key, while it runs. */
   searching?: Promise<void> | undefined;
 }
