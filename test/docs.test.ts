@@ -93,6 +93,20 @@ test("every npm script that a page names exists", () => {
   expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
 });
 
+test("the page of settings has each variable that the operator reads, and each that the chart sets, and no other", () => {
+  const known = [...read("src/config.ts").matchAll(/^ {2,4}([A-Z_]+): /gm)].map(([, name = ""]) => name);
+  const set = [...read("charts/tunnel-gateway-operator/templates/_helpers.tpl").matchAll(/- name: ([A-Z_]+)$/gm)];
+  const ofPods = ["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"];
+  const real = new Set([...known, ...set.map(([, name = ""]) => name)].filter((name) => !ofPods.includes(name)));
+  const page = read("docs/settings.md");
+  const rows = [...page.matchAll(/^\| (`[A-Z].*?) \|/gm)].map(([, names]) => names).join(" ");
+  const written = [...`${rows} ${page.match(/^The chart also sets .*/m)}`.matchAll(/`([A-Z_]+)`/g)].map(
+    ([, name]) => name,
+  );
+  expect(real.size).toBeGreaterThan(25);
+  expect([...new Set([...real, "HTTP_PROXY", "HTTPS_PROXY"])].sort()).toEqual(written.sort());
+});
+
 test("every dependency has its reason in the record", () => {
   const { dependencies, devDependencies } = JSON.parse(read("package.json")) as Record<string, Record<string, string>>;
   const record = read("docs/decisions/0008-dependencies.md");

@@ -25,7 +25,7 @@ export const parts: readonly Part[] = [
   { title: "How to", pages: ["docs/how-to/*.md", "docs/sessions.md"] },
   {
     title: "Reference",
-    pages: ["docs/commands.md", "docs/metrics.md", "docs/gateway-api.md"],
+    pages: ["docs/settings.md", "docs/commands.md", "docs/metrics.md", "docs/gateway-api.md"],
     folded: ["docs/reference"],
   },
   {
