@@ -152,6 +152,13 @@ describe("troubleshooting", () => {
     expect(headings).toEqual(reasons);
   });
 
+  test("leads to each reason from the table at its top, once", () => {
+    const table = read("docs/troubleshooting.md").split("\n## By reason\n")[1]?.split("\n## ")[0] ?? "";
+    const named = [...table.matchAll(/\[(\w+)\]\(#(\w+)\)/g)];
+    expect(named.filter(([, reason, anchor]) => reason?.toLowerCase() !== anchor)).toEqual([]);
+    expect(named.map(([, reason]) => reason).sort()).toEqual([...reasons].sort());
+  });
+
   test.each([...reasons])("%s is said to be unused only when it is", (reason) => {
     const unused = sections.get(reason)?.includes("This version does not set this reason") ?? false;
     expect(unused).toBe(!source.includes(`"${reason}"`));

@@ -16,13 +16,20 @@ export interface Part {
 export const parts: readonly Part[] = [
   { title: "Start", pages: ["docs/README.md", "docs/tutorial.md", "docs/first-steps.md"] },
   {
+    title: "How to",
+    pages: [
+      ...["docs/how-to/tools.md", "docs/how-to/import.md", "docs/how-to/terraform.md", "docs/how-to/plan.md"],
+      ...["docs/how-to/orphans.md", "docs/how-to/move.md", "docs/how-to/external-dns.md"],
+      ...["docs/how-to/cert-manager.md", "docs/sessions.md"],
+    ],
+  },
+  {
     title: "Concepts",
     pages: [
       ...["docs/concepts/README.md", "docs/concepts/objects-and-remotes.md", "docs/concepts/ownership.md"],
       ...["docs/concepts/references.md", "docs/concepts/conditions.md", "docs/concepts/accounts.md"],
     ],
   },
-  { title: "How to", pages: ["docs/how-to/*.md", "docs/sessions.md"] },
   {
     title: "Reference",
     pages: ["docs/settings.md", "docs/commands.md", "docs/metrics.md", "docs/gateway-api.md"],
