@@ -55,7 +55,7 @@ async function awaitTakeover(context: ReconcileContext): Promise<void> {
   const { kind, object } = context;
   throw new Waiting(
     "Released",
-    `See why ${kind.kind} ${releasedTo(object)} does not take ${object.status?.id} over yet`,
+    `Look at ${kind.kind} ${releasedTo(object)}: it has not taken ${object.status?.id} over yet`,
   );
 }
 
@@ -74,7 +74,7 @@ function waitForOthers({ metadata: { finalizers = [] } }: ManagedObject): void {
   if (others.length === 0) return;
   throw new Waiting(
     "Deleting",
-    `See to ${others.join(", ")}: finalizers of others hold this object, and nothing else`,
+    `Find out why these finalizers of others stay, for nothing else holds this object: ${others.join(", ")}`,
     {
       afterSeconds: FOREIGN_FINALIZERS_SECONDS,
     },

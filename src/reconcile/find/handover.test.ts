@@ -217,7 +217,7 @@ describe("an object that is released", () => {
     scene.cluster.delete(old);
     await scene.reconcile(old);
     expect(scene.cluster.exists(old)).toBe(true);
-    expect(scene.reason(old)).toBe(`Released: See why IPPolicy team-b/new does not take ${id} over yet`);
+    expect(scene.reason(old)).toBe(`Released: Look at IPPolicy team-b/new: it has not taken ${id} over yet`);
     await scene.reconcile(to);
     await scene.reconcile(old);
     expect(scene.cluster.exists(old)).toBe(false);
